@@ -58,7 +58,7 @@ class Drawn(NamedTuple):
     folds: Tensor
 
 
-class Step(NamedTuple):
+class NaturalStep(NamedTuple):
     """A step, and what it is worth.
 
     Attributes:
@@ -146,7 +146,7 @@ class DrawSums:
         """Standard deviation of what came of them."""
         return math.sqrt(float(self._counts[:, 2].sum()) / max(1.0, self.decisions))
 
-    def step(self, own: Tensor, size: float, hold: float) -> Step:
+    def step(self, own: Tensor, size: float, hold: float) -> NaturalStep:
         """The best step of all games.
 
         Args:
@@ -156,12 +156,12 @@ class DrawSums:
                 probability.
         """
         if not self.decisions:
-            return Step(torch.zeros(self._signal.shape[1]), RIDGES[-1], 0.0, 0.0)
+            return NaturalStep(torch.zeros(self._signal.shape[1]), RIDGES[-1], 0.0, 0.0)
         own = own.double()
         judged = [(ridge, *self._judged(own, size, hold, ridge)) for ridge in RIDGES]
         ridge, gain, error = max(judged, key=lambda each: each[1])
         change = self._solved(torch.ones(FOLDS, dtype=torch.bool), own, size, hold, ridge)
-        return Step(change.float(), ridge, gain, error)
+        return NaturalStep(change.float(), ridge, gain, error)
 
     def movement(self, change: Tensor) -> tuple[float, float]:
         """How far a step moves scores, root mean square in nats: of options drawn from, and of the others."""
