@@ -52,7 +52,7 @@ _SIZES: Final[Mapping[ReinforcementPresetName, Mapping[str, Any]]] = {
     "large": {"games": 1_500_000, "block_games": 1_024, "steps": 8, "evaluate_every": 50_000},
 }
 _CLEAR: Final = 0.125
-"""Share of clear discards on which the divergence from the start is held."""
+"""Share of clear decisions on which the divergence from the start is held."""
 
 
 class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
