@@ -79,7 +79,9 @@ def test_the_noise_of_the_gradient_is_measured_and_printed(
     assert (found["games"], found["temperature"], found["blocks"]) == (8, 0.5, 1)
 
 
-def test_what_a_critic_says_of_discards_is_measured_and_printed(start: Path) -> None:
+def test_what_a_critic_says_of_discards_is_measured_and_printed(
+    start: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     args = ["eval", "credit", "--start", str(start), "--games", "4", "--taught", "2", "--block-games", "2"]
     result = CliRunner().invoke(cli.app, [*args, "--min-p", "0.5", "--workers", "1", "--json"])
     assert result.exit_code == 0, result.output
@@ -91,7 +93,8 @@ def test_what_a_critic_says_of_discards_is_measured_and_printed(start: Path) -> 
     assert parts[0] == parts[1] + parts[2] > 100
     assert parts[0] == sum(told[f"critic {says}", "critic"]["decisions"] for says in ("agrees", "disagrees"))
     assert all(each["points_error"] > 0.0 for each in told.values() if each["decisions"])
-    assert "critic beyond own" in msgspec.convert(found, comparison.CreditReport).text
+    comparison.print_credit(msgspec.convert(found, comparison.CreditReport), as_json=False)
+    assert "critic beyond own" in capsys.readouterr().out
 
 
 def test_what_a_source_tells_is_found() -> None:
