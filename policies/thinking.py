@@ -71,7 +71,7 @@ class ThinkingSettings(msgspec.Struct, frozen=True, kw_only=True):
     playouts: int = 0
     sampler: str = USUAL_SAMPLER
     reward: RewardName = "global"
-    adaptation: AdaptationSettings = AdaptationSettings(rows=2_048, steps=2)
+    adaptation: AdaptationSettings = AdaptationSettings()
 
     @property
     def search(self) -> SearchSettings:

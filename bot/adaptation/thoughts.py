@@ -10,12 +10,14 @@ import asyncio
 import copy
 import itertools
 import time
+from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
 import structlog
 import torch
+from numpy.typing import NDArray
 
 from bot.adaptation.messages import (
     AdaptedWeights,
@@ -266,23 +268,19 @@ class Thoughts:
             answer.set_result(message.improvement)
 
     def _take_weights(self, message: AdaptedWeights) -> None:
-        """Build the policy from weights, if they are sound."""
-        model = self._policy.model(Slot.DISCARD)
+        """Build the policy from weights, if something was learned and they are sound."""
         try:
             allowed = MOST_DIVERGENCE * self._setup.thinking.adaptation.divergence
             if not message.progress.divergence <= allowed:
                 raise ModelError("the adapted policy is too far from the policy of the start")
-            network = copy.deepcopy(model.network)
-            for name, parameter in network.named_parameters():
-                weights = message.weights[name]
-                if not np.isfinite(weights).all():
-                    raise ModelError("an adapted weight is not finite")
-                parameter.data.copy_(torch.from_numpy(weights))
-            policy = self._policy.replaced({Slot.DISCARD: model.with_network(network)})
+            adapted = None
+            if message.progress.divergence:
+                policy = self._with_weights(message.weights)
+                adapted = _AdaptedPolicy(message.key, policy, message.progress.playouts)
         except (ModelError, KeyError, RuntimeError) as error:
             self._drop(str(error))
             return
-        self._adapted = _AdaptedPolicy(message.key, policy, message.progress.playouts)
+        self._adapted = adapted
         log.info(
             "adaptation.learned",
             round=message.key[1],
@@ -291,6 +289,22 @@ class Thoughts:
             playouts=message.progress.playouts,
             divergence=round(message.progress.divergence, 4),
         )
+
+    def _with_weights(self, weights: Mapping[str, NDArray[np.float32]]) -> NetworkPolicy:
+        """The policy with other weights of the discard model.
+
+        Raises:
+            KeyError: one is missing.
+            ModelError: one is not finite.
+            RuntimeError: one has another shape.
+        """
+        model = self._policy.model(Slot.DISCARD)
+        network = copy.deepcopy(model.network)
+        for name, parameter in network.named_parameters():
+            if not np.isfinite(weights[name]).all():
+                raise ModelError("an adapted weight is not finite")
+            parameter.data.copy_(torch.from_numpy(weights[name]))
+        return self._policy.replaced({Slot.DISCARD: model.with_network(network)})
 
     # --- helpers ---------------------------------------------------------------------------------------
 

@@ -258,7 +258,7 @@ class _Thinking:
             raise _RoundChangedError
 
     def _send_weights(self, now: RoundAsItStands, adaptation: PolicyAdaptation) -> None:
-        self._adapted = adaptation.policy()
+        self._adapted = adaptation.policy() if adaptation.figures.divergence else None
         assert self._key is not None
         found = AdaptedWeights(self._key, self._turn(now), adaptation.figures, adaptation.weights)
         self._connection.send(found)

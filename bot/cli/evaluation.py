@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -670,12 +670,20 @@ def evaluate_adaptation(
         ),
     ] = "start",
     reward: RewardName = "points",
-    steps: Annotated[int, typer.Option(help="Steps along the gradient.", metavar="NUMBER", min=1)] = 2,
+    lesson: Annotated[
+        str,
+        typer.Option(
+            help="How to learn: by the natural gradient of the last layer, or by gradient steps.",
+            metavar="natural|gradient",
+        ),
+    ] = "natural",
+    steps: Annotated[
+        int, typer.Option(help="Gradient steps; with --lesson gradient.", metavar="NUMBER", min=1)
+    ] = 2,
     divergence: Annotated[
         list[float] | None,
         typer.Option(
-            help="How far the policy may move if there is no noise, in nats a decision; each is tested; "
-            "default: 0.5.",
+            help="How far the policy may move, in nats a decision; each is tested; default: 0.5.",
             metavar="NATS",
             min=1e-6,
         ),
@@ -707,6 +715,7 @@ def evaluate_adaptation(
     from learning.adaptation.command import ADAPTATION, make_plan, measure
     from learning.matches.store import compute_for
     from policies.adaptation import AdaptationSettings
+    from policies.adaptation.settings import LessonKind
 
     set_up_logs()
     if so_far:
@@ -721,7 +730,12 @@ def evaluate_adaptation(
         reward=reward,
         divergences=tuple(divergence or (0.5,)),
         settings=AdaptationSettings(
-            steps=steps, replays=replays, temperature=temperature, min_p=min_p, blocks=blocks
+            lesson=cast(LessonKind, lesson),
+            steps=steps,
+            replays=replays,
+            temperature=temperature,
+            min_p=min_p,
+            blocks=blocks,
         ),
         seed=seed,
         compute=compute_for(out, device, precision),

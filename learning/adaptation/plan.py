@@ -10,9 +10,10 @@ from game.errors import ConfigError
 from game.settlement import GameLength
 from learning.reinforcement.plan import RewardKind
 from policies.adaptation import AdaptationSettings
+from policies.adaptation.settings import LESSONS
 from policies.compute import IN_PLAY, Compute
 
-FORMAT: Final = "suzaku-adaptation/5"
+FORMAT: Final = "suzaku-adaptation/6"
 
 Moment: TypeAlias = Literal["start", "middle"]
 """When in a round the hand is taken: at the first own draw, or at a later one."""
@@ -72,6 +73,8 @@ class AdaptationPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
             raise ConfigError(f"--playouts: found {found}; give multiples of --replays, which is {replays}")
         if self.moment not in MOMENTS:
             raise ConfigError(f"--moment: found {self.moment!r}, expected {' or '.join(MOMENTS)}")
+        if self.settings.lesson not in LESSONS:
+            raise ConfigError(f"--lesson: found {self.settings.lesson!r}, expected {' or '.join(LESSONS)}")
 
     @property
     def flags(self) -> dict[str, str]:
@@ -85,6 +88,7 @@ class AdaptationPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
             "--tests": str(self.tests),
             "--moment": self.moment,
             "--reward": self.reward,
+            "--lesson": settings.lesson,
             "--steps": str(settings.steps),
             "--divergence": " ".join(f"{each:g}" for each in self.divergences),
             "--replays": str(settings.replays),
@@ -110,13 +114,13 @@ class AdaptedTo(msgspec.Struct, frozen=True):
 
     Attributes:
         playouts: rounds learned from.
-        allowed: how far the policy could move if the gradient were all signal, in nats a decision.
+        allowed: how far the policy could move, as `AdaptationSettings.divergence`.
         gain: mean of what the adapted policy is worth more, over the deals of the test.
         error: its standard error.
         changed: share of the deals that end differently.
         divergence: of the adapted policy from the policy of the start, in nats a decision.
         luck: share of the variance of the play-outs that the tiles of their deals explain.
-        signal: share of the squared length of the gradient that is no noise.
+        signal: as in `policies.adaptation.lesson.Learned`.
         seconds: CPU time to play and learn, without tests.
     """
 

@@ -16,7 +16,7 @@ from torch.nn import functional
 from learning.reinforcement.actors import version_for
 from learning.reinforcement.beginning import load_starting
 from learning.reinforcement.lessons import PlayLesson, lesson_of
-from learning.reinforcement.natural_step import FOLDS, Drawn, DrawSums
+from learning.reinforcement.natural_step import FOLDS, DrawSums
 from learning.reinforcement.parameters import pack_models
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.policy_learner import gained
@@ -25,6 +25,7 @@ from policies.features.kinds import kinds_of
 from policies.gradient import log_policy, share_gained
 from policies.inference import Model
 from policies.last_layer import LastLayer
+from policies.natural_gradient import Draws
 from policies.slots import Slot
 from policies.trajectories import Trajectory, options_of
 
@@ -124,9 +125,9 @@ class _NaturalLearner:
         drew = self._changes[version_for(plan, block)]
         gains = [torch.zeros(0, dtype=torch.float64)]
         for rows in _pieces(len(of_row)):
-            some = self._drawn(lesson.decisions[rows], rewards[rows], of_row[rows])
-            gains.append(self._gains(some, drew))
-            sums.add(some._replace(scores=some.scores + some.rows @ drew))
+            draws = self._draws(lesson.decisions[rows])
+            gains.append(self._gains(draws, rewards[rows], drew))
+            sums.add(draws._replace(scores=draws.scores + draws.rows @ drew), rewards[rows], of_row[rows])
         step = sums.step(self._layer.own, plan.size, plan.hold)
         noise = _ERRORS * step.gain_error
         sure = max(0.0, 1.0 - (noise / step.gain) ** 2) if step.gain > 0.0 else 0.0
@@ -166,15 +167,15 @@ class _NaturalLearner:
         oldest = version_for(self._plan, version)
         self._changes = {number: change for number, change in self._changes.items() if number >= oldest}
 
-    def _gains(self, some: Drawn, drew: Tensor) -> Tensor:
+    def _gains(self, draws: Draws, rewards: Tensor, drew: Tensor) -> Tensor:
         """``[B]``: what the policy that drew gained over that of the start."""
         start, after = (
-            log_policy(scores, some.drawn, self._plan.temperature).gather(1, some.chosen[:, None])[:, 0]
-            for scores in (some.scores, some.scores + some.rows @ drew)
+            log_policy(scores, draws.drawn, self._plan.temperature).gather(1, draws.chosen[:, None])[:, 0]
+            for scores in (draws.scores, draws.scores + draws.rows @ drew)
         )
-        return (some.weights * share_gained(after, start, self._plan.reject) * some.rewards).double()
+        return (draws.weights * share_gained(after, start, self._plan.reject) * rewards).double()
 
-    def _drawn(self, decisions: NDArray[np.void], rewards: Tensor, folds: Tensor) -> Drawn:
+    def _draws(self, decisions: NDArray[np.void]) -> Draws:
         weights = torch.from_numpy(decisions["weight"].astype(np.float32))
         if self._slot is Slot.DISCARD:
             scores, rows = self._look(decisions["state"], decisions["player"], None)
@@ -191,16 +192,8 @@ class _NaturalLearner:
             scores = functional.pad(said.new_zeros(asked.shape), (0, 1))
             scores[:, :-1][asked] = said
             scores[:, -1] = torch.from_numpy(decisions["others"].astype(np.float32))
-        return Drawn(
-            rows,
-            scores,
-            torch.from_numpy(legal),
-            torch.from_numpy(drawn),
-            torch.from_numpy(chosen),
-            weights,
-            rewards,
-            folds,
-        )
+        legal_, drawn_, chosen_ = (torch.from_numpy(each) for each in (legal, drawn, chosen))
+        return Draws(rows, scores, legal_, drawn_, chosen_, weights)
 
     def _look(
         self, states: NDArray[np.void], players: NDArray[np.int8], calls: NDArray[np.int16] | None

@@ -1,19 +1,11 @@
-"""Steps of the natural policy gradient for weights in which scores are linear, from sums over games.
+"""Steps of the natural policy gradient, from sums over games.
 
-With φ what a score is linear in, π the policy that drew, and R what came of a decision, the natural gradient
-w is the regression of R on ``φ(a) - μ``: what is linear in φ and best tells which options ended well.
-
-    F w = g,    F = E[Σ π (φ - μ)(φ - μ)ᵀ],    g = E[(φ(a) - μ) R],    μ = Σ π φ
-
-F and g are sums over decisions, of which older ones fade. A ridge keeps w from following the noise. What was
-not drawn from says nothing of R; its movement is held by the same sum over it, which is added to F. And w is
-kept apart from the scores themselves: to follow them is to draw less at random, which gains whenever
-something is drawn, and nothing for a player who takes the likeliest.
+The sums of `policies.natural_gradient` are over decisions, of which older ones fade. A ridge keeps the step
+from following the noise. What was not drawn from says nothing of what came of it; its movement is held by the
+same sum over it, which is added.
 
 Games are dealt out to folds: the step that the others call for, judged by a fold, says what is gained, and
 which ridge gains most.
-
-Sources: Kakade, A Natural Policy Gradient, 2001; Peters and Schaal, Natural Actor-Critic, 2008.
 """
 
 from __future__ import annotations
@@ -25,6 +17,8 @@ from typing import Final, NamedTuple
 import torch
 from torch import Tensor
 
+from policies.natural_gradient import Draws, draw_moments, natural_gradient
+
 FOLDS: Final = 8
 """Parts that games are dealt out to."""
 RIDGES: Final = (1e4, 3e4, 1e5, 3e5, 1e6, 3e6)
@@ -32,30 +26,6 @@ RIDGES: Final = (1e4, 3e4, 1e5, 3e5, 1e6, 3e6)
 _LEAST: Final = 1e-6
 """Share of the mean variance of what scores are linear in that every part of it has at least."""
 _NOTHING: Final = 1e-12
-
-
-class Drawn(NamedTuple):
-    """Decisions to learn from, with K options each.
-
-    Attributes:
-        rows: ``[B, K, D]`` float32, what scores are linear in.
-        scores: ``[B, K]``, of the policy that drew.
-        legal: ``[B, K]`` bool, the options there were.
-        drawn: ``[B, K]`` bool, those drawn from; one if the decision was clear.
-        chosen: ``[B]`` int64, the option that was drawn.
-        weights: ``[B]``, decisions that each stands for.
-        rewards: ``[B]``, what came of them, less its mean.
-        folds: ``[B]`` int64, the folds of their games.
-    """
-
-    rows: Tensor
-    scores: Tensor
-    legal: Tensor
-    drawn: Tensor
-    chosen: Tensor
-    weights: Tensor
-    rewards: Tensor
-    folds: Tensor
 
 
 class NaturalStep(NamedTuple):
@@ -100,36 +70,27 @@ class DrawSums:
         """Add the number of players' games ``[FOLDS]`` that decisions to come, or added, are of."""
         self._seats += seats
 
-    def add(self, some: Drawn) -> None:
-        """Add decisions."""
+    def add(self, draws: Draws, rewards: Tensor, folds: Tensor) -> None:
+        """Add decisions.
+
+        Args:
+            draws: the decisions.
+            rewards: ``[B]``, what came of them, less its mean.
+            folds: ``[B]`` int64, the folds of their games.
+        """
         for fold in range(FOLDS):
-            here = some.folds == fold
+            here = folds == fold
             if here.any():
-                self._add(fold, Drawn(*(part[here] for part in some)))
+                self._add(fold, Draws(*(part[here] for part in draws)), rewards[here])
 
-    def _add(self, fold: int, some: Drawn) -> None:
-        log_draws = torch.log_softmax((some.scores / self._temperature).masked_fill(~some.drawn, -1e9), 1)
-        draws = log_draws.exp()
-        means = torch.einsum("bk,bkd->bd", draws, some.rows)
-        apart = some.rows - means[:, None]
-        chosen = apart[torch.arange(len(apart)), some.chosen]
-        close = some.drawn.sum(1) > 1
-        self._signal[fold] += ((some.weights * some.rewards)[:, None] * chosen).sum(0).double()
-        others = self._nearness(some)
-        for total, share in ((self._fisher, draws * close[:, None]), (self._others, others)):
-            parts = (share * some.weights[:, None]).reshape(-1)
-            kept = parts.nonzero()[:, 0]
-            rows = apart.reshape(-1, apart.shape[2])[kept]
-            total[fold] += ((rows * parts[kept, None]).T @ rows).double()
-        entropies = -(draws * log_draws.masked_fill(~some.drawn, 0.0)).sum(1)
-        seen = [close.float(), close * entropies, close * some.rewards**2, others.sum(1)]
-        self._counts[fold] += (some.weights[:, None] * torch.stack(seen, 1)).sum(0).double()
-
-    def _nearness(self, some: Drawn) -> Tensor:
-        """``[B, K]``: how likely what was not drawn from is beside the likeliest option; 0 for what was."""
-        legal = some.scores.masked_fill(~some.legal, -torch.inf)
-        near = (legal - legal.max(1, keepdim=True).values).exp()
-        return near.masked_fill(some.drawn | ~some.legal, 0.0)
+    def _add(self, fold: int, draws: Draws, rewards: Tensor) -> None:
+        moments = draw_moments(draws, self._temperature)
+        close = draws.drawn.sum(1) > 1
+        self._signal[fold] += ((draws.weights * rewards)[:, None] * moments.chosen).sum(0).double()
+        self._fisher[fold] += moments.fisher
+        self._others[fold] += moments.others
+        seen = [close.float(), close * moments.entropies, close * rewards**2, moments.nearness]
+        self._counts[fold] += (draws.weights[:, None] * torch.stack(seen, 1)).sum(0).double()
 
     @property
     def decisions(self) -> float:
@@ -190,11 +151,8 @@ class DrawSums:
         diagonal = fisher.diagonal()
         games = max(1.0, float(self._seats[folds].sum())) / 4.0
         prior = diagonal * (ridge / games) + _LEAST * diagonal.mean()
-        whole = fisher + hold * self._others[folds].sum(0) + torch.diag(prior)
-        scores = fisher @ own
-        spread = max(float(own @ scores), _NOTHING)
-        found: Tensor = torch.linalg.solve(whole, signal - scores * (float(own @ signal) / spread))
-        found = found - own * (float(found @ scores) / spread)
+        held = hold * self._others[folds].sum(0) + torch.diag(prior)
+        found = natural_gradient(signal, fisher, held, own)
         squares = float(found @ fisher @ found)
         if squares < _NOTHING:  # too few decisions
             return torch.zeros_like(found)

@@ -8,6 +8,7 @@ import msgspec
 import torch
 from torch import nn
 
+from policies.adaptation import AdaptationSettings
 from policies.checkpoint import Card, save
 from policies.compute import IN_PLAY, Compute
 from policies.features.table import HOSEI, LITE, LITE_CALL
@@ -16,6 +17,9 @@ from policies.networks import HOSEI_TOWERS, Network, TowerName, architecture_of,
 from policies.slots import Slot
 from policies.towers.residual import YesNoHead
 from policies.towers.suits import SuitsYesNoHead
+
+EAGER = AdaptationSettings(sure=-100.0)
+"""Follows whatever a few play-outs seem to say, so that something is learned."""
 
 CALLS = (Slot.CHI, Slot.PON, Slot.KAN)
 

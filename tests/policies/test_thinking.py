@@ -17,7 +17,6 @@ from game.layout import PHASE_TURN
 from game.observation import Observation
 from game.rules import legal_actions
 from game.table import Table
-from policies.adaptation import AdaptationSettings
 from policies.candidates import chances_of
 from policies.improvement import Improvement
 from policies.inference import NetworkPolicy
@@ -26,7 +25,7 @@ from policies.rollout import PolicyChooser, Rollout, Seating
 from policies.thinking import Thinker, ThinkingChooser, ThinkingSettings, adapted_choice
 from tests.policies.deals.positions import Position, self_play
 from tests.policies.fakes import Broken, Scripted, Undecided
-from tests.policies.models import a_policy
+from tests.policies.models import EAGER, a_policy
 
 SETTINGS = ThinkingSettings(worlds=32, sampler="uniform", reward="points")
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -129,7 +128,7 @@ def test_a_thinking_player_plays_the_same_beside_others(
     policy: NetworkPolicy, settings: dict[str, int]
 ) -> None:
     """Its choices depend on the game alone, and are legal."""
-    few = AdaptationSettings(rows=128, steps=1, divergence=0.2)
+    few = msgspec.structs.replace(EAGER, divergence=0.2)
     asked_for = msgspec.structs.replace(
         ThinkingSettings(sampler="uniform", reward="points", adaptation=few), **settings
     )

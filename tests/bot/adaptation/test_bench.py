@@ -11,15 +11,13 @@ from bot.adaptation.bench import AdaptationBench, TimedLesson, bench_adaptation
 from bot.adaptation.messages import WorkerSetup
 from bot.measurements import print_adaptation
 from game.errors import ModelError
-from policies.adaptation import AdaptationSettings
 from policies.thinking import ThinkingSettings
 from tests.bot.adaptation.hurried import hurried
-from tests.policies.models import save_models
+from tests.policies.models import EAGER, save_models
 
 
 def setup_of(folder: Path) -> WorkerSetup:
-    few = AdaptationSettings(rows=128, steps=1)
-    thinking = ThinkingSettings(playouts=16, sampler="uniform", reward="points", adaptation=few)
+    thinking = ThinkingSettings(playouts=16, sampler="uniform", reward="points", adaptation=EAGER)
     return WorkerSetup(folder=folder, thinking=thinking, device="cpu", seconds=60.0, memory_mb=4000)
 
 

@@ -16,13 +16,12 @@ from structlog.testing import capture_logs
 from bot.adaptation import helper as helpers
 from bot.adaptation.helper import HelperReady, Helpers, SharePlayed, StopPlaying
 from game.table import Table
-from policies.adaptation import AdaptationSettings, PolicyAdaptation
+from policies.adaptation import PolicyAdaptation
 from policies.deals import Deals, RoundView, UniformDeals
 from policies.inference import NetworkPolicy, load_policy
 from policies.playouts import points_worth
-from tests.policies.models import save_models
+from tests.policies.models import EAGER, save_models
 
-SETTINGS = AdaptationSettings(rows=128, steps=1)
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
@@ -115,11 +114,12 @@ def _until_closed(life: Life, connection: Connection, own: PolicyAdaptation) -> 
 
 
 def an_adaptation(policy: NetworkPolicy) -> PolicyAdaptation:
-    return PolicyAdaptation(policy, points_worth, SETTINGS, seed=5)
+    return PolicyAdaptation(policy, points_worth, EAGER, seed=5)
 
 
 def pool_of(adaptation: PolicyAdaptation) -> list[list[object]]:
-    arrays = (adaptation._decisions["kind"], adaptation._rewards, adaptation._owners, adaptation._dealt)
+    pool = adaptation._pool
+    arrays = (pool.decisions["kind"], pool.rewards, pool.owners, pool.dealt)
     return [array.tolist() for array in arrays]
 
 

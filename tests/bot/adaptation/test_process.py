@@ -18,13 +18,12 @@ from bot.player.clock import MonotonicClock
 from bot.player.decision_maker import SeatPrompt
 from game.state import clone
 from game.table import Table
-from policies.adaptation import AdaptationSettings
 from policies.decision import Decision, decide
 from policies.inference import NetworkPolicy, load_policy
 from policies.thinking import ThinkingSettings
 from tests.bot.adaptation.hurried import hurried
 from tests.bot.fake_clock import until
-from tests.policies.models import save_models
+from tests.policies.models import EAGER, save_models
 
 START_S = 400.0
 """Under load a process needs long to load torch and the kernels."""
@@ -44,8 +43,7 @@ def idle() -> Iterator[set[int]]:
 
 @pytest.fixture
 def thoughts(folder: Path, idle: set[int]) -> Iterator[Thoughts]:
-    few = AdaptationSettings(rows=128, steps=1)
-    thinking = ThinkingSettings(worlds=16, playouts=32, sampler="uniform", reward="points", adaptation=few)
+    thinking = ThinkingSettings(worlds=16, playouts=32, sampler="uniform", reward="points", adaptation=EAGER)
     setup = WorkerSetup(
         folder=folder, thinking=thinking, device="cpu", seconds=60.0, memory_mb=4000, processes=2
     )

@@ -160,6 +160,18 @@ def test_an_adapted_policy_decides_and_says_what_the_policy_of_the_start_would_d
     assert found.adapted(asked, base) == base
 
 
+def test_where_nothing_was_learned_the_policy_of_the_start_decides(
+    start: Callable[..., Thoughts], policy: NetworkPolicy
+) -> None:
+    """Also if something seemed to be learned earlier in the round."""
+    found, asked = start(), prompt()
+    base = decide(asked, policy)
+    process().say(weights(policy, 0.02))
+    process().say(weights(policy, 0.0, divergence=0.0))
+    assert found.adapted(asked, base) == base
+    assert found.dropped == {}
+
+
 @pytest.mark.parametrize(
     "fault", ["not finite", "too far", "no number", "missing", "another round", "far on this hand", "crashes"]
 )

@@ -29,10 +29,9 @@ from game.errors import ModelError
 from game.observation import Observation
 from game.state import clone
 from game.table import Table
-from policies.adaptation import AdaptationSettings
 from policies.compute import Compute
 from policies.thinking import Thinker, ThinkingSettings, load_thinker
-from tests.policies.models import save_models
+from tests.policies.models import EAGER, save_models
 
 PLAYOUTS = 16
 SETUP = WorkerSetup(
@@ -42,7 +41,7 @@ SETUP = WorkerSetup(
         playouts=PLAYOUTS,
         sampler="uniform",
         reward="points",
-        adaptation=AdaptationSettings(rows=64, steps=1),
+        adaptation=EAGER,
     ),
     device="cpu",
     seconds=600.0,
@@ -183,6 +182,21 @@ def test_a_search_leaves_the_adaptation_where_it_was(
     heard = bench.tell(SearchRequest(1, second, base, float("inf")))
     assert [type(each) for each in heard] == [SearchAnswer]
     assert bench.lessons(second) == [20]
+
+
+@pytest.mark.parametrize(("sure", "way"), [(EAGER.sure, "both"), (1_000.0, "search")])
+def test_a_search_is_of_the_adapted_policy_where_something_was_learned(
+    setup: WorkerSetup, thinker: Thinker, turns: list[RoundAsItStands], sure: float, way: str
+) -> None:
+    adaptation = msgspec.structs.replace(EAGER, sure=sure)
+    thinking = msgspec.structs.replace(setup.thinking, adaptation=adaptation)
+    bench = Bench(setup, Thinker(thinker.policy, None, thinking), Helpers(()))
+    bench.tell(turns[0])
+    base = turns[0].observation.legal[0]
+    (heard,) = bench.tell(SearchRequest(1, turns[0], base, float("inf")))
+    assert isinstance(heard, SearchAnswer)
+    assert heard.improvement is not None
+    assert heard.improvement.way == way
 
 
 def test_too_much_memory_ends_the_process(

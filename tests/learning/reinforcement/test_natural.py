@@ -6,11 +6,12 @@ import itertools
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 from typer.testing import CliRunner
 
 from bot import cli
@@ -18,12 +19,13 @@ from game.errors import ConfigError
 from learning.reinforcement import natural_step
 from learning.reinforcement.actors import ActorSetup, Chunk, actor, play_games
 from learning.reinforcement.natural_learners import NaturalLearners
-from learning.reinforcement.natural_step import FOLDS, Drawn, DrawSums
+from learning.reinforcement.natural_step import FOLDS, DrawSums
 from learning.reinforcement.plan import ReinforcementPlan, make_reinforcement_plan
 from learning.reinforcement.rewards import rewards_of
 from learning.runs.state import read_curves
 from policies.checkpoint import files_of, load, load_predictor
 from policies.checkpoint.card import MODELS
+from policies.natural_gradient import Draws
 from policies.slots import Slot
 from policies.trajectories import Trajectory
 from tests.learning.reinforcement.setting import save_start, short_plan
@@ -38,6 +40,18 @@ TAUGHT = torch.tensor([0.0, 0.0, 2.0, 0.0, -1.0, 0.0])
 @pytest.fixture(scope="module")
 def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_start(tmp_path_factory.mktemp("start"))
+
+
+class Drawn(NamedTuple):
+    """What `DrawSums.add` takes."""
+
+    draws: Draws
+    rewards: Tensor
+    folds: Tensor
+
+    def but(self, **parts: Tensor) -> Drawn:
+        """The same with other parts of the draws."""
+        return self._replace(draws=self.draws._replace(**parts))
 
 
 def decisions(number: int, seed: int = 0, noise: float = 1.0, own: float = 3.0) -> Drawn:
@@ -55,22 +69,14 @@ def decisions(number: int, seed: int = 0, noise: float = 1.0, own: float = 3.0) 
     chosen = torch.multinomial(chances, 1, generator=dice)[:, 0]
     worth = (rows @ (TAUGHT + own * OWN))[torch.arange(number), chosen]
     rewards = worth + noise * torch.randn(number, generator=dice)
-    return Drawn(
-        rows,
-        scores,
-        torch.ones_like(drawn),
-        drawn,
-        chosen,
-        torch.ones(number),
-        rewards - rewards.mean(),
-        torch.arange(number) % FOLDS,
-    )
+    draws = Draws(rows, scores, torch.ones_like(drawn), drawn, chosen, torch.ones(number))
+    return Drawn(draws, rewards - rewards.mean(), torch.arange(number) % FOLDS)
 
 
 def sums_of(*parts: Drawn, seats: float = 4_000_000.0) -> DrawSums:
     found = DrawSums(SIZE, 1.0)
     for part in parts:
-        found.add(part)
+        found.add(*part)
     found.add_seats(torch.full((FOLDS,), seats / FOLDS))
     return found
 
@@ -90,7 +96,7 @@ def test_what_ended_well_is_found_apart_from_what_the_scores_say() -> None:
 def test_it_stays_apart_from_the_scores_of_the_start_wherever_steps_have_led() -> None:
     """Their movements add up like those of perpendicular vectors, though other scores were drawn from."""
     some = decisions(4_000)
-    sums = sums_of(some._replace(scores=some.rows @ (OWN + 0.7 * TAUGHT)))
+    sums = sums_of(some.but(scores=some.draws.rows @ (OWN + 0.7 * TAUGHT)))
     change = sums.step(OWN, 0.5, 0.3).change
     moved, own, both = (sums.movement(each)[0] for each in (change, OWN, change + OWN))
     assert both == pytest.approx(np.hypot(moved, own), rel=1e-3)
@@ -101,9 +107,9 @@ def test_what_it_gains_is_told_by_games_that_had_no_say() -> None:
     some = decisions(20_000)
     sums = sums_of(some, seats=1_000.0)
     step = sums.step(OWN, 0.1, 0.0)
-    close = some.drawn.sum(1) > 1
-    chances = torch.softmax(some.scores.masked_fill(~some.drawn, -1e9), 1)[close]
-    found, worth = some.rows[close] @ step.change, some.rows[close] @ (TAUGHT + 3.0 * OWN)
+    close = some.draws.drawn.sum(1) > 1
+    chances = torch.softmax(some.draws.scores.masked_fill(~some.draws.drawn, -1e9), 1)[close]
+    found, worth = some.draws.rows[close] @ step.change, some.draws.rows[close] @ (TAUGHT + 3.0 * OWN)
     covariance = (chances * found * worth).sum(1) - (chances * found).sum(1) * (chances * worth).sum(1)
     assert step.gain == pytest.approx(float(covariance.sum()) / 1_000.0, rel=0.15)
     assert 0.0 < step.gain_error < 0.1 * step.gain
@@ -127,7 +133,7 @@ def test_what_fades_counts_less() -> None:
     for share, sign in ((1.0, -1.0), (0.1, 1.0)):
         sums = sums_of(opposite)
         sums.fade(share)
-        sums.add(new)
+        sums.add(*new)
         step = sums.step(OWN, 0.5, 0.0)
         assert sign * float(step.change @ TAUGHT) > 0.0
         assert sums.decisions == pytest.approx(3_500 * (1.0 + share))
@@ -148,16 +154,16 @@ def test_a_hold_keeps_what_is_not_drawn_from() -> None:
     Unlikely ones are not held: they are far from being chosen.
     """
     some = decisions(20_000)
-    rows = some.rows.clone()
+    rows = some.draws.rows.clone()
     rows[:, 3:, :] = rows[:, :1, :]
     rows[:, 3:, 2] += 5.0
-    held = [sums_of(some._replace(rows=rows)).step(OWN, 0.5, hold).change for hold in (0.0, 10.0)]
+    held = [sums_of(some.but(rows=rows)).step(OWN, 0.5, hold).change for hold in (0.0, 10.0)]
     free, kept = (abs(float(change[2] / change[4])) for change in held)
     assert free > 1.5
     assert kept < 0.2
-    far = some.scores.clone()
+    far = some.draws.scores.clone()
     far[:, 3:] -= 20.0
-    change = sums_of(some._replace(rows=rows, scores=far)).step(OWN, 0.5, 10.0).change
+    change = sums_of(some.but(rows=rows, scores=far)).step(OWN, 0.5, 10.0).change
     assert abs(float(change[2] / change[4])) > 1.5
 
 

@@ -1,0 +1,148 @@
+"""Learning from play-outs by gradient steps, as far as the gradient is signal.
+
+Each step goes along the gradient as far as the divergence from the policy of the start allows: a plain
+learning rate is either without effect or ruinous, depending on the hand. How much it may diverge depends on
+how much of the gradient is signal: most hands show little, and following the noise costs strength.
+
+Every lesson begins anew from the policy of the start, with the whole pool: the ratios of `policies.gradient`
+correct for who played.
+
+Source: Suphx, arXiv:2003.13590, section 3.4, equation 6.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from game.errors import ModelError
+from policies.adaptation.lesson import MEASURED, Learned, mean_divergence, pieces
+from policies.adaptation.pool import PlayOutPool
+from policies.adaptation.settings import AdaptationSettings
+from policies.gradient import PolicyBatch, PolicyObjective, learn_last, log_policy, policy_loss
+from policies.networks import Network, as_input
+
+_TRIES: Final = 4
+"""How often the length of a step is corrected."""
+_CLOSE_ENOUGH: Final = 0.2
+"""Share by which the divergence may miss what is allowed."""
+_SHORTEST: Final = 1e-12
+_PARTS: Final = 8
+"""Of the deals, whose gradients are compared."""
+
+
+class GradientLesson:
+    """Learns by gradient steps.
+
+    Args:
+        network: is changed.
+        settings: how to learn.
+        dice: draws the decisions to learn from.
+    """
+
+    def __init__(self, network: Network, settings: AdaptationSettings, dice: np.random.Generator) -> None:
+        self._network, self._settings, self._dice = network, settings, dice
+        self._start = copy.deepcopy(network.state_dict())
+        self._learning = learn_last(network, settings.blocks)
+        self._length = 0.0  # of the last step
+
+    def learn(self, pool: PlayOutPool, furthest: float, between: Callable[[], None]) -> Learned:
+        """Take the steps; see `policies.adaptation.lesson.AdaptationLesson`."""
+        settings = self._settings
+        self._network.load_state_dict(self._start)
+        shown = pool.batch(pool.some(MEASURED, self._dice))
+        start = self._log_policy(shown)
+        signal = 0.0
+        for number in range(settings.steps):
+            gradient, found = self._gradient(pool, pool.some(settings.rows, self._dice), between)
+            if number == 0:
+                signal = found
+            way = furthest * signal**2
+            if way <= _SHORTEST:
+                break
+            self._step(gradient, shown, start, way * (number + 1) / settings.steps)
+        return Learned(signal, self._divergence(shown, start))
+
+    def _step(self, gradient: list[Tensor], shown: PolicyBatch, start: Tensor, allowed: float) -> None:
+        """Go along the gradient until the divergence is what is allowed."""
+        size = math.sqrt(_product(gradient, gradient))
+        if size < _SHORTEST:
+            return
+        before = [tensor.detach().clone() for tensor in self._learning]
+        length = self._length or 1e-2
+        for _ in range(_TRIES):
+            with torch.no_grad():
+                for tensor, old, part in zip(self._learning, before, gradient, strict=True):
+                    tensor.copy_(old - part * (length / size))
+            found = self._divergence(shown, start)
+            if abs(found - allowed) <= _CLOSE_ENOUGH * allowed:
+                break
+            # the divergence grows with the square of the step
+            length *= min(10.0, max(0.1, math.sqrt(allowed / max(found, _SHORTEST))))
+        if not math.isfinite(found) or found > (1.0 + 2.0 * _CLOSE_ENOUGH) * allowed:
+            with torch.no_grad():
+                for tensor, old in zip(self._learning, before, strict=True):
+                    tensor.copy_(old)
+            return
+        self._length = length
+
+    def _gradient(
+        self, pool: PlayOutPool, rows: NDArray[np.int64], between: Callable[[], None]
+    ) -> tuple[list[Tensor], float]:
+        """The gradient over rows of the pool, and its signal: see `Learned`."""
+        number = pool.dealt[pool.owners[rows]] % _PARTS
+        parts = [rows[number == each] for each in range(_PARTS)]
+        whole = [torch.zeros_like(tensor) for tensor in self._learning]
+        own, shares = 0.0, 0.0  # the products of the parts with themselves, and of their shares
+        for part in parts:
+            share = len(part) / len(rows)
+            if part.size:
+                gradient = [share * tensor for tensor in self._gradient_of(pool.batch(part), between)]
+                own, shares = own + _product(gradient, gradient), shares + share**2
+                whole = [sum_ + tensor for sum_, tensor in zip(whole, gradient, strict=True)]
+        size = _product(whole, whole)
+        if not math.isfinite(size):
+            raise ModelError("the gradient of an adaptation is not finite")
+        # the noise of one part is not that of another, so their products are signal
+        signal = (size - own) / (1.0 - shares) / size if size > 0.0 and shares < 1.0 else 0.0
+        return whole, min(1.0, max(0.0, signal))
+
+    def _gradient_of(self, batch: PolicyBatch, between: Callable[[], None]) -> list[Tensor]:
+        objective = PolicyObjective(
+            clip=self._settings.clip, reject=self._settings.reject, temperature=self._settings.temperature
+        )
+        for tensor in self._learning:
+            tensor.grad = None
+        count = len(batch.planes)
+        for rows in pieces(count):
+            between()
+            piece = PolicyBatch(*(None if part is None else part[rows] for part in batch))  # type: ignore[arg-type]
+            loss, _ = policy_loss(self._network(as_input(piece.planes)), piece, objective, 0.0)
+            (loss * (len(piece.planes) / count)).backward()  # type: ignore[no-untyped-call]
+        return [
+            torch.zeros_like(tensor) if tensor.grad is None else tensor.grad.clone()
+            for tensor in self._learning
+        ]
+
+    def _log_policy(self, shown: PolicyBatch) -> Tensor:
+        """Log-probabilities of the policy as it is now."""
+        return log_policy(_scores(self._network, shown), shown.legal, self._settings.temperature)
+
+    def _divergence(self, shown: PolicyBatch, start: Tensor) -> float:
+        return mean_divergence(start, self._log_policy(shown), shown.legal, shown.weights)
+
+
+def _product(first: Sequence[Tensor], second: Sequence[Tensor]) -> float:
+    return sum(float((a * b).sum()) for a, b in zip(first, second, strict=True))
+
+
+@torch.no_grad()
+def _scores(network: Network, batch: PolicyBatch) -> Tensor:
+    return torch.cat([network(as_input(batch.planes[rows])) for rows in pieces(len(batch.planes))])
