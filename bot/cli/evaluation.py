@@ -683,7 +683,7 @@ def evaluate_adaptation(
     divergence: Annotated[
         list[float] | None,
         typer.Option(
-            help="How far the policy may move, in nats a decision; each is tested; default: 0.5.",
+            help="How far the policy may move, in nats a decision; each is tested; default: 0.3.",
             metavar="NATS",
             min=1e-6,
         ),
@@ -728,7 +728,7 @@ def evaluate_adaptation(
         tests=tests,
         moment=moment,
         reward=reward,
-        divergences=tuple(divergence or (0.5,)),
+        divergences=tuple(divergence or (AdaptationSettings().divergence,)),
         settings=AdaptationSettings(
             lesson=cast(LessonKind, lesson),
             steps=steps,

@@ -34,8 +34,8 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     lesson: LessonKind = "natural"
-    divergence: float = 0.5
-    sure: float = 3.0
+    divergence: float = 0.3
+    sure: float = 4.0
     replays: int = 2
     temperature: float = 1.0
     min_p: float = 0.0
