@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from game.errors import ModelError
 from game.table import Table
 from policies.adaptation.gradient_lesson import GradientLesson
-from policies.adaptation.lesson import Learned, AdaptationLesson
+from policies.adaptation.lesson import AdaptationLesson, Learned
 from policies.adaptation.natural_lesson import NaturalLesson
 from policies.adaptation.pool import PlayedRounds, PlayOutPool
 from policies.adaptation.settings import AdaptationSettings
