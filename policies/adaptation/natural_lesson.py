@@ -92,22 +92,11 @@ class NaturalLesson:
                 batch = pool.batch(rows)
                 scores, seen = self._layer.look(batch.planes)
                 assert batch.drawn is not None
-                moments = draw_moments(
-                    Draws(
-                        seen,
-                        scores + seen @ self._change,
-                        batch.legal,
-                        batch.drawn,
-                        batch.chosen,
-                        batch.weights,
-                    ),
-                    self._settings.temperature,
-                )
-                drawn.index_add_(
-                    0,
-                    torch.from_numpy(pool.owners[rows]),
-                    (moments.chosen * batch.weights[:, None]).double(),
-                )
+                scores = scores + seen @ self._change
+                draws = Draws(seen, scores, batch.legal, batch.drawn, batch.chosen, batch.weights)
+                moments = draw_moments(draws, self._settings.temperature)
+                weighed = (moments.chosen * batch.weights[:, None]).double()
+                drawn.index_add_(0, torch.from_numpy(pool.owners[rows]), weighed)
                 fisher[fold] += moments.fisher
                 others[fold] += moments.others
         # only now, as an interrupted look is made again
@@ -126,10 +115,9 @@ class NaturalLesson:
         folds = torch.from_numpy(numbers % FOLDS)
         told = [(ridge, *self._told(signals, folds, ridge)) for ridge in RIDGES]
         ridge, explained, surety = max(told, key=lambda each: each[1])
-        everything = torch.ones(FOLDS, dtype=torch.bool)
-        return self._solved(signals.sum(0), everything, ridge), surety if explained > 0.0 else min(
-            0.0, surety
-        )
+        if explained <= 0.0:
+            surety = min(0.0, surety)
+        return self._solved(signals.sum(0), torch.ones(FOLDS, dtype=torch.bool), ridge), surety
 
     def _told(self, signals: Tensor, folds: Tensor, ridge: float) -> tuple[float, float]:
         """How much better the folds know the worth by what the others teach, and that in standard errors."""
