@@ -43,6 +43,8 @@ USUAL_SAMPLER: Final = "diffusion"
 """Of the samplers, its hands are closest to the true ones, and it is fast (docs/results.md)."""
 LARGEST_DIVERGENCE: Final = 5.0
 """KL in nats by which an adapted policy may differ from the policy of the start on one hand."""
+_TRIAL: Final = 1
+"""Purpose of random numbers."""
 _LEAST: Final = 1e-9
 """Probabilities are kept this far from 0 where logarithms are taken."""
 
@@ -249,6 +251,32 @@ class Thinker:
         """
         adaptation.play(self.deals(view, count, seed), between)
 
+    def learn(
+        self,
+        adaptation: PolicyAdaptation,
+        view: RoundView,
+        seed: int,
+        between: Callable[[], None] = lambda: None,
+        divergence: float | None = None,
+    ) -> None:
+        """Let an adaptation learn from its play-outs, and try what it has learned.
+
+        Args:
+            adaptation: of the round of the view.
+            view: what the player sees now.
+            seed: determines the deals of the trial.
+            between: called now and then; what it raises ends it.
+            divergence: how far to go; by default as far as the settings allow.
+
+        Raises:
+            ModelError: a play-out crashed, or its worth is not finite.
+            StateMismatchError: no deal fits the view.
+        """
+        adaptation.learn(between, divergence)
+        trials = self.settings.adaptation.trials
+        if trials and adaptation.figures.divergence:
+            adaptation.prove(self._sampler.deals(view, trials, seed), between)
+
     def deals(self, view: RoundView, count: int, seed: int) -> Deals:
         """What the player may be facing, for an adaptation.
 
@@ -422,7 +450,7 @@ class ThinkingChooser:
             adaptation = self._thinker.adaptation(table.events, seed)
             view = RoundView.of(request, table.events)
             self._thinker.play_out(adaptation, view, self._thinker.settings.playouts, seed)
-            adaptation.learn()
+            self._thinker.learn(adaptation, view, drawn_bits(seed, _TRIAL) >> 1)
             model = adaptation.model(self._compute)
             kept = self._adapted[key] = this, self._policy.replaced({Slot.DISCARD: model})
         return kept[1]

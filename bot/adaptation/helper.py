@@ -116,8 +116,9 @@ def try_adapting(thinker: Thinker) -> None:
     table = Table(seed=0)
     observation, events = table.observe(table.waiting()[0]), tuple(table.events)
     adaptation = thinker.adaptation(events, 0)
-    thinker.play_out(adaptation, RoundView.of(observation, events), 2, 0)
-    adaptation.learn()
+    view = RoundView.of(observation, events)
+    thinker.play_out(adaptation, view, 2, 0)
+    thinker.learn(adaptation, view, 1)
 
 
 def check_memory(setup: WorkerSetup) -> None:

@@ -42,6 +42,8 @@ from policies.thinking import Thinker, ThinkingSettings, load_thinker
 BEAT_S: Final = 1.0
 _BATCH: Final = TABLES
 """Play-outs at a time in each process: as many as it plays side by side."""
+_TRIAL: Final = 1
+"""Purpose of random numbers."""
 _FIRST_LESSON: Final = 128
 """Play-outs before something is learned."""
 _LESSON_GROWTH: Final = 4
@@ -230,7 +232,9 @@ class _Thinking:
             in_time = self._spent + time.process_time() - begun < self._setup.seconds
             if done >= lesson or not in_time:
                 self._learned = done
-                adaptation.learn(self._between)
+                self._thinker.learn(
+                    adaptation, view, drawn_bits(self._setup.seed, done, _TRIAL) >> 1, self._between
+                )
                 self._send_weights(now, adaptation)
         except (ModelError, StateMismatchError) as error:
             log.warning("adaptation.failed", reason=str(error))

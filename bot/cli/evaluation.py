@@ -688,6 +688,14 @@ def evaluate_adaptation(
             min=1e-6,
         ),
     ] = None,
+    trials: Annotated[
+        int,
+        typer.Option(
+            help="Deals over which what was learned is tried, and given up unless it gains; 0 for none.",
+            metavar="NUMBER",
+            min=0,
+        ),
+    ] = 128,
     replays: Annotated[
         int,
         typer.Option(
@@ -732,6 +740,7 @@ def evaluate_adaptation(
         settings=AdaptationSettings(
             lesson=cast(LessonKind, lesson),
             steps=steps,
+            trials=trials,
             replays=replays,
             temperature=temperature,
             min_p=min_p,

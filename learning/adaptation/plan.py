@@ -67,6 +67,8 @@ class AdaptationPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         if not _ascending(self.divergences) or self.divergences[0] <= 0.0:
             found = ", ".join(f"{each:g}" for each in self.divergences)
             raise ConfigError(f"--divergence: found {found}; give ascending numbers above 0")
+        if self.settings.trials == 1:
+            raise ConfigError("--trials: found 1; give at least 2, or 0 for none")
         replays = self.settings.replays
         if any(count % replays for count in self.playouts):
             found = ", ".join(map(str, self.playouts))
@@ -91,6 +93,7 @@ class AdaptationPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
             "--lesson": settings.lesson,
             "--steps": str(settings.steps),
             "--divergence": " ".join(f"{each:g}" for each in self.divergences),
+            "--trials": str(settings.trials),
             "--replays": str(settings.replays),
             "--temperature": f"{settings.temperature:g}",
             "--min-p": f"{settings.min_p:g}",

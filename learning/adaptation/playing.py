@@ -10,7 +10,6 @@ from typing import Final
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from game.events import GameEvent
 from game.layout import PHASE_TURN
@@ -21,19 +20,18 @@ from game.warmup import warm_up
 from game.workers.pool import Work
 from learning.adaptation.plan import AdaptationPlan, AdaptedTo, HandRow
 from learning.matches.watched import play_watched
+from policies.adaptation.trial import worth_of_deals
 from policies.checkpoint.files import reader_of
 from policies.deals import Deals, RoundView, UniformDeals
 from policies.deals.deal import true_deals
 from policies.draws import drawn_bits
-from policies.inference import NetworkPolicy
 from policies.named import Files
-from policies.playouts import EndWorth
-from policies.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times
+from policies.rollout import Choice, PolicyChooser, Request, Times
 from policies.slots import Policy
 from policies.thinking import Thinker, ThinkingSettings, load_thinker
 
 _TABLES: Final = 128
-_PICK, _LEARN, _TEST = range(3)
+_PICK, _LEARN, _TEST, _TRIAL = range(4)
 """Purposes of random numbers."""
 
 
@@ -123,7 +121,7 @@ class _Experiment:
             return HandRow(number, 0, 0, 0.0, ())
         view, tests = hand.view, self._tests(hand, number)
         worth = self._thinker.worth(hand.events)
-        before = self._play(self._policy, tests, worth)
+        before = worth_of_deals(self._policy, self._policy, tests, worth)
         adaptation = self._thinker.adaptation(hand.events, plan.seed)
         found, played = [], 0.0
         for done, count in zip((0, *plan.playouts), plan.playouts, strict=False):
@@ -133,11 +131,13 @@ class _Experiment:
             played += process_time() - begun
             for allowed in plan.divergences:
                 begun = process_time()
-                adaptation.learn(divergence=allowed)
+                self._thinker.learn(
+                    adaptation, view, drawn_bits(plan.seed, number, _TRIAL, count) >> 1, divergence=allowed
+                )
                 spent = played + process_time() - begun
                 gains = np.zeros_like(before)
                 if adaptation.figures.divergence:
-                    gains = self._play(adaptation.policy(), tests, worth) - before
+                    gains = worth_of_deals(adaptation.policy(), self._policy, tests, worth) - before
                 found.append(
                     AdaptedTo(
                         playouts=count,
@@ -169,14 +169,3 @@ class _Experiment:
         if plan.moment == "start":
             return UniformDeals().deals(hand.view, plan.tests, seed)
         return true_deals(hand.view, hand.record, plan.tests, seed)
-
-    def _play(self, policy: NetworkPolicy, deals: Deals, worth: EndWorth) -> NDArray[np.float64]:
-        """``[n]``: what deals are worth if the player plays by a policy, the others by that of the start."""
-        player = deals.view.player
-        first, second, third, fourth = (int(each != player) for each in range(4))
-        seats = (first, second, third, fourth)
-        choosers = [PolicyChooser(policy), PolicyChooser(self._policy)]
-        tables = ((Seating(n, n, seats), deals.table(n, seed=0)) for n in range(len(deals)))
-        rollout = Rollout(choosers, tables=_TABLES, length=deals.view.length)
-        ended = {seating.number: table for seating, table in rollout.finish_rounds(tables)}
-        return worth([ended[number] for number in range(len(deals))], player)

@@ -26,6 +26,7 @@ from policies.adaptation.lesson import AdaptationLesson, Learned
 from policies.adaptation.natural_lesson import NaturalLesson
 from policies.adaptation.pool import PlayedRounds, PlayOutPool
 from policies.adaptation.settings import AdaptationSettings
+from policies.adaptation.trial import Trial, trial
 from policies.compute import Compute
 from policies.deals.deal import Deals
 from policies.inference import Model, NetworkPolicy
@@ -49,7 +50,9 @@ class AdaptationProgress(NamedTuple):
         deviation: standard deviation of the worth.
         luck: share of the variance of the worth that the tiles of a deal explain.
         signal: as in `policies.adaptation.lesson.Learned`.
-        divergence: KL(π₀ ‖ π) in nats over the decisions.
+        divergence: KL(π₀ ‖ π) in nats over the decisions; 0 if what was learned has been given up.
+        gain: what the adapted policy was worth more than that of the start when it was last tried.
+        gain_error: its standard error.
     """
 
     playouts: int
@@ -59,6 +62,8 @@ class AdaptationProgress(NamedTuple):
     luck: float
     signal: float
     divergence: float
+    gain: float = 0.0
+    gain_error: float = 0.0
 
 
 class PolicyAdaptation:
@@ -84,7 +89,7 @@ class PolicyAdaptation:
         lesson = NaturalLesson if settings.lesson == "natural" else GradientLesson
         self._lesson: AdaptationLesson = lesson(self._network, settings, np.random.default_rng(seed))
         self._pool = PlayOutPool(self._model, settings.replays)
-        self._learned = Learned(0.0, 0.0)
+        self._learned, self._tried = Learned(0.0, 0.0), Trial(0.0, 0.0)
 
     @property
     def figures(self) -> AdaptationProgress:
@@ -100,6 +105,8 @@ class PolicyAdaptation:
             luck=pool.luck,
             signal=learned.signal,
             divergence=learned.divergence,
+            gain=self._tried.gain,
+            gain_error=self._tried.error,
         )
 
     def play(self, deals: Deals, between: Callable[[], None] = _nothing) -> None:
@@ -174,7 +181,29 @@ class PolicyAdaptation:
         if len(self._pool.decisions) == 0 or np.ptp(self._pool.advantages) == 0.0:
             return
         furthest = self.settings.divergence if divergence is None else divergence
+        self._tried = Trial(0.0, 0.0)
         self._learned = self._lesson.learn(self._pool, furthest, between)
+
+    def prove(self, deals: Deals, between: Callable[[], None] = _nothing) -> None:
+        """Try what was learned, and give it up unless it gains for sure.
+
+        A policy that has learned from draws is played in earnest here, and takes what it finds best.
+
+        Args:
+            deals: what the player may be facing; others than were learned from.
+            between: as in `played`; if it raises, what was learned is given up.
+
+        Raises:
+            ModelError: a table crashed.
+        """
+        learned, self._learned = self._learned, self._learned._replace(divergence=0.0)
+        try:
+            self._tried = trial(self.policy(), self._policy, deals, self._worth, between)
+            if self._tried.gain > self.settings.proof * self._tried.error:
+                self._learned = learned
+        finally:
+            if not self._learned.divergence:
+                self._lesson.forget()
 
     def policy(self) -> NetworkPolicy:
         """The policy as adapted so far."""

@@ -56,7 +56,7 @@ class GradientLesson:
     def learn(self, pool: PlayOutPool, furthest: float, between: Callable[[], None]) -> Learned:
         """Take the steps; see `policies.adaptation.lesson.AdaptationLesson`."""
         settings = self._settings
-        self._network.load_state_dict(self._start)
+        self.forget()
         shown = pool.batch(pool.some(MEASURED, self._dice))
         start = self._log_policy(shown)
         signal = 0.0
@@ -69,6 +69,10 @@ class GradientLesson:
                 break
             self._step(gradient, shown, start, way * (number + 1) / settings.steps)
         return Learned(signal, self._divergence(shown, start))
+
+    def forget(self) -> None:
+        """Take the network back to that of the start."""
+        self._network.load_state_dict(self._start)
 
     def _step(self, gradient: list[Tensor], shown: PolicyBatch, start: Tensor, allowed: float) -> None:
         """Go along the gradient until the divergence is what is allowed."""

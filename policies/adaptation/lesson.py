@@ -43,6 +43,9 @@ class AdaptationLesson(Protocol):
             ModelError: the worth of a play-out is not finite.
         """
 
+    def forget(self) -> None:
+        """Take the network back to that of the start."""
+
 
 def mean_divergence(start: Tensor, now: Tensor, legal: Tensor, weights: Tensor) -> float:
     """Mean KL(π₀ ‖ π) over decisions, in nats.

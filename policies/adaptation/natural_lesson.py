@@ -5,8 +5,7 @@ What play-outs were worth is regressed on what the last layer saw of the discard
 happens to be in the numbers of the layer. That takes one look at each decision, and no gradient of a network.
 
 Deals are dealt out to folds. What the others teach, judged by a fold, says which ridge tells most of what
-comes of discards, and how sure that is: most hands teach nothing that a few hundred play-outs could show, and
-following noise costs strength. So the policy moves only where what is found stands far out of its error.
+comes of discards, and how sure that is: most hands teach nothing that a few hundred play-outs could show.
 """
 
 from __future__ import annotations
@@ -66,16 +65,22 @@ class NaturalLesson:
             raise ModelError("what the play-outs of an adaptation were worth is not finite")
         self._look(pool, between)
         found, surety = self._found(pool)
-        divergence = 0.0
+        change, divergence = torch.zeros_like(self._change), 0.0
         if surety >= self._settings.sure:
-            self._change, divergence = self._bounded(pool, found.float() / WORTH_OF_A_NAT, furthest)
-        else:
-            self._change = torch.zeros_like(self._change)
-        moved = self._layer.moved(self._start, self._change)
+            change, divergence = self._bounded(pool, found.float() / WORTH_OF_A_NAT, furthest)
+        self._move(change)
+        return Learned(max(0.0, 1.0 - 1.0 / max(surety, 1.0) ** 2), divergence)
+
+    def forget(self) -> None:
+        """Take the network back to that of the start."""
+        self._move(torch.zeros_like(self._change))
+
+    def _move(self, change: Tensor) -> None:
+        self._change = change
+        moved = self._layer.moved(self._start, change)
         with torch.no_grad():
             for name, tensor in self._network.named_parameters():
                 tensor.copy_(moved[name])
-        return Learned(max(0.0, 1.0 - 1.0 / max(surety, 1.0) ** 2), divergence)
 
     def _look(self, pool: PlayOutPool, between: Callable[[], None]) -> None:
         """Take in the decisions that are new: they were drawn by the network as it is."""

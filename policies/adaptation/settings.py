@@ -22,6 +22,9 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
             noise, the shorter is the way: the divergence falls with the square of the signal.
         sure: standard errors that what the natural gradient finds must be worth, by deals that had no say;
             otherwise the policy stays as it is.
+        trials: other deals over which a policy that has moved is tried, against that of the start; 0 for
+            none.
+        proof: standard errors that it must gain there, or what was learned is given up.
         replays: play-outs of each deal. They differ by the draws, so what they have in common was luck.
         temperature: of the draws in play-outs.
         min_p: what is less likely than this share of the likeliest is not drawn in play-outs.
@@ -35,7 +38,9 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     lesson: LessonKind = "natural"
     divergence: float = 0.3
-    sure: float = 4.0
+    sure: float = 1.0
+    trials: int = 128
+    proof: float = 2.5
     replays: int = 2
     temperature: float = 1.0
     min_p: float = 0.0

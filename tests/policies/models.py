@@ -18,7 +18,7 @@ from policies.slots import Slot
 from policies.towers.residual import YesNoHead
 from policies.towers.suits import SuitsYesNoHead
 
-EAGER = AdaptationSettings(sure=-100.0)
+EAGER = AdaptationSettings(sure=-100.0, trials=0)
 """Follows whatever a few play-outs seem to say, so that something is learned."""
 
 CALLS = (Slot.CHI, Slot.PON, Slot.KAN)

@@ -125,6 +125,34 @@ def test_what_an_adapted_policy_draws_is_held_against_its_own_chances(
 
 
 @BOTH
+@pytest.mark.parametrize("good", [True, False])
+def test_what_was_learned_is_kept_only_if_it_gains_when_played(
+    policy: NetworkPolicy, position: Position, lesson: LessonKind, good: bool
+) -> None:
+    """In the trial the ends are worth what they were to learn from, or the opposite."""
+    player = position.view.player
+    kind = int(np.flatnonzero(position.record["hand34"][player])[0])
+    liked, learning = likes(kind, player), True
+
+    def worth(tables: Sequence[Table], player: int) -> NDArray[np.float64]:
+        found = liked(tables, player)
+        return found if learning or good else -found
+
+    settings = AdaptationSettings(lesson=lesson, divergence=4.0, sure=2.0)
+    adapted = PolicyAdaptation(policy, worth, settings)
+    adapted.play(deals_for(position, 200))
+    adapted.learn(divergence=4.0)
+    moved = chance_of(adapted.policy(), position, kind)
+    assert moved > chance_of(policy, position, kind)
+    learning = False
+    adapted.prove(deals_for(position, 40, 1))
+    assert (adapted.figures.gain > 0.0) == good
+    assert (adapted.figures.divergence > 0.0) == good
+    after = chance_of(adapted.policy(), position, kind)
+    assert after == (moved if good else pytest.approx(chance_of(policy, position, kind)))
+
+
+@BOTH
 def test_only_the_last_layers_change_if_so_asked(
     policy: NetworkPolicy, position: Position, lesson: LessonKind
 ) -> None:

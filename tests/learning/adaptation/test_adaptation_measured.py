@@ -68,6 +68,7 @@ def test_hands_are_counted_and_their_gains_averaged() -> None:
         {"divergences": (0.1, 0.02)},
         {"divergences": (0.0,)},
         {"moment": "end"},
+        {"settings": AdaptationSettings(trials=1)},
         {"settings": AdaptationSettings(lesson="slope")},  # type: ignore[arg-type]
     ],
 )
