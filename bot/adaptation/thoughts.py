@@ -288,6 +288,7 @@ class Thoughts:
             turn=message.turn,
             playouts=message.progress.playouts,
             divergence=round(message.progress.divergence, 4),
+            gain=round(message.progress.gain, 4),
         )
 
     def _with_weights(self, weights: Mapping[str, NDArray[np.float32]]) -> NetworkPolicy:
