@@ -1,4 +1,7 @@
-"""State of a run of many games, reported by the program that plays them and shown by the dashboard."""
+"""State of what takes its time, reported by the program that does it and shown by the dashboard.
+
+Runs of many games, and the adaptation to a round.
+"""
 
 from __future__ import annotations
 
@@ -63,3 +66,23 @@ class LearningStanding(msgspec.Struct, frozen=True):
     of_blocks: int
     phase: LearningPhase
     curves: Mapping[str, CurvePoints]
+
+
+class AdaptationStanding(msgspec.Struct, frozen=True):
+    """How adapting to the running round has gone so far.
+
+    Attributes:
+        playouts: rounds played out and learned from.
+        of: rounds that are to be played out, as far as the round has got.
+        worth: unit of gains: ``points``, or ``global`` for the expected final reward.
+        gain: what was found is worth so much more, played in earnest over other deals; 0 if nothing was.
+        gain_error: standard error of that.
+        used: whether it decides our discards.
+    """
+
+    playouts: int
+    of: int
+    worth: Literal["points", "global"]
+    gain: float = 0.0
+    gain_error: float = 0.0
+    used: bool = False

@@ -95,12 +95,14 @@ class AdaptedWeights(msgspec.Struct, frozen=True):
     Attributes:
         key: the round.
         turn: discards of all players when the latest play-outs began.
+        of: play-outs that there are to be, as far as the round has got.
         progress: how it went.
         weights: parameters of the network, by name.
     """
 
     key: RoundKey
     turn: int
+    of: int
     progress: AdaptationProgress
     weights: dict[str, NDArray[np.float32]]
 

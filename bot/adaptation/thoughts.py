@@ -46,6 +46,7 @@ from policies.improvement import Improvement, Option
 from policies.inference import NetworkPolicy
 from policies.slots import Slot
 from policies.thinking import adapted_choice
+from replays.standing import AdaptationStanding
 
 When: TypeAlias = Literal["always", "last_rounds", "stake"]
 
@@ -80,6 +81,7 @@ class Thoughts:
 
     Attributes:
         dropped: results that were not used, by reason.
+        standing: how adapting to the running round goes; None if it is not adapted to.
     """
 
     def __init__(
@@ -93,6 +95,8 @@ class Thoughts:
         serve: Serve | None = None,
     ) -> None:
         self.dropped: dict[str, int] = {}
+        self.standing: AdaptationStanding | None = None
+        self._round: RoundKey | None = None  # that it is of
         self._setup, self._policy, self._search_s, self._when = setup, policy, search_s, when
         self._clock, self._pass_s, self._serve = clock, pass_delay_s(pace), serve
         self._process: ThinkingProcess | None = None
@@ -135,7 +139,8 @@ class Thoughts:
 
     def _replace(self, reason: str) -> None:
         """Start another process, once."""
-        self._process, self._adapted = None, None
+        self._process = None
+        self._forget()
         if self._starts < STARTS:
             log.warning("adaptation.restarted", reason=reason)
             self.start()
@@ -146,17 +151,22 @@ class Thoughts:
 
     def begin_game(self, game_id: str) -> None:
         """A new game begins."""
-        self._game_id, self._adapted = game_id, None
+        self._game_id = game_id
+        self._forget()
 
     def see(self, observation: Observation, events: tuple[GameEvent, ...]) -> None:
         """The round as our seat sees it now."""
-        process = self._usable()
-        if process is not None and self._setup.thinking.playouts and self._wanted(observation):
-            process.send(RoundAsItStands(self._key(observation), observation, events))
+        process, thinking = self._usable(), self._setup.thinking
+        if process is not None and thinking.playouts and self._wanted(observation):
+            key = self._key(observation)
+            if key != self._round:
+                self._round = key
+                self.standing = AdaptationStanding(0, thinking.playouts, thinking.reward)
+            process.send(RoundAsItStands(key, observation, events))
 
     def round_over(self) -> None:
         """The round has ended."""
-        self._adapted = None
+        self._forget()
         if (process := self._process) is not None:
             process.send(RoundIsOver())
 
@@ -281,14 +291,24 @@ class Thoughts:
             self._drop(str(error))
             return
         self._adapted = adapted
+        progress = message.progress
+        if message.key == self._round:
+            self.standing = AdaptationStanding(
+                progress.playouts,
+                message.of,
+                self._setup.thinking.reward,
+                progress.gain,
+                progress.gain_error,
+                used=adapted is not None,
+            )
         log.info(
             "adaptation.learned",
             round=message.key[1],
             honba=message.key[2],
             turn=message.turn,
-            playouts=message.progress.playouts,
-            divergence=round(message.progress.divergence, 4),
-            gain=round(message.progress.gain, 4),
+            playouts=progress.playouts,
+            divergence=round(progress.divergence, 4),
+            gain=round(progress.gain, 4),
         )
 
     def _with_weights(self, weights: Mapping[str, NDArray[np.float32]]) -> NetworkPolicy:
@@ -308,6 +328,10 @@ class Thoughts:
         return self._policy.replaced({Slot.DISCARD: model.with_network(network)})
 
     # --- helpers ---------------------------------------------------------------------------------------
+
+    def _forget(self) -> None:
+        """Forget what was found about a round."""
+        self._adapted, self._round, self.standing = None, None, None
 
     def _drop(self, reason: str) -> None:
         """Count a result that is not used, and log each reason once."""

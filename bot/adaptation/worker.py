@@ -264,8 +264,9 @@ class _Thinking:
     def _send_weights(self, now: RoundAsItStands, adaptation: PolicyAdaptation) -> None:
         self._adapted = adaptation.policy() if adaptation.figures.divergence else None
         assert self._key is not None
-        found = AdaptedWeights(self._key, self._turn(now), adaptation.figures, adaptation.weights)
-        self._connection.send(found)
+        self._connection.send(
+            AdaptedWeights(self._key, self._turn(now), self._wanted, adaptation.figures, adaptation.weights)
+        )
 
     @staticmethod
     def _turn(now: RoundAsItStands) -> int:

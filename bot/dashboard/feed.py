@@ -25,7 +25,7 @@ from bot.tenhou.session.events import (
 )
 from game.events import Four, GameEvent
 from replays.record import DecisionRecord
-from replays.standing import LearningStanding, SeriesStanding
+from replays.standing import AdaptationStanding, LearningStanding, SeriesStanding
 
 if TYPE_CHECKING:
     from replays.review.schema import CandidateHands
@@ -113,6 +113,12 @@ class HandsGuessed(msgspec.Struct, frozen=True):
     hands: tuple[CandidateHands, ...]
 
 
+class Adapting(msgspec.Struct, frozen=True):
+    """How adapting to the running round goes; None if it is not adapted to."""
+
+    standing: AdaptationStanding | None
+
+
 class Lost(msgspec.Struct, frozen=True):
     """Items were dropped because too many waited; items up to the next game are meaningless."""
 
@@ -129,6 +135,7 @@ Item: TypeAlias = (
     | Restated
     | DecisionSent
     | HandsGuessed
+    | Adapting
     | Finished
     | Missed
     | LineStateChanged

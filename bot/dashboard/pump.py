@@ -9,6 +9,7 @@ import msgspec
 import structlog
 
 from bot.dashboard.feed import (
+    Adapting,
     Began,
     DecisionSent,
     Feed,
@@ -117,6 +118,8 @@ class Pump:
             case HandsGuessed():
                 if messages is not None:
                     messages.guessed(item)
+            case Adapting(standing):
+                self._facts.adaptation = standing
             case Finished():
                 self._facts.line = "waiting"
                 self._facts.finished(item)

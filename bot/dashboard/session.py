@@ -17,6 +17,7 @@ from bot.terminal.result import decisions_of
 from game.events import Four
 from game.ladder import climb_from, stable_rank
 from game.settlement import GameLength
+from replays.standing import AdaptationStanding
 
 LISTED: Final = 200
 """The newest games, listed one by one; all games are counted."""
@@ -34,6 +35,7 @@ class SessionFacts:
     def __init__(self, fixed: dict[str, Any], now: Callable[[], float] = time.monotonic) -> None:
         self.line: LineState = "connecting"
         self.missed = 0
+        self.adaptation: AdaptationStanding | None = None
         self._fixed = fixed
         self._now = now
         self._began = now()
@@ -84,6 +86,7 @@ class SessionFacts:
             "result": round(self._results / 10, 1),
             "rank": self._rank,
             "ladder": ladder((first, second, third, fourth), self._length),
+            "adaptation": msgspec.to_builtins(self.adaptation),
             "decisions": msgspec.to_builtins(decisions_of(self._tally)),
             "seconds": round(seconds),
             "games_per_hour": round(played * _HOUR_S / seconds, 1) if played and seconds else None,

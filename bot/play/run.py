@@ -16,7 +16,7 @@ import platformdirs
 import structlog
 
 from bot.config.settings import Config, login_name
-from bot.dashboard.feed import DecisionSent, Feed, LineStateChanged
+from bot.dashboard.feed import Adapting, DecisionSent, Feed, LineStateChanged
 from bot.logs.redaction import REDACTOR, clean_text, redact
 from bot.logs.setup import hidden
 from bot.play.lobby import local_lobby
@@ -52,6 +52,7 @@ from policies.decision import Decision
 from policies.slots import Policy
 from replays.library import Closing
 from replays.record import DecisionRecord
+from replays.standing import AdaptationStanding
 
 if TYPE_CHECKING:
     from bot.adaptation.thoughts import Thoughts
@@ -139,6 +140,8 @@ class PlayRun:
         self._names: tuple[str, str, str, str] = ("", "", "", "")
         self._games: list[tuple[tuple[str, str, str, str], float | None]] = []
         self._decision: Decision | None = None
+        self._thoughts = thoughts
+        self._adaptation: AdaptationStanding | None = None
         self._first_move_s: float | None = None
         self._table: LiveTable | None = None
         self._interrupted = False
@@ -284,6 +287,7 @@ class PlayRun:
     def _on_event(self, event: SessionEvent) -> None:
         if self._feed is not None:
             self._feed.hear(event, self._session.log, self._journal.game_id, self._session.player)
+        self._look_at_adaptation()
         match event:
             case GameStarted():
                 self._names = event.names
@@ -300,11 +304,21 @@ class PlayRun:
         if self._feed is not None:
             tally = self._player.tally
             self._feed.put(DecisionSent(made, tally.latest_ms, tally.late))
+        self._look_at_adaptation()
         self._show()
+
+    def _look_at_adaptation(self) -> None:
+        """Take note of how adapting to the round goes."""
+        standing = None if self._thoughts is None else self._thoughts.standing
+        if self._feed is not None and standing != self._adaptation:
+            self._feed.put(Adapting(standing))
+        self._adaptation = standing
 
     def _show(self) -> None:
         if self._table is not None:
-            self._table.update(self._session.state, self._session.player, self._names, self._decision)
+            self._table.update(
+                self._session.state, self._session.player, self._names, self._decision, self._adaptation
+            )
 
     @contextlib.contextmanager
     def _picture(self) -> Iterator[None]:

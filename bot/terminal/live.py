@@ -17,6 +17,7 @@ from rich.text import Text
 from bot.terminal.table import render
 from game.state import clone
 from policies.decision import Decision
+from replays.standing import AdaptationStanding
 
 REFRESH_S: Final = 0.1
 JOIN_S: Final = 2.0
@@ -29,6 +30,7 @@ class _Picture(NamedTuple):
     player: int
     names: Sequence[str]
     decision: Decision | None
+    adaptation: AdaptationStanding | None
 
 
 class LiveTable:
@@ -49,9 +51,24 @@ class LiveTable:
         self._thread = threading.Thread(target=self._run, name="live table", daemon=True)
         self._stderr: TextIO | None = None
 
-    def update(self, record: np.void, player: int, names: Sequence[str], decision: Decision | None) -> None:
-        """Show this state soon; of several updates within a tenth of a second only the last is shown."""
-        picture = _Picture(clone(record), player, tuple(names), decision)
+    def update(
+        self,
+        record: np.void,
+        player: int,
+        names: Sequence[str],
+        decision: Decision | None,
+        adaptation: AdaptationStanding | None = None,
+    ) -> None:
+        """Show this state soon; of several updates within a tenth of a second only the last is shown.
+
+        Args:
+            record: as for `bot.terminal.table.render`, and the others too.
+            player: whose view it is.
+            names: of the players.
+            decision: the latest one.
+            adaptation: to the round.
+        """
+        picture = _Picture(clone(record), player, tuple(names), decision, adaptation)
         with self._changed:
             self._picture = picture
             self._changed.notify()

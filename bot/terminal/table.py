@@ -19,6 +19,7 @@ from game.state import hand_tiles, is_furiten, melds_of
 from game.tiles import RED_FIVES, tile_text
 from policies.decision import Decision
 from policies.improvement import Way
+from replays.standing import AdaptationStanding
 
 WINDS: Final = ("East", "South", "West", "North")
 TOP_OPTIONS: Final = 3
@@ -34,7 +35,13 @@ def round_name(round_index: int) -> str:
     return f"{WINDS[round_index // 4 % 4]} {round_index % 4 + 1}"
 
 
-def render(record: np.void, player: int, names: Sequence[str], decision: Decision | None) -> RenderableType:
+def render(
+    record: np.void,
+    player: int,
+    names: Sequence[str],
+    decision: Decision | None,
+    adaptation: AdaptationStanding | None = None,
+) -> RenderableType:
     """The table as one seat sees it.
 
     Args:
@@ -43,6 +50,7 @@ def render(record: np.void, player: int, names: Sequence[str], decision: Decisio
             hands hidden.
         names: names of the players, by absolute number; untrusted text.
         decision: the latest one, if any.
+        adaptation: how adapting to the round goes, if it is adapted to.
     """
     us = max(player, 0)
     columns = Table.grid(padding=(0, 1))
@@ -55,6 +63,8 @@ def render(record: np.void, player: int, names: Sequence[str], decision: Decisio
     parts: list[RenderableType] = [columns]
     if player >= 0:
         parts += [Text(), _hand(record, player), _decision(decision)]
+        if adaptation is not None:
+            parts.append(_adaptation(adaptation))
     parts.append(Text(_LEGEND, style="dim"))
     return Panel(Group(*parts), title=_title(record), title_align="left", expand=False)
 
@@ -148,6 +158,19 @@ def _decision(decision: Decision | None) -> Text:
     top = decision.options[:TOP_OPTIONS]
     text.append("   ".join(f"{option.action} {option.probability:.0%}" for option in top))
     return text
+
+
+def _adaptation(standing: AdaptationStanding) -> Text:
+    text = Text(f"adapt {standing.playouts:,} of {standing.of:,} rounds played out", style="dim")
+    if not standing.playouts:
+        return text
+    unit, digits = ("rank points", 1) if standing.worth == "global" else ("points", 0)
+    worth = f"{standing.gain:+.{digits}f} ± {standing.gain_error:.{digits}f} {unit} over other deals"
+    if standing.used:
+        return text.append(f"\n  in use: {worth}", style="not dim")
+    return text.append(
+        f"\n  found and given up: {worth}" if standing.gain_error else "\n  nothing found to learn"
+    )
 
 
 def _tile(tile136: int) -> Text:

@@ -11,12 +11,12 @@ import { number, percent, signed, words } from "/web/words.js";
 
 /**
  * @typedef {{id: string, player: number, placement: number, scores: number[], result: number}} Played
- * @typedef {{done: number, of: number, note?: string}} Adaptation
+ * @typedef {{playouts: number, of: number, worth: "points" | "global", gain: number, gain_error: number, used: boolean}} Adaptation
  * @typedef {{policy: string, budget_ms: number, wanted: number, past: boolean, line: string, games: Played[],
  *   played: number, missed: number, places: number[], average_place: number | null, result: number,
  *   stable_rank: number | null, rank: {rank: number, rate: number} | null,
  *   ladder: import("/web/ladder.js").Ladder | null, decisions: {count: number, p50_ms: number, p99_ms: number, fallbacks: number,
- *   late: number}, seconds: number, games_per_hour: number | null, adaptation?: Adaptation | null}} Session
+ *   late: number}, seconds: number, games_per_hour: number | null, adaptation: Adaptation | null}} Session
  */
 
 /** @param {Session} session @returns {HTMLElement} */
@@ -103,9 +103,20 @@ export function gameLink(id, linked) {
 
 /** @param {Adaptation} at */
 function adaptation(at) {
-  const { adaptation: title, step } = texts();
+  const text = texts().adaptation;
   return make(
-    "section", { class: "adaptation" }, make("h2", {}, title),
-    make("progress", { "aria-label": title, max: at.of, value: `${at.done}` }), make("p", { class: "quiet" }, `${step} ${number(at.done)} / ${number(at.of)} `, at.note ? isolated(at.note) : ""),
+    "section", { class: "adaptation" }, make("h2", {}, text.title),
+    make("progress", { "aria-label": text.title, max: at.of, value: `${at.playouts}` }),
+    make("p", { class: "quiet" }, text.playouts(number(at.playouts), number(at.of))),
+    at.playouts ? make("p", {}, found(at)) : null,
   );
+}
+
+/** @param {Adaptation} at @returns {string} what the play-outs have led to */
+function found(at) {
+  const text = texts().adaptation;
+  const digits = at.worth === "global" ? 1 : 0;
+  const worth = `${signed(at.gain, digits)} ± ${number(at.gain_error, digits)} ${text.unit[at.worth]}`;
+  if (at.used) return text.used(worth);
+  return at.gain_error ? text.givenUp(worth) : text.nothing;
 }

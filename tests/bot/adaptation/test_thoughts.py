@@ -36,6 +36,7 @@ from policies.improvement import Improvement, Option, OptionValue
 from policies.inference import NetworkPolicy
 from policies.slots import Slot
 from policies.thinking import ThinkingSettings
+from replays.standing import AdaptationStanding
 from tests.bot.bench import Bench, claim_scene
 from tests.bot.fake_clock import FakeClock, settle, until
 from tests.policies.models import a_policy
@@ -125,7 +126,8 @@ def weights(
         if name.startswith("head"):
             array += change * np.arange(array.size, dtype=np.float32).reshape(array.shape)
         named[name] = array
-    return AdaptedWeights((game, 0, 0), 3, AdaptationProgress(64, 500, 0.0, 1.0, 0.2, 0.5, divergence), named)
+    progress = AdaptationProgress(64, 500, 0.0, 1.0, 0.2, 0.5, divergence, 3.5, 1.0)
+    return AdaptedWeights((game, 0, 0), 3, 80, progress, named)
 
 
 def _crash(*_: Any) -> Any:
@@ -406,6 +408,38 @@ def test_rounds_are_chosen(
     assert any(isinstance(each, RoundAsItStands) for each in process().told) == wanted
     found.round_over()
     assert isinstance(process().told[-1], RoundIsOver)
+
+
+def test_how_adapting_goes_is_told_while_the_round_lasts(
+    start: Callable[..., Thoughts], policy: NetworkPolicy
+) -> None:
+    found, asked = start(), prompt()
+    assert found.standing is None
+    found.see(asked, ())
+    begun = AdaptationStanding(0, 64, "global")
+    assert found.standing == begun
+    process().say(weights(policy, 0.02, game="an earlier one"))
+    assert found.standing == begun
+    process().say(weights(policy, 0.02))
+    assert found.standing == AdaptationStanding(64, 80, "global", 3.5, 1.0, used=True)
+    process().say(weights(policy, 0.0, divergence=0.0))
+    given_up = AdaptationStanding(64, 80, "global", 3.5, 1.0, used=False)
+    assert found.standing == given_up
+    found.see(asked, ())
+    assert found.standing == given_up, "the same round"
+    found.round_over()
+    process().say(weights(policy, 0.02))
+    assert found.standing is None
+    found.see(asked, ())
+    process().die()
+    assert found.standing is None
+
+
+def test_a_search_alone_adapts_to_nothing(start: Callable[..., Thoughts]) -> None:
+    found = start(setup=msgspec.structs.replace(SETUP, thinking=ThinkingSettings(worlds=32)))
+    found.see(prompt(), ())
+    assert found.standing is None
+    assert process().told == []
 
 
 def test_the_process_says_when_it_is_ready(start: Callable[..., Thoughts]) -> None:

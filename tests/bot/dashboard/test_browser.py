@@ -16,10 +16,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from bot.dashboard.feed import Began, Feed, HandsGuessed, Reached
+from bot.dashboard.feed import Adapting, Began, Feed, HandsGuessed, Reached
 from bot.dashboard.pump import About
 from replays.review.schema import CandidateHand, CandidateHands
-from replays.standing import SeriesStanding
+from replays.standing import AdaptationStanding, SeriesStanding
 from tests.bot.dashboard.scenes import decided, learned, library, played, put, server
 from tests.bot.fake_server import free_port
 from tests.chromium import needs_chromium
@@ -332,7 +332,7 @@ def test_a_damaged_decisions_file_hides_no_game(open_page: Any, tmp_path: Path) 
         page.check()
 
 
-def test_room_for_adaptation_is_taken_when_there_is_any(open_page: Any) -> None:
+def test_adapting_to_the_running_round_is_shown_while_it_lasts(open_page: Any) -> None:
     feed = Feed()
     with server(feed, library()) as served:
         page = open_page(served.url)
@@ -340,11 +340,25 @@ def test_room_for_adaptation_is_taken_when_there_is_any(open_page: Any) -> None:
         page.until(lambda seen: seen["session"] is not None and len(seen["rounds"]) > 0)
         page.tab.click("[data-tab=session]")
         assert page.tab.locator(".adaptation").count() == 0
-        page.tab.evaluate(
-            "suzakuViewer.hear([{ ...suzakuViewer.session, adaptation: { done: 30, of: 120 } }])"
-        )
-        page.tab.wait_for_selector(".adaptation progress")
-        page.check()
+        for standing, text in (
+            (AdaptationStanding(0, 1_000, "global"), "0 of 1,000 rounds played out"),
+            (AdaptationStanding(128, 1_000, "global"), "Nothing found to learn."),
+            (
+                AdaptationStanding(512, 1_250, "global", -1.24, 2.96),
+                "Found and given up: −1.2 ± 3.0 rank points over other deals.",
+            ),
+            (
+                AdaptationStanding(512, 1_250, "points", 820.4, 71.3, used=True),
+                "In use: +820 ± 71 points over other deals.",
+            ),
+        ):
+            put(feed, [Adapting(standing)])
+            page.tab.wait_for_selector(f".adaptation p:last-child:has-text('{text}')")
+            shares = page.tab.locator(".adaptation progress").evaluate("bar => [bar.value, bar.max]")
+            assert shares == [standing.playouts, standing.of]
+            page.check()
+        put(feed, [Adapting(None)])
+        page.tab.wait_for_selector(".adaptation", state="detached")
 
 
 def test_our_rank_is_shown_where_the_server_says_one(open_page: Any) -> None:

@@ -23,6 +23,7 @@ from bot.adaptation.messages import (
 )
 from bot.adaptation.thoughts import Thoughts
 from bot.config.settings import GUEST
+from bot.dashboard.feed import Adapting, Feed
 from bot.play.run import PlayRun
 from bot.player.clock import MonotonicClock
 from game.actions import Action, ActionKind
@@ -33,6 +34,7 @@ from policies.improvement import Improvement, OptionValue
 from policies.inference import load_policy
 from policies.slots import Slot
 from policies.thinking import ThinkingSettings
+from replays.standing import AdaptationStanding
 from tests.bot.dashboard.scenes import config_of
 from tests.policies.models import save_models
 
@@ -66,7 +68,7 @@ def _weights(message: RoundAsItStands, sound: dict[str, np.ndarray], turn: int) 
         weights = {name: np.full_like(array, np.nan) for name, array in sound.items()}
     elif turn % 4 == 2:
         weights = {name: 100.0 * array for name, array in sound.items()}
-    return AdaptedWeights(key, 0, AdaptationProgress(64, 500, 0.0, 1.0, 0.2, 0.5, 0.01), weights)
+    return AdaptedWeights(key, 0, 64, AdaptationProgress(64, 500, 0.0, 1.0, 0.2, 0.5, 0.01), weights)
 
 
 def _answer(message: SearchRequest, number: int) -> SearchAnswer:
@@ -95,7 +97,10 @@ def test_fault_14_wrong_late_and_old_results_change_nothing_and_fault_15_a_lost_
 ) -> None:
     policy = load_policy(tmp_path / "models")
     began, clock = time.monotonic(), MonotonicClock()
-    run = PlayRun(config_of(tmp_path), GUEST, None, lambda: policy, began, clock, thoughts=thoughts)
+    feed = Feed()
+    run = PlayRun(
+        config_of(tmp_path), GUEST, None, lambda: policy, began, clock, feed=feed, thoughts=thoughts
+    )
     with capture_logs() as logs:
         asyncio.run(run.play())
         run.close()
@@ -108,6 +113,10 @@ def test_fault_14_wrong_late_and_old_results_change_nothing_and_fault_15_a_lost_
     assert len(result.games) == 1
     assert (result.decisions.fallbacks, result.decisions.late) == (0, 0)
     assert result.decisions.count > SEARCHES
+    stood = [item.standing for item in feed.take() if isinstance(item, Adapting)]
+    assert AdaptationStanding(0, 64, "points") in stood, "a round begins"
+    assert AdaptationStanding(64, 64, "points", used=True) in stood, "sound weights"
+    assert None in stood, "a round ends"
     reasons = " ".join(thoughts.dropped)
     for reason in ("an old round", "not finite", "not legal", "late", "nats from the policy of the start"):
         assert reason in reasons

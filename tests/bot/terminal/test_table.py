@@ -4,6 +4,7 @@ import io
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 from rich.console import Console
 
 from bot.terminal.table import render, round_name
@@ -13,17 +14,22 @@ from game.state import apply_all, new_round
 from game.tiles import parse_hand
 from policies.decision import Decision, Option
 from policies.improvement import Improvement
+from replays.standing import AdaptationStanding
 
 NAMES = ("Suzaku", "alice", "bob", "carol")
 HIDDEN = (-1,) * 13
 
 
 def shown(
-    record: np.void, player: int = 0, names: Sequence[str] = NAMES, decision: Decision | None = None
+    record: np.void,
+    player: int = 0,
+    names: Sequence[str] = NAMES,
+    decision: Decision | None = None,
+    adaptation: AdaptationStanding | None = None,
 ) -> str:
     console = Console(file=io.StringIO(), width=100, color_system=None)
     with console.capture() as captured:
-        console.print(render(record, player, names, decision))
+        console.print(render(record, player, names, decision, adaptation))
     return captured.get()
 
 
@@ -146,6 +152,33 @@ def test_what_stands_behind_a_decision_is_shown_beside_what_the_policy_alone_wou
     decision = Decision(first.action, "model", "discard", (first, base), 1, 1.26, improvement=thought)
     text = shown(a_round(), decision=decision)
     assert "adapted, search, 1,096 rounds played out; alone discard 0m" in text
+
+
+@pytest.mark.parametrize(
+    ("standing", "lines"),
+    [
+        (AdaptationStanding(0, 1_000, "global"), ["adapt 0 of 1,000 rounds played out"]),
+        (
+            AdaptationStanding(128, 1_000, "global"),
+            ["adapt 128 of 1,000 rounds played out", "nothing found to learn"],
+        ),
+        (
+            AdaptationStanding(512, 1_250, "global", -1.24, 2.96),
+            [
+                "adapt 512 of 1,250 rounds played out",
+                "found and given up: -1.2 ± 3.0 rank points over other deals",
+            ],
+        ),
+        (
+            AdaptationStanding(512, 1_250, "points", 820.4, 71.3, used=True),
+            ["adapt 512 of 1,250 rounds played out", "in use: +820 ± 71 points over other deals"],
+        ),
+    ],
+)
+def test_how_adapting_to_the_round_goes_is_shown(standing: AdaptationStanding, lines: list[str]) -> None:
+    plain = shown(a_round()).splitlines()
+    more = [line for line in shown(a_round(), adaptation=standing).splitlines() if line not in plain]
+    assert [line.strip("│ ") for line in more] == lines
 
 
 def test_hostile_names_steer_neither_terminal_nor_layout() -> None:
