@@ -6,7 +6,6 @@ A physical id is ``4 * kind + copy``; copy 0 of each five is the red one (16, 52
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 KINDS: Final = 34
@@ -79,23 +78,6 @@ def text_of_mjai(text: str) -> str:
     ['0m', '1z', '3p', '?']
     """
     return _TEXT_OF_MJAI.get(text, text)
-
-
-def hand_text(tiles136: Iterable[int]) -> str:
-    """A hand as players write it, suits grouped, reds as 0.
-
-    >>> hand_text([0, 4, 8, 16, 108])
-    '1230m1z'
-    """
-    groups: dict[str, str] = dict.fromkeys(_SUITS, "")
-    unseen = 0
-    for tile in sorted(tiles136):
-        if tile < 0:
-            unseen += 1
-            continue
-        text = tile_text(tile)
-        groups[text[1]] += text[0]
-    return "".join(digits + suit for suit, digits in groups.items() if digits) + "?" * unseen
 
 
 def parse_hand(text: str) -> list[int]:

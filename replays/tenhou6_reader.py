@@ -23,7 +23,13 @@ from game.events import (
     Win,
 )
 from game.layout import AT_UNSEEN, PHASE_CLAIM, PHASE_TURN
-from game.scoring import context_of, evaluate
+from game.scoring import (
+    YAKU_DOUBLE_RIICHI,
+    YAKU_RIICHI,
+    YAKU_URA_DORA,
+    context_of,
+    evaluate,
+)
 from game.state import clone, hand_tiles
 from replays.copies import free_copy
 from replays.record import GameRecord, Names, check_game_id, usual_type
@@ -64,8 +70,7 @@ _RED: Final = re.compile(rb"(?<![0-9])r?5[123](?![0-9])")
 _SIGNS: Final = re.compile("(?:大会|[般上特鳳])?三?[東南]喰?赤?速?(?:祝[0-9０-９]*)?")
 """Rules in Tenhou's notation; other programs write other words there."""
 _ROOMS: Final = {"般": 0, "上": 128, "特": 32, "鳳": 160}
-_YAKU_RIICHI: Final = (1, 21)
-_YAKU_URA: Final = 53
+_RIICHI_YAKU: Final = (YAKU_RIICHI, YAKU_DOUBLE_RIICHI)
 _THREE_PLAYERS: Final = 16
 
 T = TypeVar("T")
@@ -383,9 +388,9 @@ class _ResultReader:
         in_riichi = state["riichi"][player] == 2
         shown = ura if in_riichi else ()
         is_yakuman = bool(yaku) and all(han == 0 for _, han in yaku)
-        if not is_yakuman and any(number in _YAKU_RIICHI for number, _ in yaku):
+        if not is_yakuman and any(number in _RIICHI_YAKU for number, _ in yaku):
             # Tenhou counts the ura of every riichi; the format names them only if there are any.
-            yaku += [(_YAKU_URA, 0)] * (_YAKU_URA not in [number for number, _ in yaku])
+            yaku += [(YAKU_URA_DORA, 0)] * (YAKU_URA_DORA not in [number for number, _ in yaku])
         fu = value.fu if value.fu >= 0 else _fu(state, player, source, tile, shown)
         return Win(
             player=player,

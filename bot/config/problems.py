@@ -67,7 +67,7 @@ def describe_errors(
     return problems
 
 
-def find(field: FieldInfo) -> dict[str, FieldInfo]:
+def _find(field: FieldInfo) -> dict[str, FieldInfo]:
     """The fields of a section; empty if the field is not a section."""
     annotation = field.annotation
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
@@ -88,12 +88,12 @@ def _message(error: ErrorDetails, model: type[BaseModel]) -> str:
 
 def _field(loc: Sequence[str], model: type[BaseModel]) -> FieldInfo | None:
     section = model.model_fields.get(loc[0])
-    return find(section).get(loc[1]) if section and len(loc) > 1 else None
+    return _find(section).get(loc[1]) if section and len(loc) > 1 else None
 
 
 def _nearest(loc: Sequence[str], model: type[BaseModel]) -> str:
     sections = model.model_fields
-    known = [f"{section}.{key}" for section, field in sections.items() for key in find(field)]
+    known = [f"{section}.{key}" for section, field in sections.items() for key in _find(field)]
     candidates = known if len(loc) > 1 else list(sections)
     path = ".".join(loc)
     near = difflib.get_close_matches(path, candidates, n=1, cutoff=0.5)

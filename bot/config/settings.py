@@ -15,8 +15,8 @@ from typing import Annotated, Any, Final, Literal
 import platformdirs
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from bot.config.problems import ExpectedValues, Problem, describe_errors, find, report
-from bot.config.sources import ENV_PREFIX, SourceValues, merge, read_environment, read_yaml
+from bot.config.problems import ExpectedValues, Problem, describe_errors, report
+from bot.config.sources import SourceValues, merge, read_environment, read_yaml
 from bot.tenhou.game_types import GameType, parse_game_type
 from bot.tenhou.gate import (
     Gate,
@@ -499,13 +499,3 @@ def _remove(values: dict[str, Any], loc: list[str]) -> None:
         parent.pop(loc[-1], None)
         return
     parent.pop(part, None)
-
-
-def known_keys() -> list[str]:
-    """All key paths."""
-    return [f"{section}.{key}" for section, field in Config.model_fields.items() for key in find(field)]
-
-
-def environment_name(path: str) -> str:
-    """The environment variable of a key path: ``play.games`` is ``SUZAKU_PLAY__GAMES``."""
-    return ENV_PREFIX + path.upper().replace(".", "__")

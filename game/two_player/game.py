@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Self
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,18 +58,6 @@ class TwoPlayerGame:
         self._positions = np.zeros(1, POSITION)
         deal(self._positions[0], self.wall)
         self.actions: list[int] = []
-
-    @classmethod
-    def replayed(cls, wall: Sequence[int], actions: Sequence[int]) -> Self:
-        """The game after some actions.
-
-        Raises:
-            IllegalActionError: one of them is illegal.
-        """
-        game = cls(wall)
-        for action in actions:
-            game.play(action)
-        return game
 
     @property
     def position(self) -> np.void:

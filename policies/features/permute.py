@@ -75,16 +75,6 @@ def permute_tiles(tiles136: ArrayLike, numbers: ArrayLike) -> NDArray[np.int16]:
     return np.where(tiles < 0, tiles, 4 * permute_kinds(tiles >> 2, numbers).astype(np.int16) + (tiles & 3))
 
 
-def permute_calls(calls: NDArray[np.int16], numbers: ArrayLike) -> NDArray[np.int16]:
-    """Permute rows from `game.rules.legal_rows`, ``[N, 6]``; the consumed tiles are again ascending."""
-    out = calls.copy()
-    out[:, 1:] = permute_tiles(calls[:, 1:], numbers)
-    own = np.where(out[:, 2:] < 0, np.iinfo(np.int16).max, out[:, 2:])
-    own.sort(axis=1)
-    out[:, 2:] = np.where(own == np.iinfo(np.int16).max, -1, own)
-    return out
-
-
 def permute_columns(values: NDArray[Any], numbers: ArrayLike) -> NDArray[Any]:
     """Permute values by kind, ``[N, 34]``, such as a mask of legal discards."""
     out = np.empty_like(values)

@@ -9,7 +9,7 @@ from game.actions import Action, ActionKind
 from game.rules import action_row
 from game.tiles import parse_hand
 from policies.chi_places import mirrored_places, places_in_run
-from policies.features.permute import permute_calls
+from tests.policies.features.positions import permuted_calls
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ def test_a_mirrored_call_is_at_the_mirrored_place(text: str, place: int) -> None
     assert places_in_run(calls).tolist() == [place]
     for number in range(12):
         numbers = np.array([number])
-        assert mirrored_places(np.array([place]), numbers) == places_in_run(permute_calls(calls, numbers))
+        assert mirrored_places(np.array([place]), numbers) == places_in_run(permuted_calls(calls, numbers))
 
 
 def test_none_stays_none() -> None:

@@ -121,8 +121,6 @@ export const english = {
     timeline: "Decisions of this round",
     rotate: "Rotate the table",
     hands: "Other hands",
-    showHands: "Show the other hands",
-    hideHands: "Hide the other hands",
     theme: "Theme",
     themes: { "": "◐ Auto", light: "☀ Light", dark: "☾ Dark" },
     language: "Language",
@@ -226,7 +224,6 @@ export const english = {
     thought: { adapted: "Adapted policy", search: "Search", both: "Adapted policy and search" },
     playouts: (/** @type {string} */ count) => `${count} rounds played out`,
     alone: "Policy alone",
-    barsHelp: "Bars above the hand: probability of each discard",
   },
 
   /** Sentences made of text and lists of tiles, from the parameters of a note. */

@@ -117,8 +117,6 @@ export const japanese = {
     timeline: "この局の判断",
     rotate: "視点を回す",
     hands: "他家の手牌",
-    showHands: "他家の手牌を見る",
-    hideHands: "他家の手牌を伏せる",
     theme: "配色",
     themes: { "": "◐ 自動", light: "☀ ライト", dark: "☾ ダーク" },
     language: "言語",
@@ -222,7 +220,6 @@ export const japanese = {
     thought: { adapted: "適応した方策", search: "探索", both: "適応した方策と探索" },
     playouts: (count) => `${count}局をシミュレーション`,
     alone: "方策のみ",
-    barsHelp: "手牌の上の棒：各打牌の確率",
   },
 
   notes: {

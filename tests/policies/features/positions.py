@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from game.actions import ActionKind
 from game.events import GameEvent
@@ -15,6 +15,7 @@ from game.layout import PHASE_CALLED, PHASE_TURN, ROUND_STATE
 from game.rules import legal_rows
 from game.state import apply, new_round
 from game.table import Table, masked
+from policies.features.permute import permute_tiles
 from replays.mjlog_reader import read
 from tests.shared import shard_texts
 
@@ -94,3 +95,13 @@ def random_game(seed: int) -> list[GameEvent]:
             )
         table.step(actions)
     return table.events
+
+
+def permuted_calls(calls: NDArray[np.int16], numbers: ArrayLike) -> NDArray[np.int16]:
+    """Permuted rows of `game.rules.legal_rows`, ``[N, 6]``; the consumed tiles are again ascending."""
+    out = calls.copy()
+    out[:, 1:] = permute_tiles(calls[:, 1:], numbers)
+    own = np.where(out[:, 2:] < 0, np.iinfo(np.int16).max, out[:, 2:])
+    own.sort(axis=1)
+    out[:, 2:] = np.where(own == np.iinfo(np.int16).max, -1, own)
+    return out

@@ -16,7 +16,6 @@ from policies.features.permute import (
     KIND_MAPS,
     PERMUTATIONS,
     SUIT_PERMUTATIONS,
-    permute_calls,
     permute_columns,
     permute_kinds,
     permute_planes,
@@ -24,7 +23,7 @@ from policies.features.permute import (
     permute_tiles,
 )
 from policies.features.table import HOSEI, LITE, LITE_CALL, ORACLE, SETS, SUPHX, SUPHX_CALL
-from tests.policies.features.positions import Positions, random_positions, real_positions
+from tests.policies.features.positions import Positions, permuted_calls, random_positions, real_positions
 
 
 @pytest.fixture(scope="module", params=["real", "random"])
@@ -55,7 +54,7 @@ def test_so_do_calls_and_the_oracle(positions: Positions, number: int) -> None:
     permuted = permute_states(states, number)
     for name in (LITE_CALL, SUPHX_CALL):
         planes = encode(states, players, name, calls=calls)
-        ours = encode(permuted, players, name, calls=permute_calls(calls, number))
+        ours = encode(permuted, players, name, calls=permuted_calls(calls, number))
         agree(ours, permute_planes(planes, name, number), name, number)
     walls = np.tile(np.random.default_rng(0).permutation(136).astype(np.int16), (len(states), 1))
     hidden = encode(states, players, ORACLE, walls=walls)
@@ -73,7 +72,7 @@ def test_a_renamed_state_has_the_renamed_legal_actions(positions: Positions) -> 
     ):
         count = legal_rows(state, int(player), rows)
         ours = {tuple(row) for row in rows[:count].tolist()}
-        wanted = {tuple(row) for row in permute_calls(legal, np.full(len(legal), number)).tolist()}
+        wanted = {tuple(row) for row in permuted_calls(legal, np.full(len(legal), number)).tolist()}
         assert {face(row) for row in ours} == {face(row) for row in wanted}
 
 
