@@ -1,7 +1,4 @@
-"""State of what takes its time, reported by the program that does it and shown by the dashboard.
-
-Runs of many games, and the adaptation to a round.
-"""
+"""State of runs of many games, and of adapting to a round: told by who does it, shown by the dashboard."""
 
 from __future__ import annotations
 

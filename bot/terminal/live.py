@@ -62,11 +62,11 @@ class LiveTable:
         """Show this state soon; of several updates within a tenth of a second only the last is shown.
 
         Args:
-            record: as for `bot.terminal.table.render`, and the others too.
-            player: whose view it is.
-            names: of the players.
-            decision: the latest one.
-            adaptation: to the round.
+            record: the round, copied.
+            player: as for `bot.terminal.table.render`, like those below.
+            names: untrusted text.
+            decision: the latest one, if any.
+            adaptation: to the round, if it is adapted to.
         """
         picture = _Picture(clone(record), player, tuple(names), decision, adaptation)
         with self._changed:
