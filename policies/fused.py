@@ -36,9 +36,11 @@ from policies.towers.suits import (
     SuitsDiscardHead,
     SuitsNorm,
     SuitsScale,
+    SuitsScores,
     SuitsStem,
     SuitsYesNoHead,
 )
+from policies.towers.tie_break import HELD, between_close
 
 Floats: TypeAlias = NDArray[np.float32]
 
@@ -76,6 +78,9 @@ class FusedNetwork:
                 self._score = _discard_head(network.head)
             else:
                 self._head = [layer.to(dtype) for layer in _head(network.head)]
+            self._tie_break = None
+            if network.tie_break is not None:
+                self._tie_break = _discard_head(network.tie_break.score), network.tie_break.share
 
     def __call__(self, planes: Tensor) -> Tensor:
         """Score the answers.
@@ -89,7 +94,14 @@ class FusedNetwork:
         with inference():
             x = self._stem_of(planes)
             self._tower_of(x)
-            return self._discards(x) if self.architecture.outputs == KINDS else self._answers(x)
+            return self._discards(x, planes) if self.architecture.outputs == KINDS else self._answers(x)
+
+    def columns(self, planes: Tensor) -> Tensor:
+        """``[B, 34, width]``: what the head sees of planes, as for a call."""
+        with inference():
+            x = self._stem_of(planes)
+            self._tower_of(x)
+            return torch.from_numpy(x)
 
     def _stem_of(self, planes: Tensor) -> Floats:
         """``[B, 34, width]`` after the first convolution."""
@@ -133,10 +145,12 @@ class FusedNetwork:
             second.honours.multiply(honours, honour_sums)
             kernels.add(sums, honour_sums, second.columns.added, second.honours.added, x)
 
-    def _discards(self, x: Floats) -> Tensor:
-        scores = _empty(len(x), KINDS)
-        kernels.scores(x, *self._score, scores)
-        return torch.from_numpy(scores)
+    def _discards(self, x: Floats, planes: Tensor) -> Tensor:
+        scores = _scores(x, self._score)
+        if self._tie_break is None:
+            return scores
+        second, share = self._tie_break
+        return between_close(scores, _scores(x, second), planes[:, HELD] > 0, share)
 
     def _answers(self, x: Floats) -> Tensor:
         narrow, *dense, answer = self._head
@@ -333,7 +347,14 @@ def _context(context: PooledContext, suits: Tensor, honours: Tensor) -> FusedCon
     return FusedContext(Layer(own, none[: len(own)]), Layer(whole, none))
 
 
-def _discard_head(head: DiscardHead | SuitsDiscardHead) -> tuple[Floats, Floats]:
+def _scores(x: Floats, layer: tuple[Floats, Floats]) -> Tensor:
+    """``[B, 34]``: one score for each column of ``[B, 34, width]``."""
+    scores = _empty(len(x), KINDS)
+    kernels.scores(x, *layer, scores)
+    return torch.from_numpy(scores)
+
+
+def _discard_head(head: DiscardHead | SuitsScores) -> tuple[Floats, Floats]:
     """``weight [2, width]`` and ``bias [2]``, of the suits' columns and of the honours'."""
     parts = (head.score, head.score) if isinstance(head, DiscardHead) else (head.suits, head.honours)
     both = _over_channels(*parts)

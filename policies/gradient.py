@@ -218,6 +218,8 @@ def learn_last(network: Network, blocks: int | None) -> list[Tensor]:
     """
     network.requires_grad_(blocks is None)
     network.head.requires_grad_(True)
+    if network.tie_break is not None:
+        network.tie_break.requires_grad_(True)
     if blocks:
         for block in list(network.tower)[-blocks:]:
             block.requires_grad_(True)

@@ -18,6 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from game.errors import ConfigError
 from game.observation import HiddenTiles
 from game.tiles import TILES, UNSEEN
 from policies.features.encode import Planes
@@ -75,11 +76,11 @@ def guided_network(network: Network) -> Network:
         network: of the tower `suits`, for the lite set.
 
     Raises:
-        ValueError: it is another network.
+        ConfigError: it is another network.
     """
     shape = network.architecture
-    if not isinstance(shape, SuitsArchitecture) or shape.planes != SEEN_PLANES:
-        raise ValueError(f"only a network with suits apart for {LITE} can be guided, not {shape}")
+    if type(shape) is not SuitsArchitecture or shape.planes != SEEN_PLANES:
+        raise ConfigError(f"only a network with suits apart for {LITE} can be guided, not {shape}")
     wide = architecture_of("suits", GUIDED, shape.outputs, shape.width, shape.depth)
     assert isinstance(wide, SuitsArchitecture)
     wide = msgspec.structs.replace(wide, squeeze=shape.squeeze, normalised=shape.normalised)

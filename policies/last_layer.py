@@ -1,14 +1,16 @@
 """What the last layer of a network sees, in which scores are linear, and the same network with another one.
 
 Discards have a row of it for each kind: what the tower says of the kind, and 1 for the bias. Suits and
-honours may have layers of their own; a row then has a part for each, of which one is zero. A model that
-answers yes or no has one row, its hidden layer; its score is ``yes - no``.
+honours may have layers of their own; a row then has a part for each, of which one is zero. With a tie-break
+(`policies.towers.tie_break`), close discards have what their rows have more than the mean of these, and the
+others have nothing, so only the tie-break moves. A model that answers yes or no has one row, its hidden
+layer; its score is ``yes - no``.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 import torch
@@ -19,8 +21,9 @@ from game.errors import ConfigError
 from policies.features.table import KINDS
 from policies.networks import DISCARDS, Network, as_input
 from policies.towers.pooled import SUITED
-from policies.towers.residual import YES_NO, DiscardHead, YesNoHead
-from policies.towers.suits import SuitsDiscardHead, SuitsYesNoHead
+from policies.towers.residual import DiscardHead, YesNoHead
+from policies.towers.suits import SuitsScores, SuitsYesNoHead
+from policies.towers.tie_break import HELD, among_close, close_discards
 
 _Linear: TypeAlias = nn.Conv2d | nn.Conv1d | nn.Linear
 
@@ -41,7 +44,7 @@ class LastLayer:
     def __init__(self, network: Network) -> None:
         self._network = copy.deepcopy(network).eval()
         self._discards = network.architecture.outputs == DISCARDS
-        self._parts = _linear_parts(self._network)
+        self._parts = _parts_that_move(self._network)
         self._widths = [part.weight.shape[1] + 1 for part in self._parts.values()]
         self.size = sum(self._widths)
         self._seen: dict[nn.Module, Tensor] = {}
@@ -53,9 +56,15 @@ class LastLayer:
 
     @property
     def own(self) -> Tensor:
-        """``[D]``: the function of the rows that the scores are now."""
+        """``[D]``: the function of the rows that the scores are now; of close discards, less a number for all."""
+        own = self._function_of(self._parts.values())
+        if self._network.tie_break is not None:
+            own = own + self._function_of(_linear_parts(self._network.head).values())
+        return own
+
+    def _function_of(self, parts: Iterable[_Linear]) -> Tensor:
         found = []
-        for part in self._parts.values():
+        for part in parts:
             weight, bias = part.weight.detach().flatten(1), part.bias
             assert bias is not None
             whole = torch.cat([weight, bias.detach()[:, None]], 1)
@@ -82,6 +91,10 @@ class LastLayer:
         rows = scores.new_zeros(len(planes), KINDS, self.size)
         rows[:, :SUITED, : self._widths[0]] = parts[0]
         rows[:, SUITED:, self._widths[0] :] = parts[1]
+        tie_break = self._network.tie_break
+        if tie_break is not None:
+            first = rows @ self._function_of(_linear_parts(self._network.head).values())
+            rows = among_close(rows, close_discards(first, planes[:, HELD] > 0, tie_break.share))
         return scores, rows
 
     def moved(self, tensors: Mapping[str, Tensor], change: Tensor) -> dict[str, Tensor]:
@@ -102,15 +115,23 @@ class LastLayer:
         return found
 
 
-def _linear_parts(network: Network) -> dict[str, _Linear]:
+def _parts_that_move(network: Network) -> dict[str, _Linear]:
+    """The last layer by its names in the network: that of the tie-break, if there is one."""
+    if network.tie_break is not None:
+        return {
+            f"tie_break.score.{name}": part for name, part in _linear_parts(network.tie_break.score).items()
+        }
+    return {f"head.{name}": part for name, part in _linear_parts(network.head).items()}
+
+
+def _linear_parts(head: nn.Module) -> dict[str, _Linear]:
     """The last layer by name; suits and honours may have one each."""
-    head = network.head
-    if isinstance(head, SuitsDiscardHead):
-        return {"head.suits": head.suits, "head.honours": head.honours}
+    if isinstance(head, SuitsScores):
+        return {"suits": head.suits, "honours": head.honours}
     if isinstance(head, DiscardHead):
-        return {"head.score": head.score}
-    if isinstance(head, (SuitsYesNoHead, YesNoHead)) and network.architecture.outputs == YES_NO:
-        return {"head.answer": head.answer}
+        return {"score": head.score}
+    if isinstance(head, SuitsYesNoHead | YesNoHead):
+        return {"answer": head.answer}
     raise ConfigError("the last layer of this model cannot learn alone: choose one of another tower")
 
 

@@ -114,6 +114,17 @@ StepSize: TypeAlias = Annotated[
         min=1e-6,
     ),
 ]
+TieBreakShare: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        "--tie-break",
+        help="With --optimiser natural: let discards learn only to decide between those at least this share "
+        "as likely as the likeliest; 0 moves the scores of all.",
+        metavar="SHARE",
+        min=0.0,
+        max=0.99,
+    ),
+]
 Explore: TypeAlias = Annotated[
     float,
     typer.Option(
@@ -227,6 +238,7 @@ def train_rl(
     optimiser: OptimiserName = "adam",
     size: StepSize = 0.01,
     memory: Memory = 5_000.0,
+    tie_break: TieBreakShare = 0.0,
     trace: Trace = 1.0,
     seats: SeatsName = "all",
     opponents: OpponentsName = "start",
@@ -318,6 +330,7 @@ def train_rl(
         reject=reject,
         anchor=anchor,
         hold=hold,
+        tie_break=tie_break,
         oracle_games=oracle_games,
         fade_games=fade_games,
         critic_width=critic_width,

@@ -10,6 +10,7 @@ the games, while the learner learns.
 
 from __future__ import annotations
 
+import copy
 import queue
 import threading
 from collections import defaultdict
@@ -28,19 +29,19 @@ from game.workers.ordered import default_workers
 from game.workers.pool import LATER, Done, Later, Work
 from learning.matches.series import wall_seed
 from learning.matches.tally import GameRow, row_of
+from learning.reinforcement.beginning import StartingModel, load_starting
 from learning.reinforcement.parameters import ParameterStore, pack_models, unpack_models
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.runs.progress import Progress
 from learning.workers.spread import spread
-from policies.checkpoint import files_of, network_of
+from policies.checkpoint import files_of
 from policies.checkpoint.card import MODELS
 from policies.checkpoint.files import reader_of
-from policies.checkpoint.store import Checkpoint, load, with_weights
+from policies.checkpoint.store import with_weights
 from policies.features.table import GUIDED
 from policies.guidance import guided_network
 from policies.inference import Model, NetworkPolicy, load_policy
 from policies.named import Files
-from policies.networks import Network
 from policies.rollout import PolicyChooser, Rollout, Seating
 from policies.slots import Slot
 from policies.trajectories import Recorder, Trajectory
@@ -111,7 +112,7 @@ def actor(setup: ActorSetup) -> Work[Chunk, LearnedGame]:
     plan = setup.plan
     read = reader_of(setup.files)
     start = load_policy(Path(), compute=plan.compute, read=read)
-    begun = {slot: load(Path(), slot, read=read) for slot in plan.slots}
+    begun = {slot: load_starting(Path(), slot, plan.tie_break, read) for slot in plan.slots}
 
     def policy_with(packed: bytes, gamma: float) -> NetworkPolicy:
         learned = unpack_models(packed)
@@ -142,15 +143,20 @@ def actor(setup: ActorSetup) -> Work[Chunk, LearnedGame]:
 
 
 def model_with(
-    begun: Checkpoint, weights: Mapping[str, Tensor], plan: ReinforcementPlan, gamma: float
+    begun: StartingModel, weights: Mapping[str, Tensor], plan: ReinforcementPlan, gamma: float
 ) -> Model:
-    """The model of a checkpoint with other weights; a discard model is guided if the plan says so."""
-    card, network = begun.card, network_of(begun)
-    assert isinstance(network, Network)
+    """The model of the start with other weights; a discard model is guided if the plan says so."""
+    card, network = begun.card, copy.deepcopy(begun.network)
     features = str(card.features)
     if plan.guided and card.model == Slot.DISCARD.value:
         network, features = guided_network(network), GUIDED
     return Model(with_weights(network, weights), features, card.without, plan.compute, gamma)
+
+
+def weights_of_start(plan: ReinforcementPlan, start: Path) -> bytes:
+    """The weights that the first block is played with, as `pack_models` packs them."""
+    begun = {slot: load_starting(start, slot, plan.tie_break) for slot in plan.slots}
+    return pack_models({slot: model.network.state_dict() for slot, model in begun.items()})
 
 
 def seating(plan: ReinforcementPlan, number: int) -> Seating:
@@ -280,7 +286,7 @@ def played_blocks(
     Raises:
         WorkerFailed: an actor could not continue.
     """
-    weights = pack_models({slot: load(start, slot).tensors for slot in plan.slots})
+    weights = weights_of_start(plan, start)
     store = ParameterStore({0: weights})
     actors = Actors(plan, files_of(start, MODELS), store, workers=workers)
     try:
@@ -312,7 +318,7 @@ def play_games(
     Raises:
         WorkerFailed: an actor could not continue.
     """
-    weights = pack_models({slot: load(start, slot).tensors for slot in plan.slots})
+    weights = weights_of_start(plan, start)
     chunks = [
         Chunk(0, range(at, min(at + _CHUNK_GAMES, plan.games)), 0, weights)
         for at in range(0, plan.games, _CHUNK_GAMES)

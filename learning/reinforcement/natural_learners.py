@@ -20,7 +20,6 @@ from learning.reinforcement.natural_step import FOLDS, DrawSums
 from learning.reinforcement.parameters import pack_models
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.policy_learner import gained
-from policies.checkpoint import load
 from policies.features.kinds import kinds_of
 from policies.gradient import log_policy, share_gained
 from policies.inference import Model
@@ -52,8 +51,7 @@ class NaturalLearners:
 
     def __init__(self, plan: ReinforcementPlan, start: Path) -> None:
         self.plan = plan
-        self.begun = {slot: load_starting(start, slot) for slot in plan.slots}
-        self._tensors = {slot: load(start, slot).tensors for slot in plan.slots}
+        self.begun = {slot: load_starting(start, slot, plan.tie_break) for slot in plan.slots}
         self._learners = {
             slot: _NaturalLearner(
                 slot, plan, Model(begun.network, str(begun.card.features), begun.card.without)
@@ -90,7 +88,10 @@ class NaturalLearners:
 
     def normal(self) -> Mapping[Slot, Mapping[str, Tensor]]:
         """The weights of the last step."""
-        return {slot: learner.moved(self._tensors[slot]) for slot, learner in self._learners.items()}
+        return {
+            slot: learner.moved(self.begun[slot].network.state_dict())
+            for slot, learner in self._learners.items()
+        }
 
     def state(self) -> dict[str, Any]:
         """Everything needed to resume."""

@@ -87,6 +87,9 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         clip: PPO's limit on ratios, 0 for none.
         reject: decisions with a larger ratio are left out.
         anchor: weight of the divergence from the start, in clear discards too.
+        tie_break: share of the likeliest discard's probability from which a second score decides between
+            discards, which then is all that learns of the discard model (`policies.towers.tie_break`); 0 for
+            none.
         hold: weight of the part of it that does not concern the options drawn from among themselves; of the
             natural gradient, weight of the movement of options that are not drawn from.
         size: how far a step of the natural gradient moves scores of options drawn from, at most; root mean
@@ -136,6 +139,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     reject: float = 4.0
     anchor: float = 0.0
     hold: float = 0.0
+    tie_break: float = 0.0
     size: float = 0.01
     memory: float = 5_000.0
     oracle_games: int = 0
@@ -176,8 +180,12 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
             faults.append("critic_games: only a critic of afterstates (credit) learns before the policy")
         if self.optimiser == "natural":
             faults += self._faults_with_natural()
+        elif self.tie_break:
+            faults.append("tie_break: only the natural optimiser teaches it alone; set optimiser to natural")
         if not 0.0 <= self.min_p < 1.0:
             faults.append(f"min_p: {self.min_p} must be at least 0 and below 1")
+        if not 0.0 <= self.tie_break < 1.0:
+            faults.append(f"tie_break: {self.tie_break} must be at least 0 and below 1")
         if not 0.0 < self.explore <= 1.0:
             faults.append(f"explore: {self.explore} must be above 0 and at most 1")
         if self.hold and not self.min_p:

@@ -19,10 +19,11 @@ from torch import Tensor
 from game.reports import write_report
 from learning.arena.report import ArenaReport
 from learning.reinforcement.actors import model_with, play_games
+from learning.reinforcement.beginning import StartingModel, load_starting
 from learning.reinforcement.evaluation import against_start
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.run import copy_policy, learn_from_play
-from policies.checkpoint import Checkpoint, load, models_in
+from policies.checkpoint import load, models_in
 from policies.features.kinds import kinds_of
 from policies.slots import Slot
 
@@ -123,11 +124,12 @@ def weaken(
     games = msgspec.structs.replace(plan, games=_GAMES, thinning=0.0)
     played = play_games(games, start, workers=workers, quiet=quiet)
     decisions = np.concatenate([game.decisions for game in played])
-    begin = load(start, Slot.DISCARD)
-    wanted = _choices(begin, begin.tensors, decisions, plan)
+    begin = load_starting(start, Slot.DISCARD)
+    tensors = begin.network.state_dict()
+    wanted = _choices(begin, tensors, decisions, plan)
 
     def agreement(scale: float) -> float:
-        weights = noisy(begin.tensors, scale, plan.seed)
+        weights = noisy(tensors, scale, plan.seed)
         return float((_choices(begin, weights, decisions, plan) == wanted).mean())
 
     low, high = 0.0, 1.0
@@ -137,7 +139,7 @@ def weaken(
     card = msgspec.structs.replace(
         begin.card, metrics={"accuracy": agreement(high)}, parents=(begin.card.tensors.sha256,)
     )
-    copy_policy(start, out, {Slot.DISCARD: (card, noisy(begin.tensors, high, plan.seed))})
+    copy_policy(start, out, {Slot.DISCARD: (card, noisy(tensors, high, plan.seed))})
 
 
 def noisy(weights: Mapping[str, Tensor], scale: float, seed: int) -> dict[str, Tensor]:
@@ -158,7 +160,7 @@ def noisy(weights: Mapping[str, Tensor], scale: float, seed: int) -> dict[str, T
 
 
 def _choices(
-    begin: Checkpoint, weights: Mapping[str, Tensor], decisions: NDArray[np.void], plan: ReinforcementPlan
+    begin: StartingModel, weights: Mapping[str, Tensor], decisions: NDArray[np.void], plan: ReinforcementPlan
 ) -> NDArray[np.int64]:
     """``[N]`` the likeliest kinds by some weights."""
     logits = model_with(begin, weights, plan, 0.0).look(

@@ -17,6 +17,7 @@ from policies.networks import (
     Network,
     PooledArchitecture,
     SuitsArchitecture,
+    TieBreakArchitecture,
 )
 from policies.reward import FinishArchitecture, FinishNetwork, RewardArchitecture, RewardNetwork
 
@@ -24,6 +25,7 @@ AnyArchitecture: TypeAlias = (
     Architecture
     | PooledArchitecture
     | SuitsArchitecture
+    | TieBreakArchitecture
     | HoseiArchitecture
     | HoseiBaseArchitecture
     | RewardArchitecture
@@ -36,6 +38,7 @@ NETWORKS: Final[Mapping[type, Callable[[Any], nn.Module]]] = {
     Architecture: Network,
     PooledArchitecture: Network,
     SuitsArchitecture: Network,
+    TieBreakArchitecture: Network,
     HoseiArchitecture: Network,
     HoseiBaseArchitecture: Network,
     RewardArchitecture: RewardNetwork,

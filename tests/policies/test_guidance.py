@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from game.errors import ConfigError
 from game.layout import ROUND_STATE
 from policies.checkpoint.store import with_weights
 from policies.compute import Compute
@@ -140,5 +141,5 @@ def test_nothing_is_known_of_a_real_table() -> None:
 
 @pytest.mark.parametrize("tower", ["residual", "pooled"])
 def test_other_towers_cannot_be_guided(tower: str) -> None:
-    with pytest.raises(ValueError, match="only a network with suits apart"):
+    with pytest.raises(ConfigError, match="only a network with suits apart"):
         guided_network(a_network(tower=tower))  # type: ignore[arg-type]

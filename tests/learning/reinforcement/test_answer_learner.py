@@ -15,7 +15,7 @@ from learning.reinforcement.answer_learner import AnswerLearner
 from learning.reinforcement.beginning import load_starting
 from learning.reinforcement.lessons import PlayLesson
 from learning.reinforcement.plan import ReinforcementPlan, make_reinforcement_plan
-from policies.checkpoint import Card, load, save
+from policies.checkpoint import Card, save
 from policies.included import PHOENIX
 from policies.inference import load_policy
 from policies.rollout import Rollout, Seating
@@ -86,7 +86,7 @@ def test_calls_that_were_rewarded_become_likelier(sign: float) -> None:
 
 def score_of_calls(learner: AnswerLearner, found: np.ndarray) -> float:
     """Mean of ``yes - no`` of the first call of each decision, by the weights of the last step."""
-    model = model_with(load(PHOENIX, Slot.CHI), learner.acting(), learner.plan, 0.0)
+    model = model_with(load_starting(PHOENIX, Slot.CHI), learner.acting(), learner.plan, 0.0)
     logits = model.look(found["state"], found["player"], found["calls"][:, 0], "tonpuu")
     return float((logits[:, 1] - logits[:, 0]).mean())
 
