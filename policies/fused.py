@@ -96,13 +96,6 @@ class FusedNetwork:
             self._tower_of(x)
             return self._discards(x, planes) if self.architecture.outputs == KINDS else self._answers(x)
 
-    def columns(self, planes: Tensor) -> Tensor:
-        """``[B, 34, width]``: what the head sees of planes, as for a call."""
-        with inference():
-            x = self._stem_of(planes)
-            self._tower_of(x)
-            return torch.from_numpy(x)
-
     def _stem_of(self, planes: Tensor) -> Floats:
         """``[B, 34, width]`` after the first convolution."""
         x = _empty(len(planes), KINDS, self.architecture.width)

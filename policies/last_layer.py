@@ -56,7 +56,7 @@ class LastLayer:
 
     @property
     def own(self) -> Tensor:
-        """``[D]``: the function of the rows that the scores are now; of close discards, less a number for all."""
+        """``[D]``: the function of the rows that the scores are now; of close discards, less a constant."""
         own = self._function_of(self._parts.values())
         if self._network.tie_break is not None:
             own = own + self._function_of(_linear_parts(self._network.head).values())

@@ -60,7 +60,11 @@ def between_close(scores: Tensor, second: Tensor, held: Tensor, share: float) ->
 
 
 def close_discards(scores: Tensor, held: Tensor, share: float) -> Tensor:
-    """``[B, 34]`` bool: the kinds that are at least a share as likely as the likeliest; arguments as above."""
+    """Kinds that are at least a share as likely as the likeliest; arguments as for `between_close`.
+
+    Returns:
+        ``[B, 34]`` bool.
+    """
     likeliest = scores.masked_fill(~held, -torch.inf).amax(1, keepdim=True)
     return held & (scores >= likeliest + math.log(share))
 

@@ -239,9 +239,11 @@ def rewarded(games: Sequence[Trajectory], kind: int) -> list[np.ndarray]:
     return found
 
 
-def test_what_ends_well_is_drawn_more_often(start: Path) -> None:
+@pytest.mark.parametrize("tie_break", [0.0, 0.2])
+def test_what_ends_well_is_drawn_more_often(start: Path, tie_break: float) -> None:
     """Honours are rewarded: after a few steps the policy draws more of them, and says that it has gained."""
-    plan = short_plan(**NATURAL, games=36, block_games=12, size=0.3, memory=1e6, lag=0)
+    settings = {**NATURAL, "hold": 0.0, "tie_break": tie_break} if tie_break else NATURAL
+    plan = short_plan(**settings, games=36, block_games=12, size=0.3, memory=1e6, lag=0)
     learners = NaturalLearners(plan, start)
     shares, seen = [], []
     for block in range(3):
@@ -255,6 +257,62 @@ def test_what_ends_well_is_drawn_more_often(start: Path) -> None:
     for before, after in itertools.pairwise(seen):
         assert before["policy/step_gain"] > 3.0 * before["policy/step_gain_error"]
         assert after["policy/gain"] > after["policy/gain_error"]
+    changed = learners.normal()[Slot.DISCARD]
+    before = load(start, Slot.DISCARD).tensors
+    parts = {
+        name
+        for name, tensor in changed.items()
+        if not torch.equal(tensor, before.get(name, torch.zeros_like(tensor)))
+    }
+    assert parts == {
+        f"{'tie_break.score' if tie_break else 'head'}.{kind}.{each}"
+        for kind in ("suits", "honours")
+        for each in ("weight", "bias")
+    }
+
+
+def test_a_tie_break_is_played_evaluated_and_learned_on(start: Path, tmp_path: Path) -> None:
+    args = ["train", "rl", "--preset", "tiny", "--tonpuu", "--optimiser", "natural", "--size", "0.5"]
+    args += [
+        "--baseline",
+        "none",
+        "--min-p",
+        "0.2",
+        "--thinning",
+        "0",
+        "--memory",
+        "100000",
+        "--workers",
+        "1",
+    ]
+    args += ["--oracle-games", "0", "--fade-games", "0", "--block-games", "4", "--evaluation-games", "4"]
+    args += ["--json", "--games", "8", "--evaluate-every", "8"]
+    first = [*args, "--tie-break", "0.3", "--start", str(start), "--out", str(tmp_path / "first")]
+    result = CliRunner().invoke(cli.app, first)
+    assert result.exit_code == 0, result.output
+    card = json.loads(result.stdout)
+    assert (card["architecture"]["type"], card["architecture"]["share"]) == ("suits-tie-break", 0.3)
+    second = [*args, "--start", str(tmp_path / "first"), "--out", str(tmp_path / "second")]
+    result = CliRunner().invoke(cli.app, second)
+    assert result.exit_code == 0, result.output
+    before, after = (load(tmp_path / run, Slot.DISCARD) for run in ("first", "second"))
+    assert after.card.architecture == before.card.architecture
+    assert all(
+        name.startswith("tie_break.") or torch.equal(tensor, after.tensors[name])
+        for name, tensor in before.tensors.items()
+    )
+    third = [
+        *args,
+        "--tie-break",
+        "0.2",
+        "--start",
+        str(tmp_path / "first"),
+        "--out",
+        str(tmp_path / "third"),
+    ]
+    result = CliRunner().invoke(cli.app, third)
+    assert result.exit_code != 0
+    assert "the start already has one of 0.3" in result.output
 
 
 def games_with(plan: ReinforcementPlan, start: Path, weights: bytes, block: int) -> list[Trajectory]:
@@ -288,6 +346,8 @@ def test_learning_resumes_with_the_same_numbers(start: Path) -> None:
         ({"oracle_games": 4}, "natural teaches no policy that sees what is hidden"),
         ({"explore": 0.0}, "explore: 0.0 must be above 0 and at most 1"),
         ({"size": 0.0}, "size: 0.0 must be above 0"),
+        ({"tie_break": 1.0}, "tie_break: 1.0 must be at least 0 and below 1"),
+        ({"tie_break": 0.2, "optimiser": "adam"}, "tie_break: only the natural optimiser teaches it"),
         ({"optimiser": "sgd"}, "optimiser: no 'sgd'; there are adam, natural"),
     ],
 )
