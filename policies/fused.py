@@ -92,9 +92,30 @@ class FusedNetwork:
             ``[B, 34]`` or ``[B, 2]`` logits.
         """
         with inference():
-            x = self._stem_of(planes)
-            self._tower_of(x)
-            return self._discards(x, planes) if self.architecture.outputs == KINDS else self._answers(x)
+            x = self._seen(planes)
+            if self.architecture.outputs == KINDS:
+                return self._discards(x, planes)
+            return self._head[-1](self._hidden(x))
+
+    def last_inputs(self, planes: Tensor) -> Tensor:
+        """What the last layer sees of planes.
+
+        Args:
+            planes: as for a call.
+
+        Returns:
+            ``[B, 34, width]`` of a network of discards, else ``[B, hidden]``; not inference tensors.
+        """
+        with inference():
+            x = self._seen(planes)
+            seen = torch.from_numpy(x) if self.architecture.outputs == KINDS else self._hidden(x)
+        return seen.clone()
+
+    def _seen(self, planes: Tensor) -> Floats:
+        """``[B, 34, width]`` after the tower."""
+        x = self._stem_of(planes)
+        self._tower_of(x)
+        return x
 
     def _stem_of(self, planes: Tensor) -> Floats:
         """``[B, 34, width]`` after the first convolution."""
@@ -145,8 +166,9 @@ class FusedNetwork:
         second, share = self._tie_break
         return between_close(scores, _scores(x, second), planes[:, HELD] > 0, share)
 
-    def _answers(self, x: Floats) -> Tensor:
-        narrow, *dense, answer = self._head
+    def _hidden(self, x: Floats) -> Tensor:
+        """``[B, hidden]``: the layer before the answers."""
+        narrow, *dense, _ = self._head
         each = narrow(torch.from_numpy(x).view(-1, x.shape[2])).relu_().view(len(x), KINDS, -1)
         if self._apart:
             suits, honours = dense
@@ -154,7 +176,7 @@ class FusedNetwork:
             hidden = of_suits.sum(1) + honours(each[:, SUITED:, NARROW:].flatten(1))
         else:
             hidden = dense[0](each.flatten(1))
-        return answer(hidden.relu_())
+        return hidden.relu_()
 
     def _pair(
         self, batch: int, channels: int, dtype: DTypeLike = np.float32

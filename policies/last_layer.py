@@ -9,8 +9,7 @@ layer; its score is ``yes - no``.
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 import torch
@@ -19,7 +18,8 @@ from torch.nn import functional
 
 from game.errors import ConfigError
 from policies.features.table import KINDS
-from policies.networks import DISCARDS, Network, as_input
+from policies.fused import FusedNetwork
+from policies.networks import DISCARDS, Network
 from policies.towers.pooled import SUITED
 from policies.towers.residual import DiscardHead, YesNoHead
 from policies.towers.suits import SuitsScores, SuitsYesNoHead
@@ -29,38 +29,33 @@ _Linear: TypeAlias = nn.Conv2d | nn.Conv1d | nn.Linear
 
 
 class LastLayer:
-    """The last layer of a network.
+    """The last layer of a network, computed on the CPU.
 
     Args:
         network: of discards, or one that answers yes or no; in a tower that has such a layer.
+        blank: planes of its input to ignore.
 
     Attributes:
         size: numbers in a row, D.
+        own: ``[D]``, the function of the rows that the scores are; of close discards, less a constant.
 
     Raises:
         ConfigError: the scores of the tower are not linear in its last layer.
     """
 
-    def __init__(self, network: Network) -> None:
-        self._network = copy.deepcopy(network).eval()
+    def __init__(self, network: Network, blank: Sequence[int] = ()) -> None:
         self._discards = network.architecture.outputs == DISCARDS
-        self._parts = _parts_that_move(self._network)
-        self._widths = [part.weight.shape[1] + 1 for part in self._parts.values()]
+        head = _linear_parts(network.head)
+        self._fused = FusedNetwork(network, blank)
+        self._first = self._function_of(head.values())
+        self._names, self._share = [f"head.{name}" for name in head], 0.0
+        self.own = self._first
+        if network.tie_break is not None:
+            second = _linear_parts(network.tie_break.score)
+            self._names, self._share = [f"tie_break.score.{name}" for name in second], network.tie_break.share
+            self.own = self._first + self._function_of(second.values())
+        self._widths = [part.weight.shape[1] + 1 for part in head.values()]
         self.size = sum(self._widths)
-        self._seen: dict[nn.Module, Tensor] = {}
-        for part in self._parts.values():
-            part.register_forward_pre_hook(self._remember)
-
-    def _remember(self, part: nn.Module, given: tuple[Tensor, ...]) -> None:
-        self._seen[part] = given[0]
-
-    @property
-    def own(self) -> Tensor:
-        """``[D]``: the function of the rows that the scores are now; of close discards, less a constant."""
-        own = self._function_of(self._parts.values())
-        if self._network.tie_break is not None:
-            own = own + self._function_of(_linear_parts(self._network.head).values())
-        return own
 
     def _function_of(self, parts: Iterable[_Linear]) -> Tensor:
         found = []
@@ -71,7 +66,6 @@ class LastLayer:
             found.append(whole[0] if self._discards else whole[1] - whole[0])
         return torch.cat(found)
 
-    @torch.no_grad()
     def look(self, planes: Tensor) -> tuple[Tensor, Tensor]:
         """What the layer sees of positions.
 
@@ -81,21 +75,21 @@ class LastLayer:
         Returns:
             Scores ``[B, 34]`` of discards, or ``[B]`` of an answer; rows ``[B, 34, D]`` or ``[B, D]``.
         """
-        scores = self._network(as_input(planes))
-        seen = [self._seen.pop(part) for part in self._parts.values()]
-        if not self._discards:
-            return scores[:, 1] - scores[:, 0], _with_one(seen[0])
-        parts = [_with_one(each.flatten(2).transpose(1, 2)) for each in seen]
-        if len(parts) == 1:
-            return scores, parts[0]
-        rows = scores.new_zeros(len(planes), KINDS, self.size)
-        rows[:, :SUITED, : self._widths[0]] = parts[0]
-        rows[:, SUITED:, self._widths[0] :] = parts[1]
-        tie_break = self._network.tie_break
-        if tie_break is not None:
-            first = rows @ self._function_of(_linear_parts(self._network.head).values())
-            rows = among_close(rows, close_discards(first, planes[:, HELD] > 0, tie_break.share))
-        return scores, rows
+        rows = self._rows(functional.pad(self._fused.last_inputs(planes), (0, 1), value=1.0))
+        scores = rows @ self._first
+        if not self._share:
+            return scores, rows
+        rows = among_close(rows, close_discards(scores, planes[:, HELD] > 0, self._share))
+        return scores + rows @ (self.own - self._first), rows
+
+    def _rows(self, seen: Tensor) -> Tensor:
+        """The rows of what is seen: the same, or with a part for suits and one for honours."""
+        if len(self._widths) == 1:
+            return seen
+        rows = seen.new_zeros(len(seen), KINDS, self.size)
+        rows[:, :SUITED, : self._widths[0]] = seen[:, :SUITED]
+        rows[:, SUITED:, self._widths[0] :] = seen[:, SUITED:]
+        return rows
 
     def moved(self, tensors: Mapping[str, Tensor], change: Tensor) -> dict[str, Tensor]:
         """The weights of a network whose scores are larger by a linear function of the rows.
@@ -105,7 +99,7 @@ class LastLayer:
             change: ``[D]``, the function.
         """
         found = dict(tensors)
-        for name, part in zip(self._parts, torch.split(change, self._widths), strict=True):
+        for name, part in zip(self._names, torch.split(change, self._widths), strict=True):
             weight, bias = found[f"{name}.weight"], found[f"{name}.bias"]
             # an answer is the difference of two scores: half of the change for "yes", half against "no"
             shares = torch.ones(1) if self._discards else torch.tensor([-0.5, 0.5])
@@ -113,15 +107,6 @@ class LastLayer:
             found[f"{name}.weight"] = weight + moved[:, :-1].reshape(weight.shape).to(weight)
             found[f"{name}.bias"] = bias + moved[:, -1].to(bias)
         return found
-
-
-def _parts_that_move(network: Network) -> dict[str, _Linear]:
-    """The last layer by its names in the network: that of the tie-break, if there is one."""
-    if network.tie_break is not None:
-        return {
-            f"tie_break.score.{name}": part for name, part in _linear_parts(network.tie_break.score).items()
-        }
-    return {f"head.{name}": part for name, part in _linear_parts(network.head).items()}
 
 
 def _linear_parts(head: nn.Module) -> dict[str, _Linear]:
@@ -133,7 +118,3 @@ def _linear_parts(head: nn.Module) -> dict[str, _Linear]:
     if isinstance(head, SuitsYesNoHead | YesNoHead):
         return {"answer": head.answer}
     raise ConfigError("the last layer of this model cannot learn alone: choose one of another tower")
-
-
-def _with_one(rows: Tensor) -> Tensor:
-    return functional.pad(rows, (0, 1), value=1.0)

@@ -28,7 +28,7 @@ from policies.natural_gradient import Draws
 from policies.slots import Slot
 from policies.trajectories import Trajectory, options_of
 
-_ROWS: Final = 512
+_ROWS: Final = 128
 """Decisions whose layers are in memory at once."""
 _ERRORS: Final = 2.0
 """Standard errors that a step must gain to be taken; the more it gains beyond them, the more of it is."""
@@ -108,7 +108,7 @@ class _NaturalLearner:
 
     def __init__(self, slot: Slot, plan: ReinforcementPlan, model: Model) -> None:
         self._slot, self._plan, self._model = slot, plan, model
-        self._layer = LastLayer(model.network)
+        self._layer = LastLayer(model.network, model.blank)
         self._sums = DrawSums(self._layer.size, plan.temperature)
         # what the steps have added to the function that scores are, by version
         self._changes = {0: torch.zeros(self._layer.size)}
