@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from game.scoring import WinValue
 
 GameLength: TypeAlias = Literal["hanchan", "tonpuu"]
+RewardKind: TypeAlias = Literal["points", "global"]
+"""What a round is worth: the points won in it, or the change of the expected final reward."""
 
 START_SCORE: Final = 25_000
 RETURN_SCORE: Final = 30_000

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from game.actions import Action
+from game.settlement import RewardKind
 
 Way: TypeAlias = Literal["adapted", "search", "both"]
 
@@ -59,4 +60,4 @@ class Improvement(msgspec.Struct, frozen=True):
     playouts: int = 0
     divergence: float = 0.0
     values: tuple[OptionValue, ...] = ()
-    worth: Literal["points", "global"] = "points"
+    worth: RewardKind = "points"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -19,6 +19,7 @@ from game.actions import Action, ActionKind
 from game.errors import ModelError, StateMismatchError
 from game.events import GameEvent
 from game.observation import Observation
+from game.settlement import RewardKind
 from policies.adaptation import AdaptationSettings, PolicyAdaptation
 from policies.candidates import chances_of
 from policies.checkpoint import load_predictor
@@ -37,8 +38,6 @@ from policies.rollout import Choice, PolicyChooser, Request, Times
 from policies.search import Searching, SearchResult, SearchSettings, close_options, searching
 from policies.slots import Policy, Slot
 
-RewardName: TypeAlias = Literal["points", "global"]
-
 USUAL_SAMPLER: Final = "diffusion"
 """Of the samplers, its hands are closest to the true ones, and it is fast (docs/results.md)."""
 LARGEST_DIVERGENCE: Final = 5.0
@@ -48,7 +47,7 @@ _TRIAL: Final = 1
 _LEAST: Final = 1e-9
 """Probabilities are kept this far from 0 where logarithms are taken."""
 
-SEARCHES: Final[dict[RewardName, SearchSettings]] = {
+SEARCHES: Final[dict[RewardKind, SearchSettings]] = {
     "points": SearchSettings(),
     # a point of the round is worth 0.0055 of the final reward, by the spread of differences between options
     "global": SearchSettings(deviation=0.7, order=0.11),
@@ -72,7 +71,7 @@ class ThinkingSettings(msgspec.Struct, frozen=True, kw_only=True):
     from_go_around: int = 0
     playouts: int = 0
     sampler: str = USUAL_SAMPLER
-    reward: RewardName = "global"
+    reward: RewardKind = "global"
     adaptation: AdaptationSettings = AdaptationSettings()
 
     @property

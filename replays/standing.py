@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from game.events import Four
-from game.settlement import GameLength
+from game.settlement import GameLength, RewardKind
 
 
 class SeriesStanding(msgspec.Struct, frozen=True):
@@ -79,7 +79,7 @@ class AdaptationStanding(msgspec.Struct, frozen=True):
 
     playouts: int
     of: int
-    worth: Literal["points", "global"]
+    worth: RewardKind
     gain: float = 0.0
     gain_error: float = 0.0
     used: bool = False

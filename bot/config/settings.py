@@ -30,6 +30,7 @@ from bot.tenhou.gate import (
 from bot.tenhou.names import NAME_LENGTH, is_guest_name
 from game.errors import ConfigError
 from game.files import expand_home
+from game.settlement import RewardKind
 from policies.included import INCLUDED
 
 DEFAULT_FILE: Final = Path("config.yaml")
@@ -247,7 +248,7 @@ class AdaptationSection(Section):
 
     mode: AdaptationMode = "off"
     when: Literal["always", "last_rounds", "stake"] = "always"
-    reward: Literal["points", "global"] = "global"
+    reward: RewardKind = "global"
     sampler: Sampler = "diffusion"
     worlds: Annotated[int, Field(ge=16, le=10_000)] = 64
     from_go_around: Annotated[int, Field(ge=0, le=17)] = 6

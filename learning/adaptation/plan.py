@@ -7,8 +7,7 @@ from typing import Final, Literal, TypeAlias, get_args
 import msgspec
 
 from game.errors import ConfigError
-from game.settlement import GameLength
-from learning.reinforcement.plan import RewardKind
+from game.settlement import GameLength, RewardKind
 from policies.adaptation import AdaptationSettings
 from policies.adaptation.settings import LESSONS
 from policies.compute import IN_PLAY, Compute

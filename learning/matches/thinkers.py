@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
 from game.errors import ConfigError
+from game.settlement import RewardKind
 from policies.compute import Compute
 from policies.deals.named import settings_of
 from policies.named import Files, folder_of_named, load_named
@@ -38,7 +39,7 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     search: int = 0
     from_go_around: int = 0
     adapt: int = 0
-    reward: Literal["points", "global"] = "global"
+    reward: RewardKind = "global"
     sampler: str = ""
 
     @property

@@ -21,10 +21,11 @@ import torch
 from numpy.typing import NDArray
 
 from game.reports import write_report
+from game.settlement import RewardKind
 from learning.reinforcement.actors import play_games
 from learning.reinforcement.beginning import load_starting
 from learning.reinforcement.lessons import PlayLesson, lesson_of
-from learning.reinforcement.plan import BaselineKind, ReinforcementPlan, RewardKind
+from learning.reinforcement.plan import BaselineKind, ReinforcementPlan
 from learning.reinforcement.policy_learner import PolicyLearner
 from learning.reinforcement.rewards import less_wall_luck, rewards_of
 from policies.checkpoint import load_predictor

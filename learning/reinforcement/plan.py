@@ -9,12 +9,10 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 import msgspec
 
 from game.errors import ConfigError
-from game.settlement import GameLength
+from game.settlement import GameLength, RewardKind
 from policies.compute import Compute, FloatPrecision
 from policies.slots import Slot
 
-RewardKind: TypeAlias = Literal["points", "global"]
-"""What a round is worth: the points won in it, or the change of the expected final reward."""
 BaselineKind: TypeAlias = Literal["none", "critic", "oracle"]
 """What is subtracted from it: nothing, or what a critic expected of the position, which may see all tiles."""
 CreditKind: TypeAlias = Literal["reward", "afterstates"]

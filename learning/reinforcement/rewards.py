@@ -11,8 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from game.settlement import GameLength
-from learning.reinforcement.plan import RewardKind
+from game.settlement import GameLength, RewardKind
 from policies.luck import less_luck
 from policies.reward import Predictor, round_rewards, together
 from policies.trajectories import Trajectory

@@ -15,11 +15,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from game.settlement import RewardKind
 from learning.matches.statistics import Estimate
 from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
 from learning.worlds.scores import HandErrors
 from policies.search import SearchSettings, shrunk
-from policies.thinking import SEARCHES, RewardName
+from policies.thinking import SEARCHES
 
 CHOSEN_BY: Final = (16, 35, 70, 140)
 """Numbers of worlds to choose by."""
@@ -149,7 +150,7 @@ def figures_of(plan: WorldsPlan, games: Sequence[GameWorlds], seed: int = 0) -> 
 
 
 def _choices(
-    plan: WorldsPlan, rows: Sequence[DecisionWorlds], reward: RewardName, resamples: _Resamples
+    plan: WorldsPlan, rows: Sequence[DecisionWorlds], reward: RewardKind, resamples: _Resamples
 ) -> ChoiceFigures:
     by_points, search = reward == "points", SEARCHES[reward]
     true = np.array([row.true if by_points else row.true_final for row in rows], np.float64)

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 import msgspec
 
 from game.events import DrawReason, Four
+from game.settlement import RewardKind
 from policies.flow import Step
 from replays.record import Names
 
@@ -212,7 +213,7 @@ class Thought(_ReviewPart, frozen=True, kw_only=True):
     way: Literal["adapted", "search", "both"]
     base: ReviewAction | None
     playouts: int
-    worth: Literal["points", "global"]
+    worth: RewardKind
     searched: tuple[SearchedOption | None, ...] | None = None
 
 
