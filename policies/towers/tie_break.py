@@ -8,6 +8,7 @@ never lifts another one above the likeliest of them. It begins without effect.
 from __future__ import annotations
 
 import math
+from typing import Final
 
 import torch
 from torch import Tensor, nn
@@ -15,7 +16,7 @@ from torch import Tensor, nn
 from policies.features.table import LITE, SETS
 from policies.towers.suits import Columns, SuitsScores
 
-HELD = SETS[LITE].at("A1")
+HELD: Final = SETS[LITE].at("A1")
 """The plane of the kinds in the hand, in every feature set whose networks have suits apart."""
 
 

@@ -198,15 +198,17 @@ NATURAL: dict[str, Any] = {
     "hold": 0.3,
     "thinning": 0.0,
 }
+SHORT_RUN = [
+    *("train", "rl", "--preset", "tiny", "--tonpuu", "--optimiser", "natural", "--baseline", "none"),
+    *("--min-p", "0.2", "--thinning", "0", "--size", "0.5", "--memory", "100000", "--workers", "1", "--json"),
+    *("--oracle-games", "0", "--fade-games", "0", "--block-games", "4", "--evaluation-games", "4"),
+    *("--games", "8", "--evaluate-every", "8"),
+]
 
 
 def test_a_run_moves_the_last_layers_and_resumes(start: Path, tmp_path: Path) -> None:
-    args = ["train", "rl", "--start", str(start), "--preset", "tiny", "--tonpuu", "--optimiser", "natural"]
-    args += ["--baseline", "none", "--min-p", "0.2", "--hold", "0.3", "--thinning", "0", "--also", "chi"]
-    args += ["--oracle-games", "0", "--fade-games", "0", "--block-games", "4", "--evaluation-games", "4"]
-    args += ["--workers", "1", "--json", "--games", "8", "--evaluate-every", "8"]
-    args += ["--size", "0.5", "--memory", "100000"]
-    result = CliRunner().invoke(cli.app, [*args, "--out", str(tmp_path)])
+    args = [*SHORT_RUN, "--start", str(start), "--hold", "0.3", "--also", "chi", "--out", str(tmp_path)]
+    result = CliRunner().invoke(cli.app, args)
     assert result.exit_code == 0, result.output
     card = json.loads(result.stdout)
     assert card["training"]["settings"]["optimiser"] == "natural"
@@ -272,27 +274,12 @@ def test_what_ends_well_is_drawn_more_often(start: Path, tie_break: float) -> No
 
 
 def test_a_tie_break_is_played_evaluated_and_learned_on(start: Path, tmp_path: Path) -> None:
-    args = ["train", "rl", "--preset", "tiny", "--tonpuu", "--optimiser", "natural", "--size", "0.5"]
-    args += [
-        "--baseline",
-        "none",
-        "--min-p",
-        "0.2",
-        "--thinning",
-        "0",
-        "--memory",
-        "100000",
-        "--workers",
-        "1",
-    ]
-    args += ["--oracle-games", "0", "--fade-games", "0", "--block-games", "4", "--evaluation-games", "4"]
-    args += ["--json", "--games", "8", "--evaluate-every", "8"]
-    first = [*args, "--tie-break", "0.3", "--start", str(start), "--out", str(tmp_path / "first")]
+    first = [*SHORT_RUN, "--tie-break", "0.3", "--start", str(start), "--out", str(tmp_path / "first")]
     result = CliRunner().invoke(cli.app, first)
     assert result.exit_code == 0, result.output
     card = json.loads(result.stdout)
     assert (card["architecture"]["type"], card["architecture"]["share"]) == ("suits-tie-break", 0.3)
-    second = [*args, "--start", str(tmp_path / "first"), "--out", str(tmp_path / "second")]
+    second = [*SHORT_RUN, "--start", str(tmp_path / "first"), "--out", str(tmp_path / "second")]
     result = CliRunner().invoke(cli.app, second)
     assert result.exit_code == 0, result.output
     before, after = (load(tmp_path / run, Slot.DISCARD) for run in ("first", "second"))
@@ -301,16 +288,8 @@ def test_a_tie_break_is_played_evaluated_and_learned_on(start: Path, tmp_path: P
         name.startswith("tie_break.") or torch.equal(tensor, after.tensors[name])
         for name, tensor in before.tensors.items()
     )
-    third = [
-        *args,
-        "--tie-break",
-        "0.2",
-        "--start",
-        str(tmp_path / "first"),
-        "--out",
-        str(tmp_path / "third"),
-    ]
-    result = CliRunner().invoke(cli.app, third)
+    third = [*SHORT_RUN, "--tie-break", "0.2", "--start", str(tmp_path / "first")]
+    result = CliRunner().invoke(cli.app, [*third, "--out", str(tmp_path / "third")])
     assert result.exit_code != 0
     assert "the start already has one of 0.3" in result.output
 
