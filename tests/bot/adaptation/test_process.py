@@ -26,7 +26,7 @@ from tests.bot.fake_clock import until
 from tests.policies.models import EAGER, save_models
 
 START_S = 400.0
-"""Under load a process needs long to load torch and the kernels."""
+"""Under load a process needs long to load torch and the kernels, and to end."""
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +119,7 @@ async def test_it_adapts_searches_and_survives_being_killed_and_stopped_once(
         thoughts.see(asked, asked.events)
         await asyncio.sleep(0.3)
         assert await search() == base
-        assert second.join()  # its helper, too
+        assert second.join(START_S)  # its helper, too; their threads end only in idle time
     assert [each["event"] for each in logs if each["log_level"] == "warning"] == [
         "adaptation.restarted",
         "adaptation.off",
