@@ -82,7 +82,13 @@ class WorkerReady(msgspec.Struct, frozen=True):
 
 
 class WorkerIdle(msgspec.Struct, frozen=True):
-    """From the process: there is nothing to do at present."""
+    """From the process: there is nothing to do at present.
+
+    Attributes:
+        heard: messages that it has heard so far; what is still on its way is work.
+    """
+
+    heard: int
 
 
 class WorkerBusy(msgspec.Struct, frozen=True):

@@ -66,7 +66,7 @@ class ThinkingProcess:
         for connection in (theirs, *helpers, *ends):  # theirs alone, so that they notice when the other ends
             connection.close()
         self._closed = False
-        self._idle = True
+        self._sent = self._done = 0  # messages, and those of them that it has nothing left to do for
         self._heard_at = time.monotonic()
         self._outbox: queue.SimpleQueue[ToWorker | None] = queue.SimpleQueue()
         for work in (self._hear, self._speak):
@@ -90,13 +90,13 @@ class ThinkingProcess:
     def hangs(self) -> bool:
         """Whether it has work and has been silent for too long."""
         patience = SILENT_S if self.ready.is_set() else START_S
-        return not self._idle and time.monotonic() - self._heard_at > patience
+        return self._done < self._sent and time.monotonic() - self._heard_at > patience
 
     def send(self, message: ToWorker) -> None:
         """Tell it something; returns at once."""
-        if self._idle:
+        if self._done == self._sent:
             self._heard_at = time.monotonic()
-        self._idle = False
+        self._sent += 1
         self._outbox.put(message)
 
     def close(self) -> None:
@@ -119,7 +119,8 @@ class ThinkingProcess:
             while True:
                 message: FromWorker = connection.recv()
                 self._heard_at = time.monotonic()
-                self._idle = isinstance(message, WorkerIdle)
+                if isinstance(message, WorkerIdle):
+                    self._done = message.heard
                 if isinstance(message, WorkerReady):
                     self.ready.set()
                 if not self._closed:

@@ -94,6 +94,7 @@ class _Thinking:
         self, connection: Connection, setup: WorkerSetup, thinker: Thinker, helpers: Helpers
     ) -> None:
         self._connection, self._setup, self._thinker = connection, setup, thinker
+        self._told = 0  # messages
         self._helpers = helpers
         self._settings: ThinkingSettings = thinker.settings
         self._now: RoundAsItStands | None = None  # at our turn
@@ -137,7 +138,7 @@ class _Thinking:
     def _listen(self, *, wait: bool) -> None:
         """Take note of everything that was said; wait for something if there is nothing to do."""
         if wait and not self._connection.poll():
-            self._connection.send(WorkerIdle())
+            self._connection.send(WorkerIdle(self._told))
             self._connection.poll(None)
         while self._connection.poll():
             self._heard(self._connection.recv())
@@ -147,6 +148,7 @@ class _Thinking:
             check_memory(self._setup)
 
     def _heard(self, message: ToWorker) -> None:
+        self._told += 1
         match message:
             case RoundAsItStands():
                 self._now, self._in_round = message, True

@@ -6,13 +6,15 @@ import asyncio
 import os
 import signal
 from collections.abc import Iterator
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
 
 from bot.adaptation import process as processes
-from bot.adaptation.messages import WorkerSetup
+from bot.adaptation.messages import FromWorker, RoundIsOver, WorkerIdle, WorkerReady, WorkerSetup
+from bot.adaptation.process import ThinkingProcess
 from bot.adaptation.thoughts import Thoughts
 from bot.player.clock import MonotonicClock
 from bot.player.decision_maker import SeatPrompt
@@ -115,16 +117,45 @@ async def test_it_adapts_searches_and_survives_being_killed_and_stopped_once(
         second = thoughts._process
         assert second is not None
         assert second.pid is not None
-        # once it has said that it is idle: heard later, that would hide the work it is given next
-        await until(lambda: second._idle, tries=60_000)
         os.kill(second.pid, signal.SIGSTOP)
         thoughts.see(asked, asked.events)
         await asyncio.sleep(0.3)
         assert await search() == base
-        assert second.join()  # its helper, too
+        assert second.join(START_S)  # its helper, too
     assert [each["event"] for each in logs if each["log_level"] == "warning"] == [
         "adaptation.restarted",
         "adaptation.off",
     ]
     with pytest.raises(ProcessLookupError):
         os.kill(second.pid, 0)
+
+
+async def test_work_that_crosses_with_the_word_that_there_is_none_is_still_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    setup = WorkerSetup(folder=Path(), thinking=ThinkingSettings(), device="cpu", seconds=1.0, memory_mb=1000)
+    heard: list[FromWorker] = []
+    process = ThinkingProcess(setup, heard.append, lambda: None, _say_idle_as_work_comes)
+    try:
+        assert process.ready.wait(START_S)
+        monkeypatch.setattr(processes, "SILENT_S", -1.0)
+        assert not process.hangs
+        process.send(RoundIsOver())
+        await until(lambda: WorkerIdle(0) in heard, tries=60_000)
+        assert process.hangs
+        process.send(RoundIsOver())
+        await until(lambda: WorkerIdle(2) in heard, tries=60_000)
+        assert not process.hangs
+    finally:
+        process.close()
+        assert process.join(START_S)
+
+
+def _say_idle_as_work_comes(connection: Connection, *_: object) -> None:
+    """At the first message say what a process says that has not heard it; at the second, that all is done."""
+    connection.send(WorkerReady())
+    connection.recv()
+    connection.send(WorkerIdle(0))
+    connection.recv()
+    connection.send(WorkerIdle(2))
+    connection.recv()

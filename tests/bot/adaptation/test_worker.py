@@ -22,6 +22,7 @@ from bot.adaptation.messages import (
     RoundIsOver,
     SearchAnswer,
     SearchRequest,
+    WorkerBusy,
     WorkerSetup,
 )
 from bot.adaptation.worker import _Thinking
@@ -103,7 +104,7 @@ class Bench:
         self.thinking = _Thinking(theirs, setup, thinker, helpers)
 
     def tell(self, message: Told) -> list[FromWorker]:
-        """What it says until it has nothing left to do."""
+        """What it says until it has nothing left to do, but not how often it says that it works."""
         self.ours.send(message)
         self.thinking._listen(wait=False)
         while self.thinking._asked is not None or self.thinking._may_adapt():
@@ -111,10 +112,10 @@ class Bench:
                 self.thinking._search()
             else:
                 self.thinking._adapt()
-        heard = []
+        heard: list[FromWorker] = []
         while self.ours.poll():
             heard.append(self.ours.recv())
-        return heard
+        return [each for each in heard if not isinstance(each, WorkerBusy)]
 
     def lessons(self, message: Told) -> list[int]:
         """The play-outs behind each lesson that follows."""
