@@ -120,6 +120,11 @@ class CfrRun:
         """Iterations done."""
         return self.status.samples
 
+    @property
+    def kept(self) -> bool:
+        """Nothing is kept aside that could be missing."""
+        return True
+
     def steps(self) -> Generator[StepResult]:
         """The iterations that remain."""
         plan, status = self.plan, self.status

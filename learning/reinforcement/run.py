@@ -143,6 +143,11 @@ class ReinforcementRun:
         """Games learned from."""
         return self.status.samples
 
+    @property
+    def kept(self) -> bool:
+        """Whether the folder has all six models."""
+        return set(MODELS) <= set(models_in(self.out))
+
     def steps(self) -> Generator[StepResult]:
         """Learn from the blocks that remain."""
         plan, status = self.plan, self.status

@@ -33,7 +33,7 @@ from learning.reward.games import GamesWithPlaces, played_games
 from learning.reward.report import RewardReport, mean_square_error, report_on
 from learning.runs.descent import Descent, backward
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages, run_folder
-from policies.checkpoint import Card, Data, Training, load, network_of, save
+from policies.checkpoint import Card, Data, Training, load, models_in, network_of, save
 from policies.reward import CHANGES, ORDERS, FinishArchitecture, FinishNetwork, encode
 
 MODEL: Final = "reward"
@@ -207,6 +207,11 @@ class _RewardRun:
         order, _ = self._order(epoch)
         begun = order[: batch * self.plan.batch_games]
         return epoch * samples_of(self.lesson.counts) + samples_of(self.lesson.counts[begun])
+
+    @property
+    def kept(self) -> bool:
+        """Whether the folder has the predictor."""
+        return MODEL in models_in(self.out)
 
     def steps(self) -> Generator[StepResult]:
         """Learn from the batches that remain."""

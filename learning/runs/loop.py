@@ -16,6 +16,7 @@ from types import FrameType
 from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
+import structlog
 
 from game.distribution import require
 from learning.runs.progress import TrainingProgress
@@ -36,6 +37,9 @@ _AT_ONCE: Final = (
     f"stopped at once: what was learned since the last save, usually {SAVE_EVERY_S:.0f} s at most, is lost; "
     "give the same command again to resume"
 )
+
+
+_log = structlog.get_logger(__name__)
 
 
 class RunStatus(msgspec.Struct, kw_only=True):
@@ -120,6 +124,10 @@ class TrainingRun(Protocol):
     @property
     def done(self) -> int:
         """Samples done, of `total`."""
+
+    @property
+    def kept(self) -> bool:
+        """Whether the checkpoint of the best evaluation is where `keep` has saved it."""
 
     def steps(self) -> Generator[StepResult]:
         """The steps that remain, each taken when it is asked for."""
@@ -230,6 +238,9 @@ def _resume(run: TrainingRun) -> None:
         return
     run.status = msgspec.convert(state.pop(_STATUS), RunStatus)
     run.restore(state)
+    if run.status.best is not None and not run.kept:
+        _log.warning("training.best_is_gone", score=round(run.status.best, 4), then="the next best is kept")
+        run.status.best = None
 
 
 def _save(run: TrainingRun) -> float:

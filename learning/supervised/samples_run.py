@@ -28,7 +28,7 @@ from learning.samples.choice import SelectedDecisions, choose
 from learning.samples.loader import Batch, Loader
 from learning.samples.positions import count, first_games
 from learning.supervised.plan import SamplesPlan, Selection, learning_rate_at
-from policies.checkpoint import Card, Data, Model, Training, load, save
+from policies.checkpoint import Card, Data, Model, Training, load, models_in, save
 from policies.features.table import HOSEI
 
 _VALIDATION_BATCH: Final = 2048
@@ -132,6 +132,11 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
     def done(self) -> int:
         """Samples learned from."""
         return self.status.samples
+
+    @property
+    def kept(self) -> bool:
+        """Whether the folder has the model."""
+        return self.model in models_in(self.out)
 
     def steps(self) -> Generator[StepResult]:
         """Learn from the batches that remain."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import torch
+from structlog.testing import capture_logs
 from typer.testing import CliRunner
 
 from bot import cli
@@ -24,6 +25,7 @@ from learning.runs.descent import Descent
 from learning.runs.state import CURVES_FOLDER, STATE_FILE, RunFolder
 from learning.supervised.plan import TrainingPlan, make_plan
 from learning.supervised.run import train
+from policies.checkpoint import load
 from tests.learning.corpus.games import MODERN, texts, write_shard
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
@@ -148,6 +150,24 @@ def test_a_reward_run_stopped_within_a_pass_ends_with_the_same_numbers(folder: P
     ours, theirs = (last_state(tmp_path / name, "reward") for name in ("whole", "parts"))
     assert all(torch.equal(weights, theirs["network"][name]) for name, weights in ours["network"].items())
     assert ours["standing"]["best"] == theirs["standing"]["best"]
+
+
+def test_a_run_whose_best_checkpoint_is_gone_keeps_the_next_best(folder: Path, tmp_path: Path) -> None:
+    """As where only the run's folder was brought from another machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        stop_at(patch, 9)
+        with pytest.raises(KeyboardInterrupt):
+            carry_out("reward", folder, tmp_path / "there")
+    shutil.copytree(tmp_path / "there" / "runs", tmp_path / "here" / "runs")
+    state = tmp_path / "here" / "runs" / "reward" / STATE_FILE
+    saved = torch.load(state, weights_only=True)
+    saved["standing"]["best"] = -1.0  # no later evaluation is better
+    torch.save(saved, state)
+    with capture_logs() as logs:
+        carry_out("reward", folder, tmp_path / "here")
+    (said,) = (each for each in logs if each["log_level"] == "warning")
+    assert said["event"] == "training.best_is_gone"
+    assert load(tmp_path / "here", "reward").card.metrics["error"] > 0.0
 
 
 def test_ctrl_c_on_the_reward_command_saves_and_the_same_command_resumes(
