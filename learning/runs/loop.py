@@ -38,7 +38,6 @@ _AT_ONCE: Final = (
     "give the same command again to resume"
 )
 
-
 _log = structlog.get_logger(__name__)
 
 

@@ -28,7 +28,7 @@ from tests.bot.fake_clock import until
 from tests.policies.models import EAGER, save_models
 
 START_S = 400.0
-"""Under load a process needs long to load torch and the kernels."""
+"""Under load a process needs long to load torch and the kernels, and to end."""
 
 
 @pytest.fixture(scope="module")

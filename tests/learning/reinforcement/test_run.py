@@ -20,7 +20,7 @@ from game.errors import ConfigError
 from learning.reinforcement import run as module
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.policy_learner import PolicyLearner
-from learning.reinforcement.run import learn_from_play
+from learning.reinforcement.run import ReinforcementRun, learn_from_play
 from learning.runs import loop
 from learning.runs.state import STATE_FILE, read_curves
 from policies.checkpoint import load, models_in
@@ -81,6 +81,13 @@ def test_a_run_leaves_a_playable_policy_that_names_its_parent(start: Path, whole
     assert card.metrics["games"] == 4
     assert card.tensors != begin.tensors
     assert load(whole, "chi").card.tensors == load(start, "chi").card.tensors
+
+
+def test_a_run_knows_whether_its_best_policy_is_there(start: Path, whole: Path, tmp_path: Path) -> None:
+    for out, kept in ((whole, True), (tmp_path, False)):
+        run = ReinforcementRun(short_plan(), start, out)
+        assert run.kept == kept
+        run.close()
 
 
 def test_models_of_another_start_do_not_stay_beside_those_that_learned(start: Path, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from learning.runs.descent import Descent
 from learning.runs.state import CURVES_FOLDER, STATE_FILE, RunFolder
 from learning.supervised.plan import TrainingPlan, make_plan
 from learning.supervised.run import train
-from policies.checkpoint import load
+from policies.checkpoint import models_in
 from tests.learning.corpus.games import MODERN, texts, write_shard
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
@@ -152,22 +152,28 @@ def test_a_reward_run_stopped_within_a_pass_ends_with_the_same_numbers(folder: P
     assert ours["standing"]["best"] == theirs["standing"]["best"]
 
 
-def test_a_run_whose_best_checkpoint_is_gone_keeps_the_next_best(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("model", "stop", "unbeatable"), [("discard", 3, 2.0), ("reward", 9, -1.0)], ids=["accuracy", "error"]
+)
+def test_a_run_whose_best_checkpoint_is_gone_keeps_the_next_best(
+    folder: Path, tmp_path: Path, model: str, stop: int, unbeatable: float
+) -> None:
     """As where only the run's folder was brought from another machine."""
+    whole, alone = tmp_path / "whole", tmp_path / "alone"
     with pytest.MonkeyPatch.context() as patch:
-        stop_at(patch, 9)
+        stop_at(patch, stop)
         with pytest.raises(KeyboardInterrupt):
-            carry_out("reward", folder, tmp_path / "there")
-    shutil.copytree(tmp_path / "there" / "runs", tmp_path / "here" / "runs")
-    state = tmp_path / "here" / "runs" / "reward" / STATE_FILE
-    saved = torch.load(state, weights_only=True)
-    saved["standing"]["best"] = -1.0  # no later evaluation is better
-    torch.save(saved, state)
-    with capture_logs() as logs:
-        carry_out("reward", folder, tmp_path / "here")
-    (said,) = (each for each in logs if each["log_level"] == "warning")
-    assert said["event"] == "training.best_is_gone"
-    assert load(tmp_path / "here", "reward").card.metrics["error"] > 0.0
+            carry_out(model, folder, whole)
+    saved = last_state(whole, model)
+    saved["standing"]["best"] = unbeatable
+    torch.save(saved, whole / "runs" / model / STATE_FILE)
+    shutil.copytree(whole / "runs", alone / "runs")
+    for out, warned in ((whole, []), (alone, ["training.best_is_gone"])):
+        with capture_logs() as logs:
+            carry_out(model, folder, out)
+        assert [each["event"] for each in logs if each["log_level"] == "warning"] == warned
+        assert models_in(out) == (model,)
+        assert (last_state(out, model)["standing"]["best"] == unbeatable) == (not warned)
 
 
 def test_ctrl_c_on_the_reward_command_saves_and_the_same_command_resumes(
