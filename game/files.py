@@ -116,8 +116,29 @@ def locked_folder(folder: Path) -> Iterator[None]:
         return
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        _lock(handle)
+        _lock(handle, LOCK_S)
         yield
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def locked_file(path: Path, patience_s: float) -> Iterator[None]:
+    """Lock a file made for the purpose, if the system can; it is removed at the end.
+
+    Args:
+        path: in an existing folder.
+        patience_s: how long to wait for another process to release it.
+
+    Raises:
+        OSError: another process holds it for longer, or the folder is read-only.
+    """
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+    try:
+        if sys.platform != "win32":
+            _lock(handle, patience_s)
+        yield
+        path.unlink(missing_ok=True)
     finally:
         os.close(handle)
 
@@ -143,8 +164,8 @@ def hold_folder(folder: Path) -> contextlib.ExitStack:
 if sys.platform != "win32":
     import fcntl
 
-    def _lock(handle: int) -> None:
-        until = time.monotonic() + LOCK_S
+    def _lock(handle: int, patience_s: float) -> None:
+        until = time.monotonic() + patience_s
         while True:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

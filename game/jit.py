@@ -30,13 +30,15 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from game.errors import ConfigError
-from game.files import expand_home, replace_file
+from game.files import expand_home, locked_file, replace_file
 
 CACHE_VARIABLE: Final = "SUZAKU_CACHE_DIR"
 """Environment variable that relocates everything we keep between runs."""
 
-_OWN_PACKAGES: Final = ("game", "policies", "replays", "learning", "bot")
+OWN_PACKAGES: Final = ("game", "policies", "replays", "learning", "bot")
 _KEPT_VERSIONS: Final = 3
+_COMPILING_S: Final = 60.0
+"""No kernel takes longer; a process that holds one up for more is stopped or hangs."""
 _IMPORT: Final = re.compile(
     r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*)|import[ \t]+([^\n#]+))", re.MULTILINE
 )
@@ -112,7 +114,7 @@ def watched_compiler(tell: Callable[[str], None]) -> Iterator[None]:
     class Watch(event.Listener):
         def on_start(self, started: Any) -> None:
             function = started.data["dispatcher"].py_func
-            if function.__module__.partition(".")[0] in _OWN_PACKAGES:
+            if function.__module__.partition(".")[0] in OWN_PACKAGES:
                 tell(f"{function.__module__}.{function.__name__}")
 
         def on_end(self, ended: Any) -> None:
@@ -171,7 +173,7 @@ class KernelCache(caching.Cache):
     """Compiled forms of one kernel, one file for each set of argument types.
 
     A truncated or modified file counts as missing; if the folder cannot be written, the next run compiles
-    again.
+    again. A form that another process is compiling is waited for.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -181,11 +183,12 @@ class KernelCache(caching.Cache):
         self._key = _key_at_import(self._source, function.__module__)
         self._cache_path = cache_folder() / "kernels" / f"{function.__module__}-{self._key}"
         self._enabled = bool(self._key)
+        self._compiling = dict[Path, contextlib.ExitStack]()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled form for these argument types, or None."""
         target_context.refresh()
-        body = read_checked(self._path(sig, target_context.codegen())) if self._enabled else None
+        body = self._read_or_claim(self._path(sig, target_context.codegen())) if self._enabled else None
         if body is None:
             return None
         rebuild: Any = compiler.CompileResult._rebuild
@@ -194,14 +197,30 @@ class KernelCache(caching.Cache):
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a compiled form, unless the sources changed since this process read them."""
         assert not data.library.has_dynamic_globals, f"{self._name}: give large arrays through static_table"
-        if not self._enabled or sources_key(self._source, self._py_func.__module__) != self._key:
-            return
-        dumps: Any = serialize.dumps
         path = self._path(sig, data.codegen)
-        fresh = not path.parent.is_dir()
-        self._enabled = write_checked(path, dumps(data._reduce()))
-        if fresh:
-            prune(path.parent)
+        with self._compiling.pop(path, contextlib.ExitStack()):
+            if not self._enabled or sources_key(self._source, self._py_func.__module__) != self._key:
+                return
+            dumps: Any = serialize.dumps
+            self._enabled = write_checked(path, dumps(data._reduce()))
+
+    def _read_or_claim(self, path: Path) -> bytes | None:
+        """Read a compiled form; None makes it this process's turn to compile it."""
+        body = read_checked(path)
+        if body is not None or path in self._compiling:
+            return body
+        claim = contextlib.ExitStack()
+        with contextlib.suppress(OSError):  # a read-only folder, or nobody finishes it: compile it here
+            if not path.parent.is_dir():
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                prune(path.parent)
+            claim.enter_context(locked_file(path.with_suffix(".lock"), patience_s=_COMPILING_S))
+        body = read_checked(path)
+        if body is None:
+            self._compiling[path] = claim
+        else:
+            claim.close()
+        return body
 
     def _path(self, sig: Any, codegen: Any) -> Path:
         index_key: Any = self._index_key
@@ -276,7 +295,7 @@ def _imports(path: Path, text: str, root: Path) -> list[Path]:
             start = _absolute(base, path, root)
             dotted = [start, *(f"{start}.{name}" for name in re.findall(r"\w+", names))]
         for name in dotted:
-            if name.split(".")[0] in _OWN_PACKAGES:
+            if name.split(".")[0] in OWN_PACKAGES:
                 found.extend(_files(name, root))
     return found
 

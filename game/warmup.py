@@ -1,19 +1,72 @@
-"""Compile or load every kernel before a game needs it; ``python -m game.warmup`` does so now."""
+"""Compile or load every kernel before a game needs it; ``python -m game.warmup`` does so for all packages."""
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
 from game.events import Draw, GameEvent, StartRound
-from game.jit import WARM_UPS, watched_compiler
+from game.jit import OWN_PACKAGES, WARM_UPS, watched_compiler
 from game.packing import pack_all
 from game.rules import legal_actions
 from game.state import apply, fold_packed, new_round
+from game.workers.ordered import default_workers
 
 
-def warm_up() -> None:
-    """Prepare the kernels of all modules imported so far; compiling them takes a minute or two."""
-    for step in WARM_UPS.values():
-        step()
-    _fold_and_ask()
+def warm_up(processes: int | None = None) -> None:
+    """Prepare the kernels of all modules imported so far.
+
+    Once something must be compiled, further processes compile the same kernels from other starting points.
+    Each finds what the others have compiled in the cache.
+
+    Args:
+        processes: number of processes, this one included; default: one per core.
+    """
+    wanted = default_workers() if processes is None else processes
+    with _helpers(list(WARM_UPS), wanted) as start, watched_compiler(lambda _name: start()):
+        for step in (*WARM_UPS.values(), _fold_and_ask):
+            step()
+
+
+@contextlib.contextmanager
+def _helpers(modules: Sequence[str], processes: int) -> Iterator[Callable[[], None]]:
+    """A function that starts the other processes when it is first called; they end with the block."""
+    running: list[subprocess.Popen[bytes]] = []
+    command = [sys.executable, "-m", "game.warmup"]
+    nothing = subprocess.DEVNULL
+
+    def start() -> None:
+        while len(running) < processes - 1:
+            at = len(modules) * (len(running) + 1) // processes
+            order = [*modules[at:], *modules[:at]]
+            with contextlib.suppress(OSError):  # without help it takes longer
+                helper = subprocess.Popen(  # noqa: S603 - this program, with names of modules
+                    [*command, *order], stdin=nothing, stdout=nothing, stderr=nothing
+                )
+                running.append(helper)
+
+    try:
+        yield start
+    finally:
+        for helper in running:
+            helper.terminate()
+        for helper in running:
+            helper.wait()
+
+
+def modules_with_kernels() -> list[str]:
+    """All modules of ours that register a warm-up, imported or not."""
+    root = Path(__file__).parents[1]
+    files = [file for package in OWN_PACKAGES for file in sorted((root / package).rglob("*.py"))]
+    return [
+        ".".join(file.relative_to(root).with_suffix("").parts)
+        for file in files
+        if "\n@warms_up\n" in file.read_text(encoding="utf-8")
+    ]
 
 
 def _fold_and_ask() -> None:
@@ -30,6 +83,18 @@ def _fold_and_ask() -> None:
     legal_actions(record, 0)
 
 
+def _main(modules: Sequence[str]) -> None:
+    """Compile the kernels of these modules in this order, alone; if none is named, of all, by all cores."""
+    for module in modules or modules_with_kernels():
+        importlib.import_module(module)
+    if not modules:
+        with watched_compiler(lambda name: print(f"compiling {name}", flush=True)):
+            warm_up()
+        return
+    for module in modules:
+        WARM_UPS[module]()
+    _fold_and_ask()
+
+
 if __name__ == "__main__":
-    with watched_compiler(lambda name: print(f"compiling {name}", flush=True)):
-        warm_up()
+    _main(sys.argv[1:])

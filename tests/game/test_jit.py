@@ -70,7 +70,7 @@ def test_a_kernel_is_compiled_once_and_then_loaded(cache: Path, load: Loader) ->
 def test_kernels_are_named_as_they_are_compiled_and_not_as_they_are_loaded(
     cache: Path, load: Loader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jit, "_OWN_PACKAGES", ("probe",))
+    monkeypatch.setattr(jit, "OWN_PACKAGES", ("probe",))
     ready, of = jit.kernels()
     told: list[str] = []
     with jit.watched_compiler(told.append):
