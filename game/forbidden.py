@@ -1,8 +1,9 @@
-"""Names the rule that a possible event breaks.
+"""Why a move is not allowed: the one list of rules, in one wording.
 
 The fold accepts whatever the tiles and the order of play allow: what a server or a record reports has
 happened, and no server enforces every rule (Tenhou's leaves kuikae to its client). `game.rules` lists what we
-may do ourselves; this module names the rule that another player broke.
+may do ourselves. This module names the rule that an event breaks (`broken_rule`), and says of an action that
+is not legal what makes it impossible or which rule forbids it (`why_not`).
 """
 
 from __future__ import annotations
@@ -11,14 +12,31 @@ from typing import Any, Final
 
 import numpy as np
 
+from game.actions import Action, ActionKind
 from game.events import Draw, GameEvent
-from game.fold import bit
+from game.fold import REASONS, bit
+from game.fold.reasons import BAD_TILE, FITS, NO_MELD, NOT_TO_MOVE, TILE_ELSEWHERE
 from game.jit import kernel, warms_up
 from game.layout import PHASE_CALLED, PHASE_CLAIM
-from game.packing import ANKAN, CHI, DAIMINKAN, DISCARD, KAKAN, PON, RIICHI, WIN, pack
+from game.packing import (
+    ANKAN,
+    CHI,
+    DAIMINKAN,
+    DISCARD,
+    DRAW_REASONS,
+    DRAWN_ROUND,
+    KAKAN,
+    LENGTHS,
+    PON,
+    RIICHI,
+    WIN,
+    Packed,
+    pack,
+)
 from game.rules import ends_unclaimed, leaves_discard, may_lay_ankan, tenpai_discards
 from game.shanten import waits
-from game.state import new_round, row_of
+from game.state import hand_tiles, misfit, new_round, row_of
+from game.tiles import tile_text
 
 RULES: Final = (
     "",
@@ -58,6 +76,21 @@ RULES: Final = (
 ) = range(len(RULES))
 
 _NONE: Final = np.uint64(0)
+_MELDS: Final = {
+    ActionKind.CHI: CHI,
+    ActionKind.PON: PON,
+    ActionKind.DAIMINKAN: DAIMINKAN,
+    ActionKind.ANKAN: ANKAN,
+    ActionKind.KAKAN: KAKAN,
+}
+_OF_THE_TILES: Final = (FITS, BAD_TILE, TILE_ELSEWHERE, NO_MELD)
+_OTHERWISE: Final = {
+    ActionKind.TSUMO: "the hand has no yaku",
+    ActionKind.RON: "the hand has no yaku",
+    ActionKind.NINE_TERMINALS: "it takes nine kinds of terminals and honours on the first turn, before calls",
+}
+"""By elimination, of actions that fit and break no rule above."""
+_NINE_TERMINALS: Final = (DRAWN_ROUND, DRAW_REASONS.index("nine_terminals"), 0, 0, 0, 0)
 
 
 def broken_rule(record: np.void, event: GameEvent) -> str:
@@ -70,23 +103,65 @@ def broken_rule(record: np.void, event: GameEvent) -> str:
     Raises:
         StateMismatchError: a number of the event is out of range.
     """
-    return RULES[rule_number(record, event)]
-
-
-def rule_number(record: np.void, event: GameEvent) -> int:
-    """The index in `RULES` of that rule, 0 for none.
-
-    Raises:
-        StateMismatchError: a number of the event is out of range.
-    """
     packed = pack(event)
-    return PERMITTED if packed is None else int(_rule_broken(row_of(record), packed))
+    return "" if packed is None else RULES[_rule_broken(row_of(record), packed)]
+
+
+def why_not(record: np.void, player: int, action: Action) -> str:
+    """Why an action is not legal: what makes it impossible, or the rule that forbids it.
+
+    Args:
+        record: the round, the player's hand known.
+        player: absolute.
+        action: the action, which is not legal; its tiles may be left out.
+
+    Returns:
+        A clause without its beginning, as in `REASONS`; "" if nothing explains it.
+    """
+    if action.kind is ActionKind.PASS:
+        return "a discard is due" if record["turn"] == player else REASONS[NOT_TO_MOVE]
+    packed = _packed(record, player, action)
+    fault = misfit(record, packed)
+    if fault not in _OF_THE_TILES:
+        return REASONS[fault]
+    discarded = (action.tile,) if action.kind in (ActionKind.DISCARD, ActionKind.KAKAN) else ()
+    for tile in (*discarded, *(action.consumed if action.kind is not ActionKind.KAKAN else ())):
+        if tile >= 0 and tile not in hand_tiles(record, player):
+            return f"{tile_text(tile)} is not in the hand"
+    if rule := RULES[_rule_broken(row_of(record), packed)]:
+        return f"the rules forbid {rule}"
+    if fault:
+        return "no tiles of the hand may be used for it" if -1 in packed else REASONS[fault]
+    return _OTHERWISE.get(action.kind, "")
+
+
+def _packed(record: np.void, player: int, action: Action) -> Packed:
+    """The event of an action, -1 for tiles that are left out."""
+    source, claimed, kind = int(record["last_player"]), int(record["last_tile"]), action.kind
+    code: tuple[int, ...]
+    if kind is ActionKind.DISCARD:
+        code = (DISCARD, player, action.tile, int(action.tile == record["drawn"]))
+    elif kind is ActionKind.RIICHI:
+        code = (RIICHI, player)
+    elif kind is ActionKind.NINE_TERMINALS:
+        code = _NINE_TERMINALS
+    elif kind is ActionKind.TSUMO:
+        code = (WIN, player, player, int(record["drawn"]), 0, 0, 0, 0, 0)
+    elif kind is ActionKind.RON:
+        code = (WIN, player, source, claimed, 0, 0, 0, 0, 0)
+    else:
+        what = _MELDS[kind]
+        tile = action.tile if kind is ActionKind.KAKAN or action.tile >= 0 else claimed
+        before = {ActionKind.ANKAN: (), ActionKind.KAKAN: (tile,)}.get(kind, (source, tile))
+        code = (what, player, *before, *action.consumed)
+        code = (*code, *[-1] * (LENGTHS[what] - len(code)))[: LENGTHS[what]]
+    return np.array(code, dtype=np.int16)
 
 
 @warms_up
 def _judge() -> None:
     """Judge an event, so that no game waits for it: all rules are one kernel."""
-    rule_number(new_round(), Draw(0, 0))
+    broken_rule(new_round(), Draw(0, 0))
 
 
 @kernel

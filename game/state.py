@@ -29,6 +29,7 @@ __all__ = [
     "hand_tiles",
     "is_furiten",
     "melds_of",
+    "misfit",
     "new_round",
     "river_of",
     "row_of",
@@ -79,6 +80,11 @@ def apply(record: np.void, event: GameEvent) -> None:
     reason = _fold_one(row_of(record), packed)
     if reason:
         raise StateMismatchError(f"{event!r} does not fit: {REASONS[reason]}")
+
+
+def misfit(record: np.void, packed: Packed) -> int:
+    """Why one packed event does not fit, as a place in `REASONS`; 0 if it does."""
+    return int(_fold_one(row_of(clone(record)), packed))
 
 
 def apply_all(record: np.void, events: Iterable[GameEvent]) -> None:

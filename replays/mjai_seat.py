@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import numpy as np
 
 from game.actions import Action, ActionKind
 from game.errors import IllegalActionError
 from game.events import GameEvent
-from game.refusals import refusal
+from game.forbidden import why_not
+from game.state import hand_tiles
 from game.table import masked
 from game.tiles import TILES, mjai_text
 from game.twins import twins_of_drawn
@@ -42,6 +43,7 @@ _WORDS: Final = {
 
 _MEANT: Final = {word: kind for kind, word in reversed(_WORDS.items())} | {"none": ActionKind.PASS}
 """Action for each word; ``hora`` is a tsumo or a ron."""
+_CALLS: Final = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN)
 _FACES: Final = frozenset(mjai_text(tile) for tile in range(TILES))
 
 _SHOWN: Final = 120
@@ -158,8 +160,8 @@ def read_action(message: object, legal: Sequence[Action], record: np.void, playe
         )
     allowed = ", ".join(map(str, legal)) or "nothing"
     why = _why_not(message, record, player)
-    but = f"but {why}; it may only: {allowed}" if why else f"but may only: {allowed}"
-    raise IllegalActionError(f"player {player} answered {_excerpt(message)}, {but}")
+    because = f": {why}" if why else ""
+    raise IllegalActionError(f"player {player} answered {_excerpt(message)}{because}; it may only: {allowed}")
 
 
 def _why_not(answer: Mapping[Any, Any], record: np.void, player: int) -> str:
@@ -173,19 +175,31 @@ def _why_not(answer: Mapping[Any, Any], record: np.void, player: int) -> str:
         return f"it plays for player {player}"
     if kind is ActionKind.TSUMO and int(record["turn"]) != player:
         kind = ActionKind.RON
-    tile = pai if isinstance(pai, str) and _is_face(pai) else ""
-    tiles = consumed if isinstance(consumed, list) and all(map(_is_face, consumed)) else []
-    if kind is ActionKind.DISCARD and not tile:
-        return "names no tile"
-    why = refusal(record, player, kind, tile, tiles)
-    drawn = int(record["drawn"])
-    if not why and kind is ActionKind.DISCARD and (drawn < 0 or tile != mjai_text(drawn)):
-        return f"{tile} is not the tile just drawn"
+    tile = _tiles([pai], record, player)[0] if _is_face(pai) else -1
+    if kind is ActionKind.DISCARD and tile < 0:
+        return "it names no tile"
+    if kind in _CALLS and pai == mjai_text(int(record["last_tile"])):
+        tile = -1
+    faces = consumed if isinstance(consumed, list) and all(map(_is_face, consumed)) else []
+    from_hand = () if kind is ActionKind.KAKAN else _tiles(faces, record, player)
+    why = why_not(record, player, Action(kind, tile, from_hand))
+    if not why and kind is ActionKind.DISCARD and tile != int(record["drawn"]):
+        return f"{pai} is not the tile just drawn"
     return why
 
 
-def _is_face(tile: object) -> bool:
+def _is_face(tile: object) -> TypeGuard[str]:
     return isinstance(tile, str) and tile in _FACES
+
+
+def _tiles(faces: Sequence[str], record: np.void, player: int) -> tuple[int, ...]:
+    """Tiles of these faces, from the hand if it has them; -1 for a fifth of one face."""
+    hand = hand_tiles(record, player)
+    found: list[int] = []
+    for face in faces:
+        left = (tile for tile in (*hand, *range(TILES)) if mjai_text(tile) == face and tile not in found)
+        found.append(next(left, -1))
+    return tuple(found)
 
 
 def _fits(answer: Mapping[Any, Any], written: Message) -> bool:

@@ -2,7 +2,7 @@
 
 Records are packed in parts. Each part is a file of its own and is written whole or not at all, so finished
 parts survive any interruption of the build. The corpus is assembled from the parts in one pass, and the same
-records always give the same bytes.
+records always give the same bytes with the same version of Zstandard.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from game.files import remove_leftovers, replace_file, replacing
 from game.reports import write_report
 from game.workers.ordered import batches, default_workers, in_order
 from learning.corpus import layout
-from learning.corpus.encoding import ENCODING
 from learning.corpus.pack import PackedGame, PackedPart, pack_part, read_part
 from learning.corpus.sources import StoredRecord, source_files, stored_games
 
@@ -46,7 +45,7 @@ class BuildReport(msgspec.Struct, frozen=True):
         folder: the corpus.
         games: games in the corpus.
         size: total size of its files, bytes.
-        bytes_per_game: mean size of the encoded events alone.
+        bytes_per_game: mean size of the compressed events alone.
         content: hash of the whole content, as on the data card.
         parts: parts the records were packed in.
         reused: parts that an earlier, interrupted build had finished.
@@ -120,7 +119,6 @@ def _plan(files: Sequence[Path]) -> dict[str, Any]:
     """Everything the bytes of the corpus depend on."""
     return {
         "format": layout.FORMAT,
-        "encoding": ENCODING,
         "part_games": PART_GAMES,
         "files": [{"name": file.name, "sha256": _file_hash(file)} for file in files],
     }
@@ -132,9 +130,13 @@ def _file_hash(file: Path) -> str:
 
 
 def _is_built(folder: Path, plan: dict[str, Any]) -> bool:
+    """Whether the folder holds an undamaged corpus of these records."""
     try:
-        return bool(json.loads((folder / layout.CARD_FILE).read_bytes())["plan"] == plan)
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        card = json.loads((folder / layout.CARD_FILE).read_bytes())
+        return bool(card["plan"] == plan) and all(
+            _file_hash(folder / name) == file["sha256"] for name, file in card["files"].items()
+        )
+    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
         return False
 
 

@@ -14,8 +14,7 @@ from game.settlement import placements
 from game.state import fold_packed, new_round
 from learning.corpus.absences import Absence, absences
 from learning.corpus.check import unsupported
-from learning.corpus.encoding import encode
-from learning.corpus.layout import is_ai, room_of, split_of
+from learning.corpus.layout import compress_events, is_ai, room_of, split_of
 from learning.corpus.sources import StoredRecord, load
 from replays.mjlog_reader import read_record
 from replays.record import GameRecord
@@ -29,7 +28,7 @@ class PackedGame(msgspec.Struct, frozen=True):
     Attributes:
         game_id: the game.
         source: ``owner/repository`` or file it came from.
-        data: its events, encoded.
+        data: its events, compressed.
         fields: fields of `layout.GAME` that do not depend on other games.
         names: names of the players.
         absences: times when players were away.
@@ -98,7 +97,7 @@ def pack_game(record: GameRecord, source: str) -> PackedGame:
     return PackedGame(
         game_id=name,
         source=source,
-        data=encode(codes).tobytes(),
+        data=compress_events(codes),
         fields={
             "events": events,
             "discards": sum(type(event) is Discard for event in record.events),

@@ -10,17 +10,17 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from game.errors import ReplayError
+from game.errors import ReplayError, ReplayFormatError
 from game.packing import Packed
 from game.settlement import GameLength
 from learning.corpus import layout
-from learning.corpus.encoding import ENCODING, decode
 from learning.corpus.layout import ROOMS, SPLITS, Room, Split
 
 Numbers = npt.NDArray[np.int64]
 """Games as places in the index."""
 
 _NO_RANK: Final = -1
+_REBUILD: Final = "run `suzaku corpus build` again"
 
 
 class Corpus:
@@ -52,7 +52,7 @@ class Corpus:
             np.memmap(events, dtype=np.uint8, mode="r") if events.stat().st_size else np.zeros(0, "u1")
         )
         if self.index.dtype != layout.GAME or len(self.index) != self.card["games"]:
-            raise ReplayError(f"{folder}: index and data card disagree; build it again")
+            raise ReplayError(f"{folder}: index and data card disagree; {_REBUILD}")
 
     def __len__(self) -> int:
         return len(self.index)
@@ -61,10 +61,18 @@ class Corpus:
         return Corpus, (self.folder,)
 
     def events(self, number: int) -> Packed:
-        """The packed events of one game, ready for `game.state.fold_packed`."""
+        """The packed events of one game, ready for `game.state.fold_packed`.
+
+        Raises:
+            ReplayError: the stored game is damaged.
+        """
         row = self.index[number]
         start = int(row["offset"])
-        return decode(np.array(self._data[start : start + int(row["size"])]))
+        try:
+            return layout.expand_events(self._data[start : start + int(row["size"])].tobytes())
+        except ReplayFormatError as exc:
+            place = self.folder / layout.EVENTS_FILE
+            raise ReplayError(f"{place}: {self.game_id(number)} is damaged ({exc}); {_REBUILD}") from None
 
     def game_id(self, number: int) -> str:
         """The id of a game."""
@@ -123,16 +131,15 @@ def _card(folder: Path) -> dict[str, Any]:
     path = folder / layout.CARD_FILE
     try:
         card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        plan = card["plan"]
-        form = (plan["format"], plan["encoding"])
+        form = card["plan"]["format"]
         sizes = {name: file["bytes"] for name, file in card["files"].items()}
     except FileNotFoundError:
         raise ReplayError(f"{folder}: no complete corpus; run `suzaku corpus build`") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as exc:
-        raise ReplayError(f"{path}: not a data card ({exc}); run `suzaku corpus build` again") from None
-    if form != (layout.FORMAT, ENCODING):
-        raise ReplayError(f"{folder}: made in another format, {form}; run `suzaku corpus build` again")
+        raise ReplayError(f"{path}: not a data card ({exc}); {_REBUILD}") from None
+    if form != layout.FORMAT:
+        raise ReplayError(f"{folder}: made in another format, {form}, not {layout.FORMAT}; {_REBUILD}")
     for name, size in sizes.items():
         if not (folder / name).is_file() or (folder / name).stat().st_size != size:
-            raise ReplayError(f"{folder / name}: missing or cut short; run `suzaku corpus build` again")
+            raise ReplayError(f"{folder / name}: missing or cut short; {_REBUILD}")
     return card

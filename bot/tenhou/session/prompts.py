@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import msgspec
@@ -10,12 +10,13 @@ import numpy as np
 
 from bot.tenhou.messages import client_messages as c
 from bot.tenhou.messages import server_messages as s
-from game.actions import PASS, Action, ActionKind
+from game.actions import PASS, RIICHI, Action, ActionKind
 from game.errors import StateMismatchError
 from game.events import Riichi
+from game.forbidden import why_not
 from game.rules import legal_actions
 from game.state import apply, clone, hand_tiles
-from game.tiles import face_of, tile_text
+from game.tiles import face_of
 
 OFFERS: Final = {
     ActionKind.PON: s.OFFER_PON,
@@ -107,65 +108,64 @@ def objection(
 
     ``riichi_sent``: a riichi was sent and is not confirmed yet, so the discard must keep the hand tenpai.
     """
-    if isinstance(message, c.DiscardTile):
-        return _discard_objection(message.tile, legal, record, player, riichi_sent=riichi_sent)
-    if isinstance(message, c.DeclareRiichi):
-        return _riichi_objection(message.tile, legal, record, player)
-    if isinstance(message, c.Respond):
-        return _response_objection(message, legal, record, player)
-    return "the frame does not answer a prompt"
+    if isinstance(message, c.DeclareRiichi) and message.tile >= 0:
+        return objection(c.DeclareRiichi(), legal, record, player, riichi_sent=False) or objection(
+            c.DiscardTile(message.tile), legal, record, player, riichi_sent=True
+        )
+    if riichi_sent:
+        try:
+            record = _declared(record, player)
+        except StateMismatchError as exc:
+            return str(exc)
+        legal = legal_actions(record, player)
+    action = _meant(message)
+    if action is None:
+        return "the frame does not answer a prompt"
+    if _is_one_of(action, legal, record, player):
+        return None
+    return why_not(record, player, action) or f"{action.kind.name.lower()} is not offered"
 
 
 def riichi_discards(record: np.void, player: int) -> list[Action]:
-    """The legal discards after a riichi; empty if riichi cannot be declared."""
+    """The legal discards after a riichi, which must be legal."""
+    return legal_actions(_declared(record, player), player)
+
+
+def _declared(record: np.void, player: int) -> np.void:
     declared = clone(record)
-    try:
-        apply(declared, Riichi(player))
-    except StateMismatchError:
-        return []
-    return legal_actions(declared, player)
+    apply(declared, Riichi(player))
+    return declared
 
 
-def _discard_objection(
-    tile: int, legal: Sequence[Action], record: np.void, player: int, *, riichi_sent: bool
-) -> str | None:
-    if tile not in hand_tiles(record, player):
-        return f"{tile_text(tile)} ({tile}) is not in the hand"
-    choices = riichi_discards(record, player) if riichi_sent else legal
-    allowed = [action.tile for action in choices if action.kind is ActionKind.DISCARD]
-    if record["riichi"][player] == 2 and tile not in allowed:
-        return "in riichi only the drawn tile may be discarded"
-    if face_of(tile) not in map(face_of, allowed):
-        return f"{tile_text(tile)} may not be discarded"
-    return None
-
-
-def _riichi_objection(tile: int, legal: Sequence[Action], record: np.void, player: int) -> str | None:
-    if not any(action.kind is ActionKind.RIICHI for action in legal):
-        return "riichi is not possible now"
-    if tile < 0:
+def _meant(message: c.ClientMessage) -> Action | None:
+    """The action a frame asks for; tiles that it leaves out may be any."""
+    if isinstance(message, c.DiscardTile):
+        return Action(ActionKind.DISCARD, message.tile)
+    if isinstance(message, c.DeclareRiichi):
+        return RIICHI
+    if not isinstance(message, c.Respond) or message.choice not in _KINDS:
         return None
-    return _discard_objection(tile, legal, record, player, riichi_sent=True)
+    kind, tiles = _KINDS[message.choice], message.tiles
+    if kind is ActionKind.KAKAN:
+        return Action(kind, tiles[0])
+    if kind is ActionKind.ANKAN:
+        tiles = tuple(range(tiles[0] & ~3, (tiles[0] | 3) + 1))
+    return Action(kind, consumed=tiles)
 
 
-def _response_objection(
-    message: c.Respond, legal: Sequence[Action], record: np.void, player: int
-) -> str | None:
-    kind = _KINDS.get(message.choice)
-    same = [action for action in legal if action.kind is kind]
-    if not same:
-        return f"{message.choice.name.lower().replace('_', ' ')} is not possible now"
-    if message.choice is c.ResponseType.KAKAN:
-        return None if message.tiles[0] in [a.tile for a in same] else "the tile cannot be added to a pon"
-    if message.choice is c.ResponseType.ANKAN:
-        kinds = [action.consumed[0] >> 2 for action in same]
-        return None if message.tiles[0] >> 2 in kinds else "a closed kan of the tile is not possible"
-    if not message.tiles:
-        return None
+def _is_one_of(action: Action, legal: Sequence[Action], record: np.void, player: int) -> bool:
+    chosen = tuple(tile for tile in (action.tile, *action.consumed) if tile >= 0)
     hand = hand_tiles(record, player)
-    if not all(tile in hand for tile in message.tiles):
-        return "a tile of the meld is not in the hand"
-    faces = sorted(map(face_of, message.tiles))
-    if faces not in [sorted(map(face_of, action.consumed)) for action in same]:
-        return "these tiles do not form that meld"
-    return None
+    if not all(tile in hand for tile in chosen):
+        return False
+    sort_of: Callable[[int], int] = int if record["riichi"][player] == 2 else face_of
+    return any(
+        action.kind is each.kind
+        and (action.tile < 0 or sort_of(action.tile) == sort_of(each.tile))
+        and (not action.consumed or _faces(action.consumed) == _faces(each.consumed))
+        for each in legal
+    )
+
+
+def _faces(tiles: Sequence[int]) -> list[int]:
+    return sorted(map(face_of, tiles))

@@ -722,17 +722,22 @@ OBJECTIONS: list[tuple[tuple[int, ...], tuple[str, ...], m.ClientMessage, str | 
     (HAND, ('{"tag":"T60"}',), m.DiscardTile(60), None),
     (HAND, ('{"tag":"T60"}',), m.DiscardTile(61), "not in the hand"),
     (HAND, ('{"tag":"T60"}',), m.KeepAlive(), "does not answer a prompt"),
-    (HAND, ('{"tag":"T60"}',), m.DeclareRiichi(), "riichi is not possible now"),
-    (HAND, ('{"tag":"T60"}',), m.Respond(m.ResponseType.TSUMO), "tsumo is not possible now"),
+    (HAND, ('{"tag":"T60"}',), m.DeclareRiichi(), "the rules forbid riichi with a hand that is not ready"),
+    (
+        HAND,
+        ('{"tag":"T60"}',),
+        m.Respond(m.ResponseType.TSUMO),
+        "the rules forbid a win with a hand that is not complete",
+    ),
     (READY, (READY_DRAW,), m.DeclareRiichi(), None),
     (READY, (READY_DRAW,), m.DeclareRiichi(130), None),
-    (READY, (READY_DRAW,), m.DeclareRiichi(0), "may not be discarded"),
+    (READY, (READY_DRAW,), m.DeclareRiichi(0), "the rules forbid riichi with a hand that is not ready"),
     ((60, 61, 62, *HAND[:10]), ('{"tag":"T63"}',), m.Respond(m.ResponseType.ANKAN, (60,)), None),
     (
         (60, 61, 62, *HAND[:10]),
         ('{"tag":"T63"}',),
         m.Respond(m.ResponseType.ANKAN, (0,)),
-        "a closed kan of the tile is not possible",
+        "1m is not in the hand",
     ),
 ]
 PON_OFFERED = ('{"tag":"T60"}', '{"tag":"D60"}', '{"tag":"U"}', '{"tag":"E68","t":"1"}')
@@ -740,8 +745,13 @@ OBJECTIONS += [
     ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.ResponseType.PASS), None),
     ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.ResponseType.PON, (69, 70)), None),
     ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.ResponseType.PON, (69, 71)), "not in the hand"),
-    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.ResponseType.PON, (0, 4)), "do not form that meld"),
-    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.ResponseType.CHI, (69, 70)), "chi is not possible now"),
+    (
+        (69, 70, *HAND[:11]),
+        PON_OFFERED,
+        m.Respond(m.ResponseType.PON, (0, 4)),
+        "these tiles make no such meld",
+    ),
+    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.ResponseType.CHI, (69, 70)), "not this player's move"),
 ]
 
 
@@ -769,7 +779,7 @@ def test_after_a_riichi_only_a_discard_that_keeps_it_is_ours() -> None:
     assert session.seat is not None
     session.seat.observe(m.DeclareRiichi())
     assert session.seat.objection(m.DiscardTile(130)) is None
-    assert "may not be discarded" in str(session.seat.objection(m.DiscardTile(0)))
+    assert "not ready" in str(session.seat.objection(m.DiscardTile(0)))
 
 
 # --- one round after the other ----------------------------------------------------------------------------

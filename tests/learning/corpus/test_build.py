@@ -179,13 +179,33 @@ def test_a_broken_corpus_is_refused_with_a_remedy(shard: Path, tmp_path: Path) -
     events.write_bytes(data)
     card = folder / layout.CARD_FILE
     told = json.loads(card.read_bytes())
-    told["plan"]["encoding"] = "suzaku-events/0"
+    told["plan"]["format"] = "suzaku-corpus/1"
     card.write_text(json.dumps(told))
     with pytest.raises(ReplayError, match="another form"):
         Corpus(folder)
     card.write_text("{")
     with pytest.raises(ReplayError, match="not a data card"):
         Corpus(folder)
+
+
+def test_a_damaged_game_is_refused_and_building_again_repairs_it(shard: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    build([shard], folder, workers=1)
+    events = folder / layout.EVENTS_FILE
+    good = events.read_bytes()
+    offset, size = (int(Corpus(folder).index[3][name]) for name in ("offset", "size"))
+    for place in np.linspace(offset, offset + size - 1, 50, dtype=int):
+        data = bytearray(good)
+        data[place] ^= 255
+        events.write_bytes(data)
+        corpus = Corpus(folder)
+        with pytest.raises(
+            ReplayError, match=f"{corpus.game_id(3)} is damaged .*; run `suzaku corpus build`"
+        ):
+            corpus.events(3)
+        corpus.events(2)
+    build([shard], folder, workers=1)
+    assert events.read_bytes() == good
 
 
 def test_unreadable_and_unwritable_files_are_reported(shard: Path, tmp_path: Path) -> None:

@@ -200,7 +200,7 @@ def test_illegal_answers_are_replaced_one_by_one(tmp_path: Path) -> None:
     found = play(engine_text(tmp_path / "e", "cheat", "5"))
     assert found.challenger.faults == found.challenger.decisions - 20
     assert '"type": "hora"' in found.faults[0]
-    assert "but the hand does not win on this tile; it may only: " in found.faults[0]
+    assert "the rules forbid a win with a hand that is not complete; it may only: " in found.faults[0]
     assert games_ended(tmp_path / "e") == [1, 1, 1, 1]
 
 
