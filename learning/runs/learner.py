@@ -141,11 +141,6 @@ class Learner(Generic[SamplesT]):
         self._average_weights(number + 1)
         return loss
 
-    def gradient(self, batch: SamplesT) -> Tensor:
-        """The gradient of a batch over all weights, ``[P]`` on the CPU; the weights do not change."""
-        self._find_gradient(batch)
-        return torch.cat([gradient.flatten() for gradient in _gradients(self.network)]).cpu()
-
     def _clipped_gradient(self, batch: SamplesT) -> float:
         loss = self._find_gradient(batch)
         nn.utils.clip_grad_norm_(self.network.parameters(), _LONGEST_GRADIENT)
