@@ -142,11 +142,6 @@ class Learner(Generic[SamplesT]):
         return loss
 
     def _clipped_gradient(self, batch: SamplesT) -> float:
-        loss = self._find_gradient(batch)
-        nn.utils.clip_grad_norm_(self.network.parameters(), _LONGEST_GRADIENT)
-        return loss
-
-    def _find_gradient(self, batch: SamplesT) -> float:
         """Leave the gradient of a batch in the network; return the loss."""
         self._spread_statistics()
         parts = _divided(batch, self.threads)
@@ -154,6 +149,7 @@ class Learner(Generic[SamplesT]):
         run = map if len(parts) == 1 else self._pool.map
         losses = list(run(self._learn, self._copies, parts, shares))
         self._gather(len(parts))
+        nn.utils.clip_grad_norm_(self.network.parameters(), _LONGEST_GRADIENT)
         return sum(losses)
 
     def _learn(self, network: Trained, part: SamplesT, share: float) -> float:

@@ -391,14 +391,15 @@ def test_weights_of_another_tower_are_refused(tmp_path: Path, tower: str) -> Non
     )
 
 
-def test_a_tower_of_a_later_version_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("tower", ["transformer", "suits-tie-break"])
+def test_a_tower_of_a_later_or_an_earlier_version_is_refused(tmp_path: Path, tower: str) -> None:
     path = forge_card(tmp_path, _SUITS)
     fields = json.loads(path.read_text())
-    fields["architecture"]["type"] = "transformer"
+    fields["architecture"]["type"] = tower
     del fields["card_sha256"]
     fields["card_sha256"] = hashlib.sha256(msgspec.json.encode(fields)).hexdigest()
     path.write_text(json.dumps(fields))
-    with pytest.raises(CheckpointMismatch, match=r"architecture\.type: Invalid value 'transformer'"):
+    with pytest.raises(CheckpointMismatch, match=rf"architecture\.type: Invalid value '{tower}'"):
         load(tmp_path, "discard")
 
 

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from bot import cli
 from game.errors import ConfigError
 from learning.reinforcement import run as module
+from learning.reinforcement.actors import Actors, LearnedGame
 from learning.reinforcement.learner import PolicyLearner
 from learning.reinforcement.run import ReinforcementRun
 from learning.runs import loop
@@ -111,15 +112,15 @@ def test_a_stopped_run_resumes_and_ends_with_the_same_numbers(
 def test_neither_more_actors_nor_a_killed_one_change_anything(
     start: Path, whole: Path, tmp_path: Path, unjudged: None
 ) -> None:
-    real = module.Actors.block
+    real = Actors.block
 
-    def killing(self: module.Actors, number: int) -> list[module.LearnedGame]:
+    def killing(self: Actors, number: int) -> list[LearnedGame]:
         if number == 0:
             kill_an_actor()
         return real(self, number)
 
     with pytest.MonkeyPatch.context() as patch, capture_logs() as logs:
-        patch.setattr(module.Actors, "block", killing)
+        patch.setattr(Actors, "block", killing)
         learn(short_plan(), start, tmp_path, workers=2)
     assert "worker.lost" in [line["event"] for line in logs]
     assert same(whole, tmp_path)
@@ -167,15 +168,15 @@ def killed(start: Path, out: Path) -> None:
 def test_a_cluster_plays_the_same_games_though_a_process_of_it_is_killed(
     start: Path, whole: Path, tmp_path: Path, unjudged: None, address: str
 ) -> None:
-    real = module.Actors.block
+    real = Actors.block
 
-    def killing(self: module.Actors, number: int) -> list[module.LearnedGame]:
+    def killing(self: Actors, number: int) -> list[LearnedGame]:
         if number == 0:
             kill_a_ray_worker()
         return real(self, number)
 
     with pytest.MonkeyPatch.context() as patch, capture_logs() as logs:
-        patch.setattr(module.Actors, "block", killing)
+        patch.setattr(Actors, "block", killing)
         learn(short_plan(), start, tmp_path, workers=2, ray=address)
     assert "worker.lost" in [line["event"] for line in logs]
     assert same(whole, tmp_path)
