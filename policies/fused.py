@@ -40,7 +40,6 @@ from policies.towers.suits import (
     SuitsStem,
     SuitsYesNoHead,
 )
-from policies.towers.tie_break import HELD, between_close
 
 Floats: TypeAlias = NDArray[np.float32]
 
@@ -78,9 +77,6 @@ class FusedNetwork:
                 self._score = _discard_head(network.head)
             else:
                 self._head = [layer.to(dtype) for layer in _head(network.head)]
-            self._tie_break = None
-            if network.tie_break is not None:
-                self._tie_break = _discard_head(network.tie_break.score), network.tie_break.share
 
     def __call__(self, planes: Tensor) -> Tensor:
         """Score the answers.
@@ -94,7 +90,7 @@ class FusedNetwork:
         with inference():
             x = self._seen(planes)
             if self.architecture.outputs == KINDS:
-                return self._discards(x, planes)
+                return _scores(x, self._score)
             return self._head[-1](self._hidden(x))
 
     def last_inputs(self, planes: Tensor) -> Tensor:
@@ -158,13 +154,6 @@ class FusedNetwork:
             second.columns.multiply(windows, sums)
             second.honours.multiply(honours, honour_sums)
             kernels.add(sums, honour_sums, second.columns.added, second.honours.added, x)
-
-    def _discards(self, x: Floats, planes: Tensor) -> Tensor:
-        scores = _scores(x, self._score)
-        if self._tie_break is None:
-            return scores
-        second, share = self._tie_break
-        return between_close(scores, _scores(x, second), planes[:, HELD] > 0, share)
 
     def _hidden(self, x: Floats) -> Tensor:
         """``[B, hidden]``: the layer before the answers."""

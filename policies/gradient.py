@@ -2,18 +2,13 @@
 
 For decisions in states s, with actions a that a policy π' took, and advantages A:
 
-    maximise  E[ w · min(ρ A, clip(ρ) A) ] + α H(π) - κ KL(π ‖ π₀) - λ K(π ‖ π₀),   ρ = π(a|s) / π'(a|s)
+    maximise  E[ w · min(ρ A, clip(ρ) A) ] + α H(π) - κ KL(π ‖ π₀),   ρ = π(a|s) / π'(a|s)
 
 The first term is equation (1) of the paper with PPO's clip, which can be switched off; the second is equation
-(2), and α follows the entropy by equation (3). The third holds the policy near the one it started from; the
-fourth does so only for what is not drawn from: K is what KL would be if all options drawn from were one.
+(2), and α follows the entropy by equation (3). The third holds the policy near the one it started from.
 Decisions with a ratio above a limit are rejected: they are too far from what the policy would do now.
 
-Where a critic has an advantage for every option, the first term is Σ π(a|s) A(s, a): what was drawn does not
-matter, and there is no noise but the critic's errors.
-
-Sources: Suphx, arXiv:2003.13590, section 3.1; PPO, arXiv:1707.06347, section 3; mean actor-critic,
-arXiv:1709.00503.
+Sources: Suphx, arXiv:2003.13590, section 3.1; PPO, arXiv:1707.06347, section 3.
 """
 
 from __future__ import annotations
@@ -25,7 +20,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from policies.networks import Network
 
@@ -35,21 +30,18 @@ QUANTILES: Final = (0.01, 0.5, 0.99)
 
 
 class PolicyBatch(NamedTuple):
-    """Decisions to learn from, with K options each: the 34 kinds of discards, or some calls and none of them.
+    """Discards to learn from, each a choice among K = 34 kinds.
 
     Attributes:
-        planes: ``[B, C, 34]`` uint8 with 255 for 1; ``[B, K - 1, C, 34]`` with those of each call.
-        legal: ``[B, K]`` bool, the options there were.
-        chosen: ``[B]`` int64, the option that was drawn.
+        planes: ``[B, C, 34]`` uint8 with 255 for 1.
+        legal: ``[B, K]`` bool.
+        chosen: ``[B]`` int64, the kind that was drawn.
         behaviour: ``[B]`` float32, the logarithm of the probability with which it was.
         advantages: ``[B]`` float32.
         weights: ``[B]`` float32, decisions that each stands for.
         start: ``[B, K]`` float32, log-probabilities of the policy to stay near to; None without one.
-        others: ``[B]`` float32, the score of the last option if it is none of the calls.
-        drawn: ``[B, K]`` bool, the options that were drawn from; None for all there were. The policy that
-            learns is the one over these; its divergence from the start is that over all there were.
-        values: ``[B, K]`` float32, the advantage of each option drawn from; None if only
-            what was drawn has one.
+        drawn: ``[B, K]`` bool, the kinds that were drawn from; None for all that were legal. The policy that
+            learns is the one over these; its divergence from the start is that over all legal ones.
     """
 
     planes: Tensor
@@ -59,9 +51,7 @@ class PolicyBatch(NamedTuple):
     advantages: Tensor
     weights: Tensor
     start: Tensor | None = None
-    others: Tensor | None = None
     drawn: Tensor | None = None
-    values: Tensor | None = None
 
 
 class PolicyObjective(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,19 +61,17 @@ class PolicyObjective(msgspec.Struct, frozen=True, kw_only=True):
         clip: ratios are clipped this far from 1 where that lowers the objective; 0 for no clip.
         reject: decisions with a larger ratio are left out.
         anchor: weight κ of the divergence from the start.
-        hold: weight λ of the part of it that does not concern the options drawn from among themselves.
         temperature: of the policy π: that of the draws in play, or ratios are not 1 on-policy.
     """
 
     clip: float = 0.2
     reject: float = 4.0
     anchor: float = 0.0
-    hold: float = 0.0
     temperature: float = 1.0
 
 
 class PolicyMeasures(NamedTuple):
-    """What one batch showed; tensors ``[B]`` without gradient.
+    """Measures of one batch; tensors ``[B]`` without gradient.
 
     Attributes:
         weights: of the decisions.
@@ -111,43 +99,10 @@ def log_policy(scores: Tensor, legal: Tensor, temperature: float = 1.0) -> Tenso
     return torch.log_softmax((scores.float() / temperature).masked_fill(~legal, _NOT_ALLOWED), dim=1)
 
 
-def share_gained(log_chance: Tensor, log_other: Tensor, limit: float) -> Tensor:
-    """``[B]``: ``1 - π₀/π`` of what a policy π drew, where another one π₀ could have drawn.
-
-    Times what came of each draw, and summed up, it is what the policy gains over the other, to first order in
-    their difference.
-
-    Args:
-        log_chance: ``[B]``, the logarithm of π of what was drawn.
-        log_other: ``[B]``, that of π₀.
-        limit: larger ratios of π₀ to π count as this.
-
-    Source: the performance difference lemma, Kakade and Langford, Approximately Optimal Approximate
-    Reinforcement Learning, 2002.
-    """
-    return -torch.expm1((log_other - log_chance).clamp(max=math.log(limit)))
-
-
-def scores_of_answers(network: nn.Module, planes: Tensor, batch: PolicyBatch) -> Tensor:
-    """``[B, K]`` scores of a network that answers yes or no: ``yes - no`` for each call, and ``others``.
-
-    Args:
-        network: ``[N, C, 34]`` floats to ``[N, 2]``.
-        planes: ``[B, K - 1, C, 34]`` floats.
-        batch: of which the calls there were, and ``others``, are read.
-    """
-    assert batch.others is not None
-    asked = batch.legal[:, :-1].to(planes.device)
-    answers = network(planes[asked]).float()
-    scores = answers.new_full(asked.shape, _NOT_ALLOWED)
-    scores[asked] = answers[:, 1] - answers[:, 0]
-    return torch.cat([scores, batch.others.to(scores)[:, None]], 1)
-
-
 def policy_loss(
     scores: Tensor, batch: PolicyBatch, objective: PolicyObjective, alpha: float
 ) -> tuple[Tensor, PolicyMeasures]:
-    """The negative objective, a mean over decisions, and what the batch showed.
+    """The negative objective, a mean over decisions, and the measures of the batch.
 
     Args:
         scores: ``[B, K]`` logits of π.
@@ -162,10 +117,7 @@ def policy_loss(
     ratios = (chosen - batch.behaviour).exp()
     rejected = ratios.detach() > objective.reject
     every = log_all.exp()
-    if batch.values is None:
-        gains = _gains(ratios, batch.advantages, objective).masked_fill(rejected, 0.0)
-    else:
-        gains = (every * batch.values).sum(1)
+    gains = _gains(ratios, batch.advantages, objective).masked_fill(rejected, 0.0)
     entropies = -(every * log_all.masked_fill(~drawn, 0.0)).sum(1)
     value = gains + alpha * entropies
     divergences = torch.zeros_like(chosen)
@@ -175,29 +127,11 @@ def policy_loss(
         divergences = (whole.exp() * apart).sum(1)
         if objective.anchor:
             value = value - objective.anchor * divergences
-        if objective.hold:
-            value = value - objective.hold * (divergences - _among(drawn, whole, batch.start))
     loss = -(batch.weights * value).mean()
     measures = PolicyMeasures(
         batch.weights, ratios.detach(), entropies.detach(), divergences.detach(), rejected
     )
     return loss, measures
-
-
-def log_among(drawn: Tensor, log_whole: Tensor) -> Tensor:
-    """``[B, K]``: log-probabilities over the options drawn from, of a policy over all there were.
-
-    Args:
-        drawn: ``[B, K]`` bool, the options drawn from.
-        log_whole: ``[B, K]``, log-probabilities over all.
-    """
-    return torch.log_softmax(log_whole.masked_fill(~drawn, _NOT_ALLOWED), 1)
-
-
-def _among(drawn: Tensor, log_whole: Tensor, log_start: Tensor) -> Tensor:
-    """``[B]``: the part of a divergence that is between the options drawn from: π(drawn) times theirs."""
-    apart = (log_among(drawn, log_whole) - log_among(drawn, log_start)).masked_fill(~drawn, 0.0)
-    return (log_whole.exp() * apart).sum(1)
 
 
 def _gains(ratios: Tensor, advantages: Tensor, objective: PolicyObjective) -> Tensor:
@@ -218,8 +152,6 @@ def learn_last(network: Network, blocks: int | None) -> list[Tensor]:
     """
     network.requires_grad_(blocks is None)
     network.head.requires_grad_(True)
-    if network.tie_break is not None:
-        network.tie_break.requires_grad_(True)
     if blocks:
         for block in list(network.tower)[-blocks:]:
             block.requires_grad_(True)

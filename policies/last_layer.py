@@ -1,10 +1,8 @@
 """What the last layer of a network sees, in which scores are linear, and the same network with another one.
 
 Discards have a row of it for each kind: what the tower says of the kind, and 1 for the bias. Suits and
-honours may have layers of their own; a row then has a part for each, of which one is zero. With a tie-break
-(`policies.towers.tie_break`), close discards have what their rows have more than the mean of these, and the
-others have nothing, so only the tie-break moves. A model that answers yes or no has one row, its hidden
-layer; its score is ``yes - no``.
+honours may have layers of their own; a row then has a part for each, of which one is zero. A model that
+answers yes or no has one row, its hidden layer; its score is ``yes - no``.
 """
 
 from __future__ import annotations
@@ -23,7 +21,6 @@ from policies.networks import DISCARDS, Network
 from policies.towers.pooled import SUITED
 from policies.towers.residual import DiscardHead, YesNoHead
 from policies.towers.suits import SuitsScores, SuitsYesNoHead
-from policies.towers.tie_break import HELD, among_close, close_discards
 
 _Linear: TypeAlias = nn.Conv2d | nn.Conv1d | nn.Linear
 
@@ -37,7 +34,7 @@ class LastLayer:
 
     Attributes:
         size: numbers in a row, D.
-        own: ``[D]``, the function of the rows that the scores are; of close discards, less a constant.
+        own: ``[D]``, the function of the rows that the scores are.
 
     Raises:
         ConfigError: the scores of the tower are not linear in its last layer.
@@ -47,13 +44,8 @@ class LastLayer:
         self._discards = network.architecture.outputs == DISCARDS
         head = _linear_parts(network.head)
         self._fused = FusedNetwork(network, blank)
-        self._first = self._function_of(head.values())
-        self._names, self._share = [f"head.{name}" for name in head], 0.0
-        self.own = self._first
-        if network.tie_break is not None:
-            second = _linear_parts(network.tie_break.score)
-            self._names, self._share = [f"tie_break.score.{name}" for name in second], network.tie_break.share
-            self.own = self._first + self._function_of(second.values())
+        self.own = self._function_of(head.values())
+        self._names = [f"head.{name}" for name in head]
         self._widths = [part.weight.shape[1] + 1 for part in head.values()]
         self.size = sum(self._widths)
 
@@ -76,11 +68,7 @@ class LastLayer:
             Scores ``[B, 34]`` of discards, or ``[B]`` of an answer; rows ``[B, 34, D]`` or ``[B, D]``.
         """
         rows = self._rows(functional.pad(self._fused.last_inputs(planes), (0, 1), value=1.0))
-        scores = rows @ self._first
-        if not self._share:
-            return scores, rows
-        rows = among_close(rows, close_discards(scores, planes[:, HELD] > 0, self._share))
-        return scores + rows @ (self.own - self._first), rows
+        return rows @ self.own, rows
 
     def _rows(self, seen: Tensor) -> Tensor:
         """The rows of what is seen: the same, or with a part for suits and one for honours."""

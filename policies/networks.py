@@ -26,7 +26,6 @@ from policies.towers import hosei, residual, suits
 from policies.towers.hands import HAND_SCORES, HandsHead
 from policies.towers.pooled import PooledBlock
 from policies.towers.residual import YES_NO
-from policies.towers.tie_break import HELD, TieBreak
 
 Outputs: TypeAlias = Literal[2, 4, 34, 735]
 TowerName: TypeAlias = Literal["residual", "pooled", "suits", "hosei", "hosei-base"]
@@ -73,16 +72,6 @@ class SuitsArchitecture(Architecture, frozen=True, forbid_unknown_fields=True, t
     by_suit: tuple[int, ...] = ()
     squeeze: int = 0
     normalised: bool = True
-
-
-class TieBreakArchitecture(SuitsArchitecture, frozen=True, forbid_unknown_fields=True, tag="suits-tie-break"):
-    """Suits apart, and a second score that decides between close discards (`policies.towers.tie_break`).
-
-    Attributes:
-        share: of the likeliest discard's probability from which a discard is close to it.
-    """
-
-    share: float = 0.2
 
 
 class HoseiArchitecture(Architecture, frozen=True, forbid_unknown_fields=True, tag="hosei"):
@@ -134,7 +123,6 @@ _LAYERS: Final[Mapping[type[Architecture], _Layers]] = {
     Architecture: _RESIDUAL,
     PooledArchitecture: _RESIDUAL._replace(block=lambda shape, _: PooledBlock(shape.width)),
     SuitsArchitecture: _SUITS,
-    TieBreakArchitecture: _SUITS,
     HoseiArchitecture: _Layers(
         lambda shape: hosei.HoseiStem(shape.planes, shape.width),
         lambda shape: hosei.HoseiNorm(shape.width),
@@ -245,11 +233,6 @@ class Network(nn.Module):
             *(layers.block(architecture, number) for number in range(architecture.depth))
         )
         self.head = layers.head(architecture)
-        self.tie_break = None
-        if isinstance(architecture, TieBreakArchitecture):
-            if architecture.outputs != DISCARDS or not 0.0 < architecture.share < 1.0:
-                raise ValueError(f"a tie-break is for discards, with a share between 0 and 1: {architecture}")
-            self.tie_break = TieBreak(architecture.width, architecture.share)
         self._relu = layers.relu
 
     def forward(self, x: Tensor) -> Tensor:
@@ -261,27 +244,8 @@ class Network(nn.Module):
         Returns:
             ``[B, outputs]`` logits. Masking illegal actions is left to the caller.
         """
-        seen = self.tower(self._relu(self.stem_norm(self.stem(x))))
-        scores: Tensor = self.head(seen)
-        return scores if self.tie_break is None else self.tie_break(scores, seen, x[:, HELD] > 0.0)
-
-
-def with_tie_break(network: Network, share: float) -> Network:
-    """The same network with a tie-break, which has no effect yet.
-
-    Args:
-        network: of discards, with suits apart.
-        share: as for `TieBreakArchitecture`.
-
-    Raises:
-        ConfigError: it is another network, or has one already.
-    """
-    shape = network.architecture
-    if type(shape) is not SuitsArchitecture or shape.outputs != DISCARDS:
-        raise ConfigError(f"a tie-break is for discards with suits apart that have none yet, not for {shape}")
-    wider = Network(TieBreakArchitecture(**msgspec.structs.asdict(shape), share=share))
-    wider.load_state_dict(network.state_dict(), strict=False)
-    return wider.train(network.training)
+        scores: Tensor = self.head(self.tower(self._relu(self.stem_norm(self.stem(x)))))
+        return scores
 
 
 def plane_weights(names: Iterable[str]) -> set[str]:
@@ -324,7 +288,6 @@ __all__ = [
     "Outputs",
     "PooledArchitecture",
     "SuitsArchitecture",
-    "TieBreakArchitecture",
     "TowerName",
     "architecture_of",
     "as_input",
@@ -334,5 +297,4 @@ __all__ = [
     "suit_planes",
     "tower_named",
     "tower_of",
-    "with_tie_break",
 ]

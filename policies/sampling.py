@@ -11,7 +11,7 @@ one that `policies.flow.most_likely` takes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from game.actions import Action
@@ -47,8 +47,7 @@ def distribution_of(
     Args:
         answers: what the slots of the step answered.
         temperature: below 1 sharpens, above 1 flattens: the power 1 / temperature of probabilities or odds.
-        min_p: options less than this share as likely as the likeliest one are left out (min-p sampling);
-            "no" stays as long as there are two options.
+        min_p: options less than this share as likely as the likeliest one are left out (min-p sampling).
 
     >>> riichi = [SlotAnswer(Slot.RIICHI, ("riichi",), (0.75,))]
     >>> distribution_of(riichi).probabilities, distribution_of(riichi, min_p=0.5).probabilities
@@ -75,8 +74,6 @@ def _likely(
 ) -> tuple[list[Action | None], list[float]]:
     least = min_p * max(weights)
     likely = [place for place, weight in enumerate(weights) if weight >= least]
-    if len(likely) > 1 and options[0] is None and likely[0] != 0:
-        likely.insert(0, 0)  # scores of answers are counted from that of "no"
     return [options[place] for place in likely], [weights[place] for place in likely]
 
 
@@ -85,49 +82,26 @@ def _odds(probability: float) -> float:
     return sure / (1.0 - sure)
 
 
-def drawing(
-    slots: Collection[Slot] = (Slot.DISCARD,),
-    temperature: float = 1.0,
-    stream: int = 0,
-    min_p: float = 0.0,
-    explore: float = 1.0,
-) -> Picks:
-    """Draws the actions of some slots; the others take the most likely option.
+def drawing(temperature: float = 1.0, stream: int = 0, min_p: float = 0.0) -> Picks:
+    """Draws discards; all else is decided by the likeliest option.
 
     Args:
-        slots: a claim is drawn if all slots that answered are among them.
         temperature: as in `distribution_of`.
         stream: other numbers give other draws.
         min_p: as in `distribution_of`.
-        explore: as in `explores`.
     """
-    drawn = frozenset(slots)
 
     def picks(request: Request) -> Pick:
         def pick(answers: Sequence[SlotAnswer]) -> Action | None:
-            slot = answers[0].slot
-            chosen = all(answer.slot in drawn for answer in answers)
-            if not chosen or not explores(request, slot, stream, explore):
+            if answers[0].slot is not Slot.DISCARD:
                 return most_likely(answers)
             found = distribution_of(answers, temperature, min_p)
-            share = drawn_share(*request.moment, stream, _NUMBERS[slot])
+            share = drawn_share(*request.moment, stream, _DISCARD_PURPOSE)
             return found.options[place_at(found.probabilities, share)]
 
         return pick
 
     return picks
-
-
-def explores(request: Request, slot: Slot, stream: int, explore: float) -> bool:
-    """Whether a step of a decision is drawn, or the likeliest option taken.
-
-    Args:
-        request: asks for the decision.
-        slot: the first that answered in the step.
-        stream: other numbers give other draws.
-        explore: share of the steps that are drawn.
-    """
-    return explore >= 1.0 or drawn_share(*request.moment, stream, _EXPLORED + _NUMBERS[slot]) < explore
 
 
 def place_at(probabilities: Sequence[float], share: float) -> int:
@@ -146,6 +120,5 @@ def place_at(probabilities: Sequence[float], share: float) -> int:
     return last  # rounding left a little over
 
 
-_NUMBERS: Final = {slot: number for number, slot in enumerate(Slot)}
-_EXPLORED: Final = 50
-"""Purpose of the draw that decides whether a step is drawn; those of other slots follow."""
+_DISCARD_PURPOSE: Final = 0
+"""Purpose of the draw of a discard: other draws of the same moment have other numbers."""

@@ -20,7 +20,7 @@ from bot.cli.options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, reported
 from bot.cli.output import checked_output
 from bot.cli.playing import check, dashboard, lobby, play
 from bot.cli.records import convert, games, review, traffic
-from bot.cli.reinforcement import check_rl, train_rl
+from bot.cli.reinforcement import train_rl
 from bot.cli.selfplay import selfplay
 from bot.cli.table import table
 from bot.cli.training import training
@@ -54,7 +54,6 @@ for _command in (
 ):
     app.command()(_command)
 training.command("rl")(train_rl)
-training.command("rl-check")(check_rl)
 training.command("cfr")(train_cfr)
 evaluation.command("exploitability")(evaluate_exploitability)
 evaluation.command("cfr")(evaluate_cfr)

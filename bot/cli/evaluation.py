@@ -9,20 +9,14 @@ import typer
 
 from bot.cli.options import (
     AsJson,
-    BlockGames,
-    CriticRate,
     DrawTemperature,
-    GamesMeasured,
     LastBlocks,
-    LearnerPrecision,
     MeasuredPrecision,
     MinP,
     NetworkDevice,
     NetworkPolicyName,
     PlayPrecision,
-    Replays,
     RewardName,
-    Trace,
     Workers,
     folder_for,
     reported,
@@ -321,187 +315,6 @@ def evaluate_loss(
     return print_report(study(data, plan, quiet=as_json), as_json=as_json)
 
 
-@evaluation.command("gradient")
-@reported
-def evaluate_gradient(
-    start: NetworkPolicyName = "phoenix",
-    games: GamesMeasured = 512,
-    groups: Annotated[int, typer.Option(help="Groups to divide them into.", metavar="NUMBER", min=4)] = 16,
-    taught: Annotated[
-        int, typer.Option(help="Further games for the critics to learn from first.", metavar="NUMBER", min=0)
-    ] = 512,
-    replays: Replays = 1,
-    temperature: DrawTemperature = 1.0,
-    min_p: MinP = 0.0,
-    trace: Trace = 1.0,
-    blocks: LastBlocks = None,
-    seed: Annotated[int, seed_of("walls and draws")] = 0,
-    workers: Workers = None,
-    as_json: AsJson = False,
-) -> int:
-    """Measure how much of the gradient of self-play is signal.
-
-    Plays games and computes the gradient that `suzaku train rl` would follow, for several rewards and
-    baselines: in how large a block is its noise no larger than itself?
-    """
-    from bot.logs.setup import set_up_logs
-    from learning.matches.store import compute_for
-    from learning.reinforcement.noise import gradient_noise, print_noise
-    from policies.named import folder_of_named
-
-    set_up_logs()
-    report = gradient_noise(
-        folder_of_named(start),
-        games=games,
-        groups=groups,
-        taught=taught,
-        replays=replays,
-        temperature=temperature,
-        min_p=min_p,
-        trace=trace,
-        blocks=blocks,
-        compute=compute_for(None, "cpu", "auto"),
-        seed=seed,
-        workers=workers,
-        quiet=as_json,
-    )
-    return print_noise(report, as_json=as_json)
-
-
-@evaluation.command("credit")
-@reported
-def evaluate_credit(
-    start: NetworkPolicyName = "phoenix",
-    games: GamesMeasured = 1_024,
-    taught: Annotated[
-        int, typer.Option(help="Further games for the critic to learn from first.", metavar="NUMBER", min=1)
-    ] = 4_096,
-    block_games: BlockGames = 128,
-    critic_rate: CriticRate = 7e-4,
-    temperature: DrawTemperature = 2.0,
-    min_p: MinP = 0.2,
-    learner_precision: LearnerPrecision = "fp32",
-    seed: Annotated[int, seed_of("walls and draws")] = 0,
-    workers: Workers = None,
-    as_json: AsJson = False,
-) -> int:
-    """Measure how much of what a critic of afterstates says of discards is true.
-
-    Teaches a critic as `suzaku train rl --credit afterstates` does, with the policy as it is, and tests on
-    further games what it tells of close discards: of the points of the round and of the final reward, beside
-    the policy's own scores.
-    """
-    from bot.logs.setup import set_up_logs
-    from learning.matches.store import compute_for
-    from learning.reinforcement.comparison import measure_credit, print_credit
-    from learning.reinforcement.plan import make_reinforcement_plan
-    from learning.supervised.plan import training_precision
-    from policies.named import folder_of_named
-
-    set_up_logs()
-    plan = make_reinforcement_plan(
-        games=-(-taught // block_games) * block_games + games,
-        block_games=block_games,
-        credit="afterstates",
-        anchor=1.0,
-        critic_rate=critic_rate,
-        temperature=temperature,
-        min_p=min_p,
-        thinning=0.0,
-        seed=seed,
-        precision=training_precision(learner_precision),
-        compute=compute_for(None, "cpu", "auto"),
-    )
-    report = measure_credit(plan, folder_of_named(start), games=games, workers=workers, quiet=as_json)
-    return print_credit(report, as_json=as_json)
-
-
-@evaluation.command("gain")
-@reported
-def evaluate_gain(
-    policy: Annotated[
-        str,
-        typer.Option(
-            help="Policy to measure: network, phoenix, large or a folder of checkpoints.", metavar="POLICY"
-        ),
-    ],
-    start: Annotated[
-        str,
-        typer.Option(
-            help="Policy to compare it with: network, phoenix, large or a folder of checkpoints.",
-            metavar="POLICY",
-        ),
-    ] = "phoenix",
-    also: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Draw what this model answers too: riichi, chi, pon or kan; may be repeated.", metavar="NAME"
-        ),
-    ] = None,
-    games: GamesMeasured = 1_024,
-    block_games: BlockGames = 128,
-    temperature: DrawTemperature = 1.0,
-    min_p: MinP = 0.2,
-    seed: Annotated[int, seed_of("walls and draws")] = 0,
-    workers: Workers = None,
-    as_json: AsJson = False,
-) -> int:
-    """Measure what a policy has gained over its start, in games of each with itself.
-
-    Where one draws a discard more often than the other would, does that end well? Tells far more than a match
-    of as many games, but of games in which close decisions are drawn.
-    """
-    from bot.logs.setup import set_up_logs
-    from learning.matches.store import compute_for
-    from learning.reinforcement.gain import measure_gain, print_gain
-    from learning.reinforcement.plan import make_reinforcement_plan
-    from policies.device import use_one_thread
-    from policies.named import folder_of_named
-
-    set_up_logs()
-    use_one_thread()
-    plan = make_reinforcement_plan(
-        also=tuple(also or ()),
-        games=-(-games // 2),
-        block_games=min(block_games, -(-games // 2)),
-        temperature=temperature,
-        min_p=min_p,
-        thinning=0.0,
-        seed=seed,
-        compute=compute_for(None, "cpu", "auto"),
-    )
-    report = measure_gain(
-        plan, folder_of_named(policy), folder_of_named(start), workers=workers, quiet=as_json
-    )
-    return print_gain(report, as_json=as_json)
-
-
-@evaluation.command("movement")
-@reported
-def evaluate_movement(
-    run: Annotated[
-        list[str],
-        typer.Option(
-            help="Policies of one run in the order in which it learned them, with commas in between; "
-            "may be repeated.",
-            metavar="FOLDER,...",
-        ),
-    ],
-    start: NetworkPolicyName = "phoenix",
-    as_json: AsJson = False,
-) -> int:
-    """Measure how much of what runs of self-play learned is signal.
-
-    Compares where stretches of learning moved the discard model. What stretches without common games have in
-    common is signal: those of runs with different seeds, or with another stretch in between.
-    """
-    from learning.reinforcement.movement import movements, print_movements
-    from policies.named import folder_of_named
-
-    runs = [[folder_of_named(folder) for folder in each.split(",")] for each in run]
-    return print_movements(movements(folder_of_named(start), runs), as_json=as_json)
-
-
 @evaluation.command("deals")
 @reported
 def evaluate_deals(
@@ -592,55 +405,6 @@ def evaluate_deals(
         compute=compute_for(out, device, precision),
     )
     return DEALS.show(measure(plan, out, workers=workers, quiet=as_json), as_json=as_json)
-
-
-@evaluation.command("answers")
-@reported
-def evaluate_answers(
-    out: Annotated[Path, folder_for("for the results; a run in it is resumed")],
-    policy: NetworkPolicyName = "network",
-    games: Annotated[int, typer.Option(help="Games to take answers from.", metavar="NUMBER", min=1)] = 500,
-    least: Annotated[
-        float,
-        typer.Option(
-            help="Least probability of yes, and of no, in an answer that is played out.",
-            metavar="SHARE",
-            min=0.01,
-            max=0.49,
-        ),
-    ] = 0.05,
-    walls: Annotated[
-        int, typer.Option(help="Walls over which an answer is played out.", metavar="NUMBER", min=1)
-    ] = 3,
-    so_far: SoFar = False,
-    seed: Annotated[int, seed_of("games and walls")] = 0,
-    workers: Workers = None,
-    device: NetworkDevice = "cpu",
-    precision: PlayPrecision = "auto",
-    as_json: AsJson = False,
-) -> int:
-    """Measure whether riichi, chi, pon and kan are worth what the models say.
-
-    Plays the rounds of self-play to their ends with yes and with no wherever a model is not sure, with the
-    true hands and the same walls for both. Yes should be worth more where its probability is above a half,
-    and less where it is below.
-    """
-    from bot.logs.setup import set_up_logs
-    from learning.answers.command import ANSWERS, make_plan, measure
-    from learning.matches.store import compute_for
-
-    set_up_logs()
-    if so_far:
-        return ANSWERS.show(ANSWERS.so_far(out), as_json=as_json)
-    plan = make_plan(
-        policy=policy,
-        games=games,
-        least=least,
-        walls=walls,
-        seed=seed,
-        compute=compute_for(out, device, precision),
-    )
-    return ANSWERS.show(measure(plan, out, workers=workers, quiet=as_json), as_json=as_json)
 
 
 @evaluation.command("adaptation")

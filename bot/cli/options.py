@@ -83,14 +83,6 @@ RewardName = Annotated[
         metavar="points|global",
     ),
 ]
-Replays = Annotated[
-    int,
-    typer.Option(
-        help="Games over the same walls; what the others won with a hand is subtracted from its reward.",
-        metavar="NUMBER",
-        min=1,
-    ),
-]
 LastBlocks = Annotated[
     int | None,
     typer.Option(
@@ -98,15 +90,6 @@ LastBlocks = Annotated[
         help="Last blocks of a network that learn, beside its head; default: all.",
         metavar="NUMBER",
         min=0,
-    ),
-]
-Trace = Annotated[
-    float,
-    typer.Option(
-        help="How much of what comes after the player's next decision is credited to one; 1: all of it.",
-        metavar="NUMBER",
-        min=0.0,
-        max=1.0,
     ),
 ]
 DrawTemperature = Annotated[
@@ -136,22 +119,11 @@ BaselineName = Annotated[
         metavar="none|critic|oracle",
     ),
 ]
-CriticRate = Annotated[float, typer.Option(help="Learning rate of the critic.", metavar="NUMBER", min=0.0)]
-BlockGames = Annotated[int, typer.Option(help="Games that are in memory at once.", metavar="NUMBER", min=1)]
-GamesMeasured = Annotated[int, typer.Option(help="Games to measure with.", metavar="NUMBER", min=4)]
 LearnerPrecision = Annotated[
     str,
     typer.Option(
         help="Numeric precision of learning: auto, bf16 or fp32; auto is the fastest on this machine.",
         metavar="NAME",
-    ),
-]
-Thinning = Annotated[
-    float,
-    typer.Option(
-        help="Thin out clear decisions: the smaller, the fewer are learned from; 0 keeps all.",
-        metavar="NUMBER",
-        min=0.0,
     ),
 ]
 MeasuredPrecision = Annotated[

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
@@ -11,26 +10,19 @@ import typer
 from bot.cli.options import (
     AsJson,
     BaselineName,
-    CriticRate,
     DashboardHost,
     DashboardPort,
     DashboardTokenEnv,
     DrawTemperature,
-    LastBlocks,
     LearnerPrecision,
-    MinP,
     NetworkDevice,
     PlayPrecision,
     Ray,
-    Replays,
     RewardName,
-    Thinning,
     Tonpuu,
-    Trace,
     WithDashboard,
     Workers,
     check_ray,
-    folder_for,
     reported,
     seed_of,
 )
@@ -77,76 +69,9 @@ Lag: TypeAlias = Annotated[
         max=100,
     ),
 ]
-AlsoLearning: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--also",
-        help="Let this model learn too, beside the discard model: riichi, chi, pon or kan; may be repeated.",
-        metavar="NAME",
-    ),
-]
 Past: TypeAlias = Annotated[
     int,
     typer.Option(help="Blocks between two versions kept for --opponents past.", metavar="NUMBER", min=1),
-]
-CriticWidth: TypeAlias = Annotated[int, typer.Option(help="Channels of the critic.", metavar="NUMBER", min=1)]
-CriticDepth: TypeAlias = Annotated[int, typer.Option(help="Blocks of the critic.", metavar="NUMBER", min=1)]
-CreditName: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        help="What a discard is credited with: the reward of its round, or what a critic expects after it.",
-        metavar="reward|afterstates",
-    ),
-]
-OptimiserName: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        help="adam: all weights learn; natural: the last layers, by the natural gradient.",
-        metavar="adam|natural",
-    ),
-]
-StepSize: TypeAlias = Annotated[
-    float,
-    typer.Option(
-        "--size",
-        help="With --optimiser natural: how far a step moves the scores of close decisions, at most.",
-        metavar="NATS",
-        min=1e-6,
-    ),
-]
-TieBreakShare: TypeAlias = Annotated[
-    float,
-    typer.Option(
-        "--tie-break",
-        help="With --optimiser natural: let discards learn only to decide between those at least this share "
-        "as likely as the likeliest; 0 moves the scores of all.",
-        metavar="SHARE",
-        min=0.0,
-        max=0.99,
-    ),
-]
-Explore: TypeAlias = Annotated[
-    float,
-    typer.Option(
-        help="Share of the decisions that are drawn; in the others the likeliest option is taken.",
-        metavar="NUMBER",
-        min=0.001,
-        max=1.0,
-    ),
-]
-Memory: TypeAlias = Annotated[
-    float,
-    typer.Option(
-        help="With --optimiser natural: games that its steps are based on, older ones less.",
-        metavar="GAMES",
-        min=1.0,
-    ),
-]
-CriticGames: TypeAlias = Annotated[
-    int,
-    typer.Option(
-        help="Games at the start from which only the critic of afterstates learns.", metavar="NUMBER", min=0
-    ),
 ]
 StepsABlock: TypeAlias = Annotated[
     int | None,
@@ -159,15 +84,6 @@ Clip: TypeAlias = Annotated[
 ]
 Reject: TypeAlias = Annotated[
     float, typer.Option(help="Leave out decisions with a larger ratio.", metavar="NUMBER", min=1.0)
-]
-Hold: TypeAlias = Annotated[
-    float,
-    typer.Option(
-        "--hold",
-        metavar="NUMBER",
-        min=0.0,
-        help="The same, only for what --min-p never draws: keeps unlikely options unlikely.",
-    ),
 ]
 Anchor: TypeAlias = Annotated[
     float, typer.Option(help="Weight of the divergence from the start.", metavar="NUMBER", min=0.0)
@@ -234,36 +150,19 @@ def train_rl(
     tonpuu: Tonpuu = False,
     reward: RewardName = "global",
     baseline: BaselineName = "critic",
-    credit: CreditName = "reward",
-    optimiser: OptimiserName = "adam",
-    size: StepSize = 0.01,
-    memory: Memory = 5_000.0,
-    tie_break: TieBreakShare = 0.0,
-    trace: Trace = 1.0,
     seats: SeatsName = "all",
     opponents: OpponentsName = "start",
     past: Past = 20,
-    also: AlsoLearning = None,
-    blocks: LastBlocks = None,
     block_games: BlockGames = None,
-    replays: Replays = 1,
     lag: Lag = 1,
     temperature: DrawTemperature = 1.0,
-    min_p: MinP = 0.0,
-    explore: Explore = 1.0,
-    thinning: Thinning = 1.0,
     steps: StepsABlock = None,
     learning_rate: Annotated[float, peak_learning_rate()] = 1e-4,
     clip: Clip = 0.2,
     reject: Reject = 4.0,
     anchor: Anchor = 0.0,
-    hold: Hold = 0.0,
     oracle_games: OracleGames = None,
     fade_games: FadeGames = None,
-    critic_width: CriticWidth = 32,
-    critic_depth: CriticDepth = 3,
-    critic_rate: CriticRate = 1e-3,
-    critic_games: CriticGames = 0,
     entropy: EntropyTarget = None,
     entropy_step: EntropyStep = 1e-2,
     averaging: PolicyAveraging = 0.99,
@@ -284,9 +183,8 @@ def train_rl(
     """Make a policy stronger by playing against itself.
 
     Processes play games, drawing discards from the policy's probabilities, and the discard model learns from
-    how the rounds ended; so do the models named with --also. Every so many games the policy is compared with
-    the start, and the best is kept. To resume a stopped run, give the same command again. See
-    docs/reinforcement.md.
+    how the rounds ended. Every so many games the policy is compared with the start, and the best is kept. To
+    resume a stopped run, give the same command again. See docs/reinforcement.md.
     """
     check_ray(ray)
     from bot.logs.setup import set_up_logs
@@ -307,36 +205,19 @@ def train_rl(
         length="tonpuu" if tonpuu else "hanchan",
         reward=reward,
         baseline=baseline,
-        credit=credit,
-        optimiser=optimiser,
-        size=size,
-        memory=memory,
-        trace=trace,
         seats=seats,
         opponents=opponents,
         past=past,
-        also=tuple(also or ()),
-        last_blocks=blocks,
         block_games=block_games,
-        replays=replays,
         lag=lag,
         temperature=temperature,
-        min_p=min_p,
-        explore=explore,
-        thinning=thinning,
         steps=steps,
         learning_rate=learning_rate,
         clip=clip,
         reject=reject,
         anchor=anchor,
-        hold=hold,
-        tie_break=tie_break,
         oracle_games=oracle_games,
         fade_games=fade_games,
-        critic_width=critic_width,
-        critic_depth=critic_depth,
-        critic_rate=critic_rate,
-        critic_games=critic_games,
         entropy=entropy,
         entropy_step=entropy_step,
         averaging=averaging,
@@ -361,44 +242,3 @@ def train_rl(
         )
     typer.echo(encode_card(card).decode() if as_json else f"{out}: {describe(card)}")
     return 0
-
-
-@reported
-def check_rl(
-    out: Annotated[Path, folder_for("for the weak policy and the run; a stopped run resumes")],
-    start: Start = "phoenix",
-    games: Annotated[int, typer.Option(help="Games to learn from.", metavar="NUMBER", min=1)] = 2_560,
-    evaluation_games: Annotated[
-        int,
-        typer.Option(help="Games of each comparison with the policy it comes from.", metavar="NUMBER", min=4),
-    ] = 1_000,
-    block_games: BlockGames = None,
-    learning_rate: Annotated[float, peak_learning_rate()] = 3e-4,
-    seed: Annotated[int, seed_of("walls, draws and order")] = 0,
-    workers: Workers = None,
-    precision: PlayPrecision = "auto",
-    as_json: AsJson = False,
-) -> int:
-    """Check that self-play learning works, on a policy weakened on purpose.
-
-    Adds noise to its weights until one discard in five is another, lets it learn from self-play, and reports
-    how many of the points lost it has won back.
-    """
-    from bot.logs.setup import set_up_logs
-    from learning.matches.store import compute_for
-    from learning.reinforcement.plan import make_reinforcement_plan
-    from learning.reinforcement.recovery import check_recovery, print_recovery
-    from policies.named import folder_of_named
-
-    set_up_logs()
-    plan = make_reinforcement_plan(
-        games=games,
-        block_games=block_games,
-        learning_rate=learning_rate,
-        evaluate_every=games,
-        evaluation_games=evaluation_games,
-        seed=seed,
-        compute=compute_for(None, "cpu", precision),
-    )
-    report = check_recovery(plan, folder_of_named(start), out, workers=workers, quiet=as_json)
-    return print_recovery(report, as_json=as_json)

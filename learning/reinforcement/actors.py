@@ -14,12 +14,13 @@ import copy
 import queue
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
 
 import msgspec
 import numpy as np
+import safetensors.torch
 from torch import Tensor
 
 from game.errors import WorkerFailed
@@ -29,13 +30,8 @@ from game.workers.ordered import default_workers
 from game.workers.pool import LATER, Done, Later, Work
 from learning.matches.series import wall_seed
 from learning.matches.tally import GameRow, row_of
-from learning.reinforcement.beginning import StartingModel, load_starting
-from learning.reinforcement.parameters import ParameterStore, pack_models, unpack_models
 from learning.reinforcement.plan import ReinforcementPlan
-from learning.runs.progress import Progress
 from learning.workers.spread import spread
-from policies.checkpoint import files_of
-from policies.checkpoint.card import MODELS
 from policies.checkpoint.files import reader_of
 from policies.checkpoint.store import with_weights
 from policies.features.table import GUIDED
@@ -46,8 +42,6 @@ from policies.rollout import PolicyChooser, Rollout, Seating
 from policies.slots import Slot
 from policies.trajectories import Recorder, Trajectory
 
-_CHUNK_GAMES: Final = 32
-"""Games of an actor at a time where nothing is learned in between."""
 _TABLES: Final = 128
 """Tables side by side in a process: more than in the arena, because blocks are large."""
 _PATIENCE_S: Final = 0.5
@@ -73,7 +67,7 @@ class Chunk(msgspec.Struct, frozen=True):
         block: the block they belong to.
         numbers: their numbers.
         version: of the policy that learns.
-        weights: its models that learn, as `pack_models` packs them.
+        weights: its discard model, as the bytes of a file.
         gamma: the share of what is hidden that it is shown, if it is guided.
         opponents: those of the other seats; None for the policy of the start.
     """
@@ -112,24 +106,17 @@ def actor(setup: ActorSetup) -> Work[Chunk, LearnedGame]:
     plan = setup.plan
     read = reader_of(setup.files)
     start = load_policy(Path(), compute=plan.compute, read=read)
-    begun = {slot: load_starting(Path(), slot, plan.tie_break, read) for slot in plan.slots}
 
     def policy_with(packed: bytes, gamma: float) -> NetworkPolicy:
-        learned = unpack_models(packed)
-        return start.replaced(
-            {slot: model_with(begun[slot], learned[slot], plan, gamma) for slot in plan.slots}
-        )
+        weights = safetensors.torch.load(packed)
+        return start.replaced({Slot.DISCARD: model_with(start, weights, plan, gamma)})
 
     def play(chunk: Chunk) -> Iterator[LearnedGame]:
         recorder = Recorder(
             policy_with(chunk.weights, chunk.gamma),
             temperature=plan.temperature,
             stream=plan.seed,
-            thinning=plan.thinning,
-            slots=plan.slots,
-            min_p=plan.min_p,
-            explore=plan.explore,
-            clear=plan.clear,
+            thinned=True,
         )
         others = start if chunk.opponents is None else policy_with(chunk.opponents, chunk.gamma)
         opponent = PolicyChooser(others)
@@ -143,25 +130,19 @@ def actor(setup: ActorSetup) -> Work[Chunk, LearnedGame]:
 
 
 def model_with(
-    begun: StartingModel, weights: Mapping[str, Tensor], plan: ReinforcementPlan, gamma: float
+    start: NetworkPolicy, weights: Mapping[str, Tensor], plan: ReinforcementPlan, gamma: float
 ) -> Model:
-    """The model of the start with other weights; a discard model is guided if the plan says so."""
-    card, network = begun.card, copy.deepcopy(begun.network)
-    features = str(card.features)
-    if plan.guided and card.model == Slot.DISCARD.value:
-        network, features = guided_network(network), GUIDED
-    return Model(with_weights(network, weights), features, card.without, plan.compute, gamma)
-
-
-def weights_of_start(plan: ReinforcementPlan, start: Path) -> bytes:
-    """The weights that the first block is played with, as `pack_models` packs them."""
-    begun = {slot: load_starting(start, slot, plan.tie_break) for slot in plan.slots}
-    return pack_models({slot: model.network.state_dict() for slot, model in begun.items()})
+    """The discard model of the start with other weights, guided if the plan says so."""
+    begun = start.model(Slot.DISCARD)
+    if not plan.guided:
+        return begun.with_network(with_weights(copy.deepcopy(begun.network), weights))
+    network = with_weights(guided_network(begun.network), weights)
+    return Model(network, GUIDED, start.cards[Slot.DISCARD].without, plan.compute, gamma)
 
 
 def seating(plan: ReinforcementPlan, number: int) -> Seating:
     """Game ``number``: its walls, and where the learner sits."""
-    seed = wall_seed("reinforcement", plan.seed, number // plan.replays)
+    seed = wall_seed("reinforcement", plan.seed, number)
     if plan.seats == "all":
         return Seating(number, seed, (0, 0, 0, 0))
     first, second, third, fourth = (int(player != number % 4) for player in range(4))
@@ -182,7 +163,42 @@ def opponent_for(plan: ReinforcementPlan, block: int) -> int | None:
     return kept[int(drawn)]
 
 
-_Told: TypeAlias = LearnedGame | Exception | None
+class ParameterStore:
+    """Hands actors the weights of a version; may be used by several threads.
+
+    Version ``v`` has learned from ``v`` blocks.
+
+    Args:
+        versions: weights as the bytes of a file, by version.
+    """
+
+    def __init__(self, versions: Mapping[int, bytes]) -> None:
+        self._lock = threading.Lock()
+        self._versions = dict(versions)
+
+    def publish(self, version: int, weights: bytes) -> None:
+        """Add a version."""
+        with self._lock:
+            self._versions[version] = weights
+
+    def weights(self, version: int) -> bytes | None:
+        """The weights of a version, None if it is not there yet."""
+        with self._lock:
+            return self._versions.get(version)
+
+    def forget(self, before: int, keep: Collection[int] = ()) -> None:
+        """Drop the versions before a number, but those to be kept."""
+        with self._lock:
+            for version in [each for each in self._versions if each < before and each not in keep]:
+                del self._versions[version]
+
+    def versions(self) -> dict[int, bytes]:
+        """All versions there are."""
+        with self._lock:
+            return dict(self._versions)
+
+
+_Result: TypeAlias = LearnedGame | Exception | None
 
 
 class Actors:
@@ -211,7 +227,7 @@ class Actors:
         self._setup = ActorSetup(plan, files)
         self._workers, self._ray = workers, ray
         self._chunk_games = -(-plan.block_games // (workers or default_workers()))
-        self._told: queue.Queue[_Told] = queue.Queue()
+        self._results: queue.Queue[_Result] = queue.Queue()
         self._stop = threading.Event()
         self._games: defaultdict[int, dict[int, LearnedGame]] = defaultdict(dict)
         self._thread = threading.Thread(target=self._gather, name="actors", daemon=True)
@@ -227,15 +243,15 @@ class Actors:
         games = self._games[number]
         while len(games) < self._plan.block_games:
             try:
-                told = self._told.get(timeout=_PATIENCE_S)
+                result = self._results.get(timeout=_PATIENCE_S)
             except queue.Empty:
                 continue  # so that a signal is noticed
-            if told is None:
+            if result is None:
                 raise WorkerFailed("the actors ended before the block was played")
-            if isinstance(told, Exception):
-                raise told
-            at = told.row.number
-            self._games[at // self._plan.block_games].setdefault(at, told)  # some arrive twice
+            if isinstance(result, Exception):
+                raise result
+            at = result.row.number
+            self._games[at // self._plan.block_games].setdefault(at, result)  # some arrive twice
         return [games[at] for at in sorted(self._games.pop(number))]
 
     def close(self) -> None:
@@ -250,11 +266,11 @@ class Actors:
             )
             for _, result in results:
                 if not isinstance(result, Done):
-                    self._told.put(result)
+                    self._results.put(result)
         except Exception as error:
-            self._told.put(error)
+            self._results.put(error)
         else:
-            self._told.put(None)
+            self._results.put(None)
 
     def _chunks(self) -> Iterator[Chunk | Later]:
         plan, store = self._plan, self._store
@@ -267,67 +283,3 @@ class Actors:
             for start in range(numbers.start, numbers.stop, self._chunk_games):
                 chunk = range(start, min(start + self._chunk_games, numbers.stop))
                 yield Chunk(block, chunk, version, weights, plan.gamma(block), others)
-
-
-def played_blocks(
-    plan: ReinforcementPlan, start: Path, *, workers: int | None = None, quiet: bool = False
-) -> Iterator[list[Trajectory]]:
-    """Play the games of a plan with the policy of the start, a block in memory at a time.
-
-    Args:
-        plan: settings.
-        start: folder of the six checkpoints.
-        workers: processes; one per core if None.
-        quiet: show no progress.
-
-    Yields:
-        The games of each block in their order, without those that crashed.
-
-    Raises:
-        WorkerFailed: an actor could not continue.
-    """
-    weights = weights_of_start(plan, start)
-    store = ParameterStore({0: weights})
-    actors = Actors(plan, files_of(start, MODELS), store, workers=workers)
-    try:
-        with Progress("rl.progress", "self-play", "games", total=plan.rounded_games, quiet=quiet) as progress:
-            for block in range(plan.blocks):
-                played = actors.block(block)
-                store.publish(block + 1, weights)
-                store.forget(version_for(plan, block + 1))
-                yield [game.trajectory for game in played if game.trajectory is not None]
-                progress.reach((block + 1) * plan.block_games)
-    finally:
-        actors.close()
-
-
-def play_games(
-    plan: ReinforcementPlan, start: Path, *, workers: int | None = None, quiet: bool = False
-) -> list[Trajectory]:
-    """Play all games of a plan with the policy of the start.
-
-    Args:
-        plan: settings.
-        start: folder of the six checkpoints.
-        workers: processes; one per core if None.
-        quiet: show no progress.
-
-    Returns:
-        The games in their order, without those that crashed.
-
-    Raises:
-        WorkerFailed: an actor could not continue.
-    """
-    weights = weights_of_start(plan, start)
-    chunks = [
-        Chunk(0, range(at, min(at + _CHUNK_GAMES, plan.games)), 0, weights)
-        for at in range(0, plan.games, _CHUNK_GAMES)
-    ]
-    found: dict[int, LearnedGame] = {}
-    setup = ActorSetup(plan, files_of(start, MODELS))
-    with Progress("rl.progress", "self-play", "games", total=plan.games, quiet=quiet) as progress:
-        for _, game in spread(actor, setup, chunks, workers=workers):
-            if not isinstance(game, Done):
-                found.setdefault(game.row.number, game)
-                progress.reach(len(found))
-    return [game.trajectory for _, game in sorted(found.items()) if game.trajectory is not None]

@@ -1,8 +1,8 @@
-"""The critic: what a player can expect of a round from the moment it is in, as a baseline for its reward."""
+"""The critic: predicts the reward of a round from a position in it, as a baseline."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -10,13 +10,27 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from learning.reinforcement.settings import ROWS_LEARNED, LearnerSettings
 from learning.runs.learner import Learner
+from policies.compute import FloatPrecision
 from policies.networks import YES, YES_NO, Network, architecture_of
+
+ROWS_LEARNED: Final = 512
+"""Decisions whose layers are in memory at once: more are no faster."""
+
+
+class LearnerSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The plan of a `learning.runs.learner.Learner` in self-play."""
+
+    features: str
+    without: tuple[str, ...] = ()
+    weight_decay: float = 0.0
+    averaging: float = 0.99
+    seed: int = 0
+    precision: FloatPrecision = "fp32"
 
 
 class CriticBatch(NamedTuple):
-    """Positions and what came of them.
+    """Positions and the rewards of their rounds.
 
     Attributes:
         planes: ``[B, C, 34]`` uint8 with 255 for 1.
@@ -60,8 +74,8 @@ class Critic:
         """Stop the threads."""
         self._learner.close()
 
-    def expect(self, planes: Tensor) -> NDArray[np.float32]:
-        """``[B]`` expected rewards of positions, in units of their standard deviation."""
+    def predict(self, planes: Tensor) -> NDArray[np.float32]:
+        """``[B]`` predicted rewards, in units of their standard deviation."""
         batch = CriticBatch(planes, torch.zeros(len(planes)), torch.ones(len(planes)))
         values: NDArray[np.float32] = _value(self._learner.scores(batch)).cpu().numpy()
         return values

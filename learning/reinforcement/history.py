@@ -16,7 +16,7 @@ OnLearning: TypeAlias = Callable[[LearningStanding], None]
 
 
 class LearningHistory:
-    """Keeps the curves and reports them; does neither if nobody watches.
+    """Collects the curves and reports them; does neither if nobody watches.
 
     Args:
         plan: of the run.

@@ -19,18 +19,28 @@ import structlog
 import torch
 
 from game.errors import TrainingError
-from learning.reinforcement.actors import Actors, LearnedGame, version_for
+from learning.reinforcement.actors import Actors, LearnedGame, ParameterStore, version_for
 from learning.reinforcement.evaluation import against_start, described, figures_of
 from learning.reinforcement.history import LearningHistory, OnLearning
-from learning.reinforcement.learners import Learners
-from learning.reinforcement.natural_learners import NaturalLearners
-from learning.reinforcement.parameters import ParameterStore
+from learning.reinforcement.learner import PolicyLearner
 from learning.reinforcement.plan import ReinforcementPlan
-from learning.reinforcement.rewards import less_wall_luck, rewards_of
+from learning.reinforcement.samples import rewards_of, samples_of
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages, run_folder
 from learning.runs.state import CURVES_FOLDER
-from policies.checkpoint import Card, Data, Training, files_of, load, load_predictor, models_in, save
+from policies.checkpoint import (
+    Card,
+    Data,
+    Training,
+    files_of,
+    load,
+    load_predictor,
+    models_in,
+    network_of,
+    save,
+)
 from policies.checkpoint.card import MODELS
+from policies.checkpoint.tensors import pack
+from policies.networks import Network
 from policies.slots import Slot
 
 RUN: Final = "rl"
@@ -122,13 +132,13 @@ class ReinforcementRun:
         self.total = plan.rounded_games
         self.status = RunStatus()
         self.threads = torch.get_num_threads()
-        self.learners: Learners | NaturalLearners = (
-            NaturalLearners(plan, start)
-            if plan.optimiser == "natural"
-            else Learners(plan, start, self.threads)
-        )
-        self._store = ParameterStore({0: self.learners.acting()})
-        self._decisions = dict.fromkeys(plan.slots, 0)
+        begin = load(start, Slot.DISCARD)
+        network = network_of(begin)
+        assert isinstance(network, Network)
+        self._begin = begin.card
+        self.learner = PolicyLearner(plan, network, begin.card, self.threads)
+        self._store = ParameterStore({0: pack(self.learner.acting())})
+        self._decisions = 0
         self._actors: Actors | None = None
         self._history = LearningHistory(plan, self.folder.folder / CURVES_FOLDER, on_standing)
 
@@ -136,7 +146,7 @@ class ReinforcementRun:
         """Stop the actors and the learner's threads."""
         if self._actors is not None:
             self._actors.close()
-        self.learners.close()
+        self.learner.close()
 
     @property
     def done(self) -> int:
@@ -168,16 +178,13 @@ class ReinforcementRun:
         games = [game.trajectory for game in played if game.trajectory is not None]
         if len(played) - len(games) > max(1, _CRASHES * len(played)):
             raise TrainingError(f"{len(played) - len(games)} of {len(played)} games crashed; see the log")
-        rewards, luck = less_wall_luck(
-            games, rewards_of(games, plan.reward, self._predictor, plan.length), plan.replays
-        )
-        curves = {**self.learners.learn(games, rewards, block), "policy/luck": luck}
-        self._store.publish(block + 1, self.learners.acting())
+        samples = samples_of(games, rewards_of(games, plan.reward, self._predictor, plan.length))
+        curves = {f"policy/{name}": value for name, value in self.learner.learn(samples, block).items()}
+        self._store.publish(block + 1, pack(self.learner.acting()))
         self._forget(block + 1)
         status.step += 1
         status.samples += len(played)
-        for slot in plan.slots:
-            self._decisions[slot] += sum(len(game.of(slot)) for game in games)
+        self._decisions += len(samples.decisions)
         due = status.samples // plan.evaluate_every != (status.samples - len(played)) // plan.evaluate_every
         curves |= {f"play/{name}": value for name, value in _rates(played).items()}
         curves["play/staleness"] = float(block - version_for(plan, block))
@@ -199,7 +206,7 @@ class ReinforcementRun:
         plan = self.plan
         against_past = plan.seats == "one" and plan.opponents == "past"
         kept = range(0, version + 1, plan.past) if against_past else ()
-        self._store.forget(version_for(plan, version), frozenset(kept))
+        self._store.forget(version_for(plan, version), kept)
 
     def evaluate(self) -> EvaluationResult:
         """Games of the averaged weights against the start."""
@@ -225,28 +232,23 @@ class ReinforcementRun:
         self._save(self.out, metrics)
 
     def _save(self, folder: Path, metrics: dict[str, float]) -> None:
-        learned = {
-            slot: (self._card(slot, metrics), weights) for slot, weights in self.learners.normal().items()
-        }
-        copy_policy(self.start, folder, learned)
+        copy_policy(self.start, folder, self._card(metrics), self.learner.normal())
 
     def state(self) -> dict[str, Any]:
         """Everything needed to resume except the status."""
         versions = {str(number): _as_tensor(data) for number, data in self._store.versions().items()}
-        decisions = {slot.value: count for slot, count in self._decisions.items()}
-        return {"learner": self.learners.state(), "versions": versions, "decisions": decisions}
+        return {"learner": self.learner.state(), "versions": versions, "decisions": self._decisions}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Restore what `state` returned."""
-        self.learners.restore(state["learner"])
+        self.learner.restore(state["learner"])
         self._store = ParameterStore(
             {int(number): data.numpy().tobytes() for number, data in state["versions"].items()}
         )
-        self._decisions = {slot: state["decisions"][slot.value] for slot in self.plan.slots}
+        self._decisions = state["decisions"]
 
-    def _card(self, slot: Slot, metrics: dict[str, float]) -> Card:
-        plan, status, begin = self.plan, self.status, self.learners.begun[slot].card
-        samples = self._decisions[slot]
+    def _card(self, metrics: dict[str, float]) -> Card:
+        plan, status, begin, samples = self.plan, self.status, self._begin, self._decisions
         return Card(
             model=begin.model,
             architecture=begin.architecture,
@@ -272,28 +274,26 @@ class ReinforcementRun:
         )
 
 
-def copy_policy(
-    start: Path, folder: Path, learned: Mapping[Slot, tuple[Card, Mapping[str, torch.Tensor]]]
-) -> None:
-    """Write all six checkpoints of a policy: the models that learned, the others of the start.
+def copy_policy(start: Path, folder: Path, card: Card, weights: Mapping[str, torch.Tensor]) -> None:
+    """Write all six checkpoints of a policy: the discard model that learned, the others of the start.
 
     Args:
         start: folder of the others.
         folder: created if missing; other models in it are replaced.
-        learned: cards and weights.
+        card: of the discard model.
+        weights: of the discard model.
     """
     for model in MODELS:
-        if model not in learned:
+        if model != card.model:
             other = load(start, model)
             # the folder may have been that of a run from another start
             if model not in models_in(folder) or load(folder, model).card.tensors != other.card.tensors:
                 save(folder, other.card, other.tensors)
-    for card, weights in learned.values():
-        save(folder, card, weights)
+    save(folder, card, weights)
 
 
 def _rates(played: Sequence[LearnedGame]) -> Mapping[str, float]:
-    """How the learning seats played: shares of their rounds, points a game, places."""
+    """Figures of the learning seats: shares of their rounds, points a game, places."""
     learning = [
         (game.row, player)
         for game in played
@@ -312,11 +312,13 @@ def _rates(played: Sequence[LearnedGame]) -> Mapping[str, float]:
 
 
 def _notes(curves: Mapping[str, float]) -> dict[str, str]:
-    """What a person wants to see of a block at a glance."""
-    notes = {"entropy": f"{curves['policy/entropy']:.3f}", "kl": f"{curves['policy/divergence']:.2g}"}
-    if "policy/explained" in curves:  # by a critic
-        notes["explained"] = f"{curves['policy/explained']:.1%}"
-    return {**notes, "staleness": f"{curves['play/staleness']:.0f}"}
+    """Figures of a block shown beside the progress."""
+    return {
+        "entropy": f"{curves['policy/entropy']:.3f}",
+        "kl": f"{curves['policy/divergence']:.2g}",
+        "explained": f"{curves['policy/explained']:.1%}",
+        "staleness": f"{curves['play/staleness']:.0f}",
+    }
 
 
 def _as_tensor(data: bytes) -> torch.Tensor:
@@ -327,7 +329,7 @@ def _settings(plan: ReinforcementPlan) -> dict[str, bool | int | float | str]:
     """The other settings that determine the numbers of a run; those that are not set are left out."""
     left_out = {"games", "compute", "seed", "precision", "learning_rate"}
     return {
-        name: ", ".join(value) if isinstance(value, tuple) else value
+        name: value
         for name, value in msgspec.to_builtins(plan).items()
-        if name not in left_out and value is not None and value != ()
+        if name not in left_out and value is not None
     }

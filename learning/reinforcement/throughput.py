@@ -11,14 +11,16 @@ import msgspec
 import torch
 
 from game.reports import write_report
-from learning.reinforcement.actors import Actors
-from learning.reinforcement.learners import Learners
-from learning.reinforcement.parameters import ParameterStore
+from learning.reinforcement.actors import Actors, ParameterStore
+from learning.reinforcement.learner import PolicyLearner
 from learning.reinforcement.plan import BaselineKind, ReinforcementPlan
-from learning.reinforcement.rewards import rewards_of
-from policies.checkpoint import files_of, load_predictor
+from learning.reinforcement.samples import rewards_of, samples_of
+from policies.checkpoint import files_of, load, load_predictor, network_of
 from policies.checkpoint.card import MODELS
+from policies.checkpoint.tensors import pack
 from policies.compute import FloatPrecision
+from policies.networks import Network
+from policies.slots import Slot
 
 _BLOCKS: Final = 3
 """Blocks of each measurement; the first also starts the processes and is not counted."""
@@ -111,30 +113,33 @@ def _speed(plan: ReinforcementPlan, start: Path, workers: int) -> LearningSpeed:
     predictor = load_predictor(start)
     blocks = 2 * _BLOCKS
     plan = msgspec.structs.replace(plan, games=blocks * plan.block_games, lag=_BLOCKS - 1)
-    learners = Learners(plan, start, torch.get_num_threads())
-    store = ParameterStore({0: learners.acting()})
+    begin = load(start, Slot.DISCARD)
+    network = network_of(begin)
+    assert isinstance(network, Network)
+    learner = PolicyLearner(plan, network, begin.card, torch.get_num_threads())
+    store = ParameterStore({0: pack(learner.acting())})
     actors = Actors(plan, files_of(start, MODELS), store, workers=workers)
     try:
-        lessons, ends = [], []
+        samples, ends = [], []
         for block in range(_BLOCKS):
             games = [game.trajectory for game in actors.block(block) if game.trajectory is not None]
-            lessons.append((games, rewards_of(games, plan.reward, predictor, plan.length)))
+            samples.append(samples_of(games, rewards_of(games, plan.reward, predictor, plan.length)))
             ends.append(time.monotonic())
         # the blocks so far needed version 0 alone; the actors are idle until later ones are published
         begun = time.monotonic()
-        decisions = learners.learn(*lessons[0], 0)["policy/decisions"]
+        decisions = learner.learn(samples[0], 0)["decisions"]
         learned = time.monotonic() - begun
         for version in range(1, _BLOCKS + 1):
-            store.publish(version, learners.acting())
+            store.publish(version, pack(learner.acting()))
         begun = time.monotonic()
         for block in range(1, _BLOCKS):
-            learners.learn(*lessons[block], block)
+            learner.learn(samples[block], block)
         for block in range(_BLOCKS, blocks - 1):
             actors.block(block)
         both = time.monotonic() - begun
     finally:
         actors.close()
-        learners.close()
+        learner.close()
     games_a_s = (_BLOCKS - 1) * plan.block_games / both
     return LearningSpeed(
         workers=workers,

@@ -141,17 +141,7 @@ class Learner(Generic[SamplesT]):
         self._average_weights(number + 1)
         return loss
 
-    def gradient(self, batch: SamplesT) -> Tensor:
-        """The gradient of a batch over all weights, ``[P]`` on the CPU; the weights do not change."""
-        self._find_gradient(batch)
-        return torch.cat([gradient.flatten() for gradient in _gradients(self.network)]).cpu()
-
     def _clipped_gradient(self, batch: SamplesT) -> float:
-        loss = self._find_gradient(batch)
-        nn.utils.clip_grad_norm_(self.network.parameters(), _LONGEST_GRADIENT)
-        return loss
-
-    def _find_gradient(self, batch: SamplesT) -> float:
         """Leave the gradient of a batch in the network; return the loss."""
         self._spread_statistics()
         parts = _divided(batch, self.threads)
@@ -159,6 +149,7 @@ class Learner(Generic[SamplesT]):
         run = map if len(parts) == 1 else self._pool.map
         losses = list(run(self._learn, self._copies, parts, shares))
         self._gather(len(parts))
+        nn.utils.clip_grad_norm_(self.network.parameters(), _LONGEST_GRADIENT)
         return sum(losses)
 
     def _learn(self, network: Trained, part: SamplesT, share: float) -> float:

@@ -17,7 +17,6 @@ from policies.networks import (
     Network,
     PooledArchitecture,
     SuitsArchitecture,
-    TieBreakArchitecture,
 )
 from policies.reward import FinishArchitecture, FinishNetwork, RewardArchitecture, RewardNetwork
 
@@ -25,7 +24,6 @@ AnyArchitecture: TypeAlias = (
     Architecture
     | PooledArchitecture
     | SuitsArchitecture
-    | TieBreakArchitecture
     | HoseiArchitecture
     | HoseiBaseArchitecture
     | RewardArchitecture
@@ -38,7 +36,6 @@ NETWORKS: Final[Mapping[type, Callable[[Any], nn.Module]]] = {
     Architecture: Network,
     PooledArchitecture: Network,
     SuitsArchitecture: Network,
-    TieBreakArchitecture: Network,
     HoseiArchitecture: Network,
     HoseiBaseArchitecture: Network,
     RewardArchitecture: RewardNetwork,

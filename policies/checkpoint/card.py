@@ -19,7 +19,6 @@ from policies.networks import (
     HOSEI_TOWERS,
     Architecture,
     SuitsArchitecture,
-    TieBreakArchitecture,
     TowerName,
     outputs_of,
     suit_planes,
@@ -307,8 +306,6 @@ def _size(architecture: AnyArchitecture) -> str:
         if isinstance(architecture, SuitsArchitecture):
             size += f" squeezed to {architecture.squeeze}" if architecture.squeeze else ""
             size += "" if architecture.normalised else " not normalised"
-        if isinstance(architecture, TieBreakArchitecture):
-            size += f" with a tie-break of {architecture.share:g}"
         return size if tower == "residual" else f"{tower} {size}"
     if isinstance(architecture, DenoiserArchitecture):
         trunk = f"{architecture.trunk_width}×{architecture.trunk_depth}"

@@ -19,7 +19,6 @@ from policies.networks import (
     TowerName,
     architecture_of,
     outputs_of,
-    with_tie_break,
 )
 from policies.slots import Slot
 from policies.towers.residual import YesNoHead
@@ -62,16 +61,6 @@ def a_network(
                 norm.bias.normal_(0.0, 0.1)
         if isinstance(network.head, YesNoHead | SuitsYesNoHead):
             network.head.answer.weight.mul_(20.0)  # otherwise every answer is close to one half
-    return network
-
-
-def a_tie_break(share: float = 0.2, width: int = 8, seed: int = 0) -> Network:
-    """A network of discards whose tie-break has learned something; its hand is in the first four planes."""
-    network = with_tie_break(a_network(tower="suits", width=width, seed=seed), share)
-    assert network.tie_break is not None
-    with torch.no_grad():
-        for parameter in network.tie_break.parameters():
-            parameter.normal_(0.0, 0.5)
     return network
 
 

@@ -36,7 +36,6 @@ from policies.networks import (
     Network,
     PooledArchitecture,
     SuitsArchitecture,
-    TieBreakArchitecture,
 )
 from policies.reward import INPUTS, ROUNDS, FinishArchitecture, RewardArchitecture, RewardNetwork
 from policies.slots import Slot
@@ -106,7 +105,6 @@ def test_shapes_are_those_of_a_real_network() -> None:
         Architecture(287, 2, 4, 1),
         PooledArchitecture(239, 34, 8, 3),
         SuitsArchitecture(287, 2, 4, 1, (4,)),
-        TieBreakArchitecture(239, 34, 4, 1, (4,), share=0.5),
         RewardArchitecture(),
         FinishArchitecture(),
     )
@@ -338,9 +336,6 @@ _DISCARD, _CHI, _REWARD = small_card("discard"), small_card("chi"), small_card("
 _EARLIER = replace(_REWARD, architecture=RewardArchitecture())
 _POOLED = replace(_DISCARD, architecture=PooledArchitecture(SETS[LITE].planes, 34, 2, 1))
 _SUITS = replace(_DISCARD, architecture=SuitsArchitecture(SETS[LITE].planes, 34, 2, 1, (4,)))
-_TIE_BREAK = replace(
-    _DISCARD, architecture=TieBreakArchitecture(SETS[LITE].planes, 34, 2, 1, (4,), share=0.5)
-)
 
 
 @pytest.mark.parametrize(
@@ -367,10 +362,6 @@ _TIE_BREAK = replace(
         (_with(_SUITS, outputs=2), "architecture.outputs"),
         (_with(_SUITS, by_suit=()), "architecture.by_suit"),
         (_with(_SUITS, squeeze=-1), "architecture.squeeze"),
-        (_with(_TIE_BREAK, width=10**12), "architecture.width"),
-        (_with(_TIE_BREAK, share=0.0), "architecture"),
-        (_with(_TIE_BREAK, share=1.0), "architecture"),
-        (replace(_with(_TIE_BREAK, outputs=2), model="riichi"), "architecture"),
         (_with(_SUITS, squeeze=10**12), "architecture.squeeze"),
         (_with(_SUITS, by_suit=(4, 10**9)), "architecture.by_suit"),
         (_with(_SUITS, by_suit=tuple(range(1000))), "architecture.by_suit"),
@@ -400,14 +391,15 @@ def test_weights_of_another_tower_are_refused(tmp_path: Path, tower: str) -> Non
     )
 
 
-def test_a_tower_of_a_later_version_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("tower", ["transformer", "suits-tie-break"])
+def test_a_tower_of_a_later_or_an_earlier_version_is_refused(tmp_path: Path, tower: str) -> None:
     path = forge_card(tmp_path, _SUITS)
     fields = json.loads(path.read_text())
-    fields["architecture"]["type"] = "transformer"
+    fields["architecture"]["type"] = tower
     del fields["card_sha256"]
     fields["card_sha256"] = hashlib.sha256(msgspec.json.encode(fields)).hexdigest()
     path.write_text(json.dumps(fields))
-    with pytest.raises(CheckpointMismatch, match=r"architecture\.type: Invalid value 'transformer'"):
+    with pytest.raises(CheckpointMismatch, match=rf"architecture\.type: Invalid value '{tower}'"):
         load(tmp_path, "discard")
 
 

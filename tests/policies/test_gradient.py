@@ -161,46 +161,6 @@ def test_the_anchor_pulls_towards_the_start() -> None:
     assert float(after.divergences) < apart
 
 
-def test_only_what_is_not_drawn_is_held() -> None:
-    """It costs what the divergence would be with all options drawn from as one; these may change places."""
-    drawn = torch.zeros(2, 34, dtype=torch.bool)
-    drawn[0, 3:7] = drawn[1, 5] = True
-    start = log_policy(some_scores(2, seed=1).detach(), torch.ones_like(drawn))
-    scores = some_scores(2).detach()
-    policy, before = torch.softmax(scores, 1), start.exp()
-    together = [(part * drawn).sum(1) for part in (policy, before)]
-    apart = together[0] * (together[0] / together[1]).log()
-    apart += (policy * (policy / before).log() * ~drawn).sum(1)
-    swapped = scores.clone()
-    swapped[0, 3:7] = scores[0, 3:7].flip(0)
-    for each in (scores, swapped):
-        batch = batch_of(each, [3, 5], [0.0, 0.0], start=start)._replace(drawn=drawn)
-        loss, measures = policy_loss(each, batch, PolicyObjective(hold=1.0), 0.0)
-        assert float(loss) == pytest.approx(float(apart.mean()), rel=1e-5)
-        assert measures.divergences[0] > apart[0]
-        assert float(measures.divergences[1]) == pytest.approx(float(apart[1]), rel=1e-5)
-
-
-def test_values_of_all_options_and_an_anchor_lead_to_the_closed_form() -> None:
-    """The best policy is the start's times exp(A / κ), whatever was drawn; what is unlikely stays so."""
-    drawn = torch.zeros(4, 34, dtype=torch.bool)
-    drawn[:, 3:7] = True
-    begin = log_policy(some_scores(4, seed=1).detach() + 10.0 * drawn, torch.ones_like(drawn))
-    values = torch.where(drawn, some_scores(4, seed=2).detach(), 0.0)
-    scores = begin.clone().requires_grad_()
-    batch = batch_of(scores, [3, 4, 5, 6], [9.0, -9.0, 9.0, -9.0], start=begin)
-    batch = batch._replace(drawn=drawn, values=values)
-    optimiser = torch.optim.Adam([scores], lr=0.02)
-    for _ in range(1_000):
-        optimiser.zero_grad()
-        policy_loss(scores, batch, PolicyObjective(anchor=0.5), 0.0)[0].backward()
-        optimiser.step()
-    best = torch.softmax(begin[:, 3:7] + values[:, 3:7] / 0.5, 1)
-    learned = log_policy(scores.detach(), batch.legal).exp()
-    assert learned[:, 3:7].numpy() == pytest.approx(best.numpy(), abs=0.01)
-    assert learned[~drawn].sum() < 0.01
-
-
 @pytest.mark.parametrize("begin", [0.05, 3.0])
 def test_alpha_brings_the_entropy_to_its_target_from_above_and_below(begin: float) -> None:
     """A bandit with a pull towards one arm: α settles where the entropy is what it should be."""

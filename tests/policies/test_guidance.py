@@ -21,7 +21,7 @@ from policies.guidance import (
     without_hidden,
 )
 from policies.inference import Model
-from policies.networks import Network, as_input, plane_weights, with_tie_break
+from policies.networks import Network, as_input, plane_weights
 from policies.rollout import Rollout, Seating
 from policies.slots import Slot
 from policies.trajectories import Recorder, Trajectory
@@ -143,8 +143,3 @@ def test_nothing_is_known_of_a_real_table() -> None:
 def test_other_towers_cannot_be_guided(tower: str) -> None:
     with pytest.raises(ConfigError, match="only a network with suits apart"):
         guided_network(a_network(tower=tower))  # type: ignore[arg-type]
-
-
-def test_a_tie_break_is_not_lost_by_guiding() -> None:
-    with pytest.raises(ConfigError, match="only a network with suits apart"):
-        guided_network(with_tie_break(a_network(tower="suits"), 0.2))

@@ -56,29 +56,12 @@ def test_unlikely_options_are_left_out_before_the_temperature() -> None:
     assert distribution_of(discards, 4.0, min_p=0.26) == ((PLAIN,), (1.0,))
 
 
-@pytest.mark.parametrize(
-    ("chances", "options"),
-    [
-        ((0.5, 0.1), (None, CHI)),  # odds of 1, 1 and 0.11
-        ((0.1, 0.1), (None,)),
-        ((0.99, 0.5), (CHI,)),
-        ((0.95, 0.95), (None, CHI, PON)),  # a pass is unlikely, but scores of answers are counted from it
-    ],
-)
-def test_unlikely_calls_are_left_out_by_their_odds(
-    chances: tuple[float, float], options: tuple[Action | None, ...]
-) -> None:
-    assert distribution_of(claim(*chances), min_p=0.2).options == options
-
-
 def test_what_has_no_probability_is_never_drawn() -> None:
     assert {place_at((0.0, 1.0, 0.0), share) for share in (0.0, 0.5, 1.0 - 2**-53)} == {1}
 
 
-def played(
-    *, together: int, stream: int = 0, slots: tuple[Slot, ...] = (Slot.DISCARD,)
-) -> list[FinishedGame]:
-    chooser = PolicyChooser(Undecided(), drawing(slots, stream=stream))
+def played(*, together: int, stream: int = 0) -> list[FinishedGame]:
+    chooser = PolicyChooser(Undecided(), drawing(stream=stream))
     run = Rollout([chooser], tables=together, length="tonpuu")
     games = run.play(Seating(number, 50 + number % 2, (0, 0, 0, 0)) for number in (0, 1, 3))
     return sorted(games, key=lambda game: game.seating.number)

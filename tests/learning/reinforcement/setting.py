@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 import torch
 
+from learning.reinforcement.learner import PolicyLearner
 from learning.reinforcement.plan import ReinforcementPlan
-from learning.reinforcement.policy_learner import PolicyLearner
+from learning.reinforcement.run import learn_from_play
 from policies.checkpoint import Card, save
 from policies.reward import RewardArchitecture, RewardNetwork
 from tests.policies.models import save_models
@@ -39,6 +40,11 @@ def short_plan(**settings: Any) -> ReinforcementPlan:
         "learning_rate": 1e-3,
     }
     return ReinforcementPlan(**{**usual, **settings})
+
+
+def learn(plan: ReinforcementPlan, start: Path, out: Path, **how: Any) -> None:
+    torch.set_num_threads(1)
+    learn_from_play(plan, start, out, **{"workers": 1, "quiet": True, **how})
 
 
 def stop_after_a_block(patch: pytest.MonkeyPatch, stop: signal.Signals = signal.SIGTERM) -> None:

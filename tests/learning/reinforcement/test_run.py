@@ -18,37 +18,17 @@ from typer.testing import CliRunner
 from bot import cli
 from game.errors import ConfigError
 from learning.reinforcement import run as module
-from learning.reinforcement.plan import ReinforcementPlan
-from learning.reinforcement.policy_learner import PolicyLearner
-from learning.reinforcement.run import ReinforcementRun, learn_from_play
+from learning.reinforcement.actors import Actors, LearnedGame
+from learning.reinforcement.learner import PolicyLearner
+from learning.reinforcement.run import ReinforcementRun
 from learning.runs import loop
 from learning.runs.state import STATE_FILE, read_curves
 from policies.checkpoint import load, models_in
 from policies.checkpoint.card import MODELS
-from policies.inference import load_policy
-from policies.slots import Slot
 from tests.learning.clusters import address, machines
-from tests.learning.reinforcement.setting import save_start, short_plan, stop_after_a_block
+from tests.learning.reinforcement.setting import learn, save_start, short_plan, stop_after_a_block
 
 __all__ = ["address", "machines"]
-
-
-@pytest.fixture(scope="module")
-def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_start(tmp_path_factory.mktemp("start"))
-
-
-@pytest.fixture(scope="module")
-def whole(start: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that nothing disturbed."""
-    out = tmp_path_factory.mktemp("whole")
-    learn(short_plan(), start, out)
-    return out
-
-
-def learn(plan: ReinforcementPlan, start: Path, out: Path, **how: Any) -> None:
-    torch.set_num_threads(1)
-    learn_from_play(plan, start, out, **{"workers": 1, "quiet": True, **how})
 
 
 @pytest.fixture
@@ -94,7 +74,7 @@ def test_models_of_another_start_do_not_stay_beside_those_that_learned(start: Pa
     other = save_start(tmp_path / "other", seed=9)
     learned = load(start, "discard")
     for begin in (other, start):
-        module.copy_policy(begin, tmp_path / "out", {Slot.DISCARD: (learned.card, learned.tensors)})
+        module.copy_policy(begin, tmp_path / "out", learned.card, learned.tensors)
     for model in MODELS:
         assert load(tmp_path / "out", model).card.tensors == load(start, model).card.tensors
 
@@ -117,6 +97,7 @@ def test_a_run_draws_its_curves(whole: Path) -> None:
     assert [value for _, value in curves["play/staleness"]] == [0.0, 1.0]
 
 
+@pytest.mark.usefixtures("here")
 def test_a_stopped_run_resumes_and_ends_with_the_same_numbers(
     start: Path, whole: Path, tmp_path: Path, unjudged: None
 ) -> None:
@@ -131,15 +112,15 @@ def test_a_stopped_run_resumes_and_ends_with_the_same_numbers(
 def test_neither_more_actors_nor_a_killed_one_change_anything(
     start: Path, whole: Path, tmp_path: Path, unjudged: None
 ) -> None:
-    real = module.Actors.block
+    real = Actors.block
 
-    def killing(self: module.Actors, number: int) -> list[module.LearnedGame]:
+    def killing(self: Actors, number: int) -> list[LearnedGame]:
         if number == 0:
             kill_an_actor()
         return real(self, number)
 
     with pytest.MonkeyPatch.context() as patch, capture_logs() as logs:
-        patch.setattr(module.Actors, "block", killing)
+        patch.setattr(Actors, "block", killing)
         learn(short_plan(), start, tmp_path, workers=2)
     assert "worker.lost" in [line["event"] for line in logs]
     assert same(whole, tmp_path)
@@ -155,6 +136,7 @@ def kill_an_actor() -> None:
     os.kill(pid, signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_killed_learner_resumes_and_ends_with_the_same_numbers(
     start: Path, whole: Path, tmp_path: Path, unjudged: None
 ) -> None:
@@ -182,18 +164,19 @@ def killed(start: Path, out: Path) -> None:
     learn(short_plan(), start, out)
 
 
+@pytest.mark.slow
 def test_a_cluster_plays_the_same_games_though_a_process_of_it_is_killed(
     start: Path, whole: Path, tmp_path: Path, unjudged: None, address: str
 ) -> None:
-    real = module.Actors.block
+    real = Actors.block
 
-    def killing(self: module.Actors, number: int) -> list[module.LearnedGame]:
+    def killing(self: Actors, number: int) -> list[LearnedGame]:
         if number == 0:
             kill_a_ray_worker()
         return real(self, number)
 
     with pytest.MonkeyPatch.context() as patch, capture_logs() as logs:
-        patch.setattr(module.Actors, "block", killing)
+        patch.setattr(Actors, "block", killing)
         learn(short_plan(), start, tmp_path, workers=2, ray=address)
     assert "worker.lost" in [line["event"] for line in logs]
     assert same(whole, tmp_path)
@@ -214,6 +197,7 @@ def command(process: Path) -> str:
         return ""
 
 
+@pytest.mark.usefixtures("here")
 def test_one_seat_learns_against_the_past_without_a_lag(start: Path, tmp_path: Path, unjudged: None) -> None:
     plan = short_plan(lag=0, steps=1, seats="one", opponents="past", past=1, games=6)
     learn(plan, start, tmp_path)
@@ -224,40 +208,20 @@ def test_one_seat_learns_against_the_past_without_a_lag(start: Path, tmp_path: P
     assert all(value < 1e-5 for _, value in curves["policy/ratio_deviation"])
 
 
-def test_other_models_learn_beside_the_discard_model_and_resume(
-    start: Path, tmp_path: Path, unjudged: None
-) -> None:
-    plan, whole, stopped = short_plan(also=("riichi", "chi", "pon", "kan")), tmp_path / "a", tmp_path / "b"
-    learn(plan, start, whole)
-    curves = read_curves(whole / "runs" / "rl" / "curves")
-    assert curves.keys() >= {"policy/entropy", "chi/entropy", "pon/alpha", "pon/divergence", "chi/decisions"}
-    for model in ("chi", "pon"):
-        card, begin = load(whole, model).card, load(start, model).card
-        assert card.tensors != begin.tensors
-        assert (card.model, card.parents) == (model, (begin.tensors.sha256,))
-        assert (card.features, card.architecture) == (begin.features, begin.architecture)
-        assert card.data.samples == sum(value for _, value in curves[f"{model}/decisions"])
-        assert card.training.settings["also"] == "riichi, chi, pon, kan"
-    load_policy(whole)
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        stop_after_a_block(patch)
-        learn(plan, start, stopped)
-    learn(plan, start, stopped)
-    for model in ("discard", "chi", "pon", "kan", "riichi"):
-        assert load(stopped, model).card.tensors == load(whole, model).card.tensors
-
-
+@pytest.mark.usefixtures("here")
 def test_another_plan_in_the_folder_is_refused(start: Path, whole: Path) -> None:
     with pytest.raises(ConfigError, match=r"holds another run, which differs in plan\.seed"):
         learn(short_plan(seed=5), start, whole)
 
 
+@pytest.mark.usefixtures("here")
 def test_a_finished_run_is_left_as_it_is(start: Path, whole: Path) -> None:
     before = (whole / "discard.json").read_bytes()
     learn(short_plan(), start, whole)
     assert (whole / "discard.json").read_bytes() == before
 
 
+@pytest.mark.usefixtures("here")
 def test_an_oracle_fades_into_a_normal_policy(start: Path, tmp_path: Path, unjudged: None) -> None:
     plan = short_plan(oracle_games=2, fade_games=2, games=6, baseline="oracle")
     learn(plan, start, tmp_path)
