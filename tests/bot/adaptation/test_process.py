@@ -44,7 +44,7 @@ def idle() -> Iterator[set[int]]:
 @pytest.fixture
 def thoughts(folder: Path, idle: set[int]) -> Iterator[Thoughts]:
     thinking = ThinkingSettings(worlds=16, playouts=32, sampler="uniform", reward="points", adaptation=EAGER)
-    setup = WorkerSetup(folder=folder, thinking=thinking, device="cpu", seconds=60.0, memory_mb=4000)
+    setup = WorkerSetup(folder=folder, thinking=thinking, device="cpu", seconds=60.0, memory_mb=4000, seed=6)
     found = Thoughts(setup, load_policy(folder), 60.0, "always", MonotonicClock(), "human")
     found.start()
     assert found.wait_until_ready(START_S)
