@@ -103,7 +103,7 @@ def adaptation_text(bench: AdaptationBench) -> str:
     """The measurement of adaptation as text."""
     rate = bench.lessons[-1].playouts / bench.lessons[-1].mean_s
     lines = [
-        f"{bench.machine}; {bench.cores} cores; processes: {bench.processes}; sampler: {bench.sampler}",
+        f"{bench.machine}; {bench.cores} cores; sampler: {bench.sampler}",
         f"{rate:.0f} rounds a second, learning included",
         f"  {'rounds':<10}{'seconds':>10}   of each hand",
     ]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.actions import Action
-from policies.deals.deal import Deals, effective_size
+from policies.deals.deal import Deals
 from policies.improvement import OptionValue
 
 Searching: TypeAlias = Generator[
@@ -97,7 +97,7 @@ def searching(
     found.
 
     Args:
-        deals: their weights count.
+        deals: to play over.
         candidates: two or more options with their probabilities, likeliest first.
         settings: how to search.
     """
@@ -144,7 +144,6 @@ class _Figures:
     ) -> None:
         self._candidates, self._settings = candidates, settings
         self._values = np.full((len(deals), len(candidates)), np.nan)
-        self._logs = deals.log_weights
         self._playouts = 0
         self.left = list(range(len(candidates)))
         self.decided = False
@@ -172,20 +171,17 @@ class _Figures:
         return gap > self._settings.doubt * spread
 
     def _difference(self, place: int, other: int) -> tuple[float, float]:
-        """Weighted mean and standard error of what one option is worth more than another."""
+        """Mean and standard error of what one option is worth more than another."""
         apart = self._values[:, place] - self._values[:, other]
-        played = np.isfinite(apart)
-        apart, logs = apart[played], self._logs[played]
-        if len(apart) == 0:
+        apart = apart[np.isfinite(apart)]
+        size = len(apart)
+        if size == 0:
             return 0.0, math.inf
-        shares = np.exp(logs - logs.max())
-        shares /= shares.sum()
-        mean = float(shares @ apart)
-        size = effective_size(logs)
-        spread = math.sqrt(float(shares @ (apart - mean) ** 2)) if len(apart) > 1 else math.inf
+        mean = float(apart.mean())
+        spread = float(apart.std()) if size > 1 else math.inf
         # differences are often 0 in every deal so far, which does not make them certain
         floor = self._settings.deviation / math.sqrt(size)
-        return mean, max(spread / math.sqrt(max(1.0, size - 1.0)), floor if spread == 0.0 else 0.0)
+        return mean, max(spread / math.sqrt(max(1, size - 1)), floor if spread == 0.0 else 0.0)
 
     def _value(self, place: int) -> OptionValue:
         action, probability = self._candidates[place]

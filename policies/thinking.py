@@ -124,7 +124,7 @@ class Thinker:
     ) -> None:
         self.policy, self.settings = policy, settings
         self._predictor = predictor
-        self._sampler: DealSampler = load_sampler(settings.sampler, policy)
+        self._sampler: DealSampler = load_sampler(settings.sampler)
         self._chooser = PolicyChooser(policy)
 
     def search(
@@ -176,7 +176,7 @@ class Thinker:
         candidates = close_options(options, figures, settings.search)
         if len(candidates) < 2 or not go_on():
             return None
-        deals = self._sampler.deals(RoundView.of(observation, events), settings.worlds, seed)
+        deals = self._sampler.deals(RoundView.of(observation), settings.worlds, seed)
         steps = searching(deals, candidates, settings.search)
         return BegunSearch("search" if policy is None else "both", base, deals, self.worth(events), steps)
 
@@ -248,7 +248,8 @@ class Thinker:
             ModelError: a play-out crashed.
             StateMismatchError: no deal fits the view.
         """
-        adaptation.play(self.deals(view, count, seed), between)
+        deals = math.ceil(count / self.settings.adaptation.replays)
+        adaptation.play(self._sampler.deals(view, deals, seed), between)
 
     def learn(
         self,
@@ -275,19 +276,6 @@ class Thinker:
         trials = self.settings.adaptation.trials
         if trials and adaptation.figures.divergence:
             adaptation.prove(self._sampler.deals(view, trials, seed), between)
-
-    def deals(self, view: RoundView, count: int, seed: int) -> Deals:
-        """What the player may be facing, for an adaptation.
-
-        Args:
-            view: what the player sees now.
-            count: number of play-outs, rounded up to whole deals.
-            seed: determines the deals.
-
-        Raises:
-            StateMismatchError: no deal fits the view.
-        """
-        return self._sampler.deals(view, math.ceil(count / self.settings.adaptation.replays), seed)
 
     def worth(self, events: Sequence[GameEvent]) -> EndWorth:
         """What the end of the present round is worth.
@@ -447,7 +435,7 @@ class ThinkingChooser:
         kept = self._adapted.get(key)
         if kept is None or kept[0] != this:
             adaptation = self._thinker.adaptation(table.events, seed)
-            view = RoundView.of(request, table.events)
+            view = RoundView.of(request)
             self._thinker.play_out(adaptation, view, self._thinker.settings.playouts, seed)
             self._thinker.learn(adaptation, view, drawn_bits(seed, _TRIAL) >> 1)
             model = adaptation.model(self._compute)

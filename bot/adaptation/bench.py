@@ -1,4 +1,4 @@
-"""`suzaku bench adaptation`: how soon the processes that think beside a game have adapted to a dealt hand."""
+"""`suzaku bench adaptation`: how soon the process that thinks beside a game has adapted to a dealt hand."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from bot.adaptation.messages import (
     FromWorker,
     RoundAsItStands,
     RoundIsOver,
-    WorkerGaveUp,
     WorkerSetup,
 )
-from bot.adaptation.process import START_S, ThinkingProcess
+from bot.adaptation.worker import serve
 from game.errors import ModelError
 from game.table import Table
+from game.workers.child import START_S, Child, ChildGaveUp
 from game.workers.ordered import default_workers
 
 _LOOK_S: Final = 0.1
@@ -50,14 +50,12 @@ class AdaptationBench(msgspec.Struct, frozen=True):
     Attributes:
         machine: what it ran on.
         cores: that the program may use.
-        processes: that played out.
         sampler: of the hidden tiles.
         lessons: in their order.
     """
 
     machine: str
     cores: int
-    processes: int
     sampler: str
     lessons: tuple[TimedLesson, ...]
 
@@ -66,15 +64,15 @@ def bench_adaptation(setup: WorkerSetup, hands: int, seed: int) -> AdaptationBen
     """Adapt to hands that were just dealt, one after the other.
 
     Args:
-        setup: of the processes.
+        setup: of the process.
         hands: number of hands.
         seed: of the first hand's wall.
 
     Raises:
         ModelError: a process ended, or gave up.
     """
-    heard: queue.SimpleQueue[FromWorker] = queue.SimpleQueue()
-    process = ThinkingProcess(setup, heard.put, lambda: heard.put(WorkerGaveUp("it ended")))
+    heard: queue.SimpleQueue[FromWorker | ChildGaveUp] = queue.SimpleQueue()
+    process = Child(serve, setup, heard.put, lambda reason: heard.put(ChildGaveUp(reason)))
     try:
         began = time.monotonic()
         while not process.ready.wait(_LOOK_S):
@@ -102,19 +100,18 @@ def bench_adaptation(setup: WorkerSetup, hands: int, seed: int) -> AdaptationBen
     return AdaptationBench(
         machine=f"{platform.machine()}, Python {platform.python_version()}",
         cores=default_workers(),
-        processes=setup.processes,
         sampler=setup.thinking.sampler,
         lessons=tuple(TimedLesson(playouts, tuple(seconds)) for playouts, seconds in sorted(found.items())),
     )
 
 
-def _next(heard: queue.SimpleQueue[FromWorker], longest_s: float = START_S) -> FromWorker:
+def _next(
+    heard: queue.SimpleQueue[FromWorker | ChildGaveUp], longest_s: float = START_S
+) -> FromWorker | ChildGaveUp:
     try:
         message = heard.get(timeout=longest_s)
     except queue.Empty:
-        raise ModelError(
-            "the processes that adapt say nothing; see the log for what they gave up on"
-        ) from None
-    if isinstance(message, WorkerGaveUp):
+        raise ModelError("the process that adapts says nothing; see the log for what it gave up on") from None
+    if isinstance(message, ChildGaveUp):
         raise ModelError(f"the process that adapts is lost: {message.reason}")
     return message

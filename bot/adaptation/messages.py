@@ -1,4 +1,4 @@
-"""What the program tells its thinking process, and what it hears."""
+"""Messages between the program and its thinking process, beside those of `game.workers.child`."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ class WorkerSetup(msgspec.Struct, frozen=True, kw_only=True):
         thinking: what to do.
         device: where its networks compute.
         seconds: most CPU time of the process for adapting in one round.
-        memory_mb: a process gives up if it takes more.
-        processes: that play out side by side.
+        memory_mb: the process gives up if it takes more.
         seed: determines deals and draws.
     """
 
@@ -39,7 +38,6 @@ class WorkerSetup(msgspec.Struct, frozen=True, kw_only=True):
     device: DeviceName
     seconds: float
     memory_mb: int
-    processes: int = 1
     seed: int = 0
 
 
@@ -77,24 +75,6 @@ class RoundIsOver(msgspec.Struct, frozen=True):
     """To the process: stop thinking about the round."""
 
 
-class WorkerReady(msgspec.Struct, frozen=True):
-    """From the process: everything is loaded and tried."""
-
-
-class WorkerIdle(msgspec.Struct, frozen=True):
-    """From the process: there is nothing to do at present.
-
-    Attributes:
-        heard: messages that it has heard so far; what is still on its way is work.
-    """
-
-    heard: int
-
-
-class WorkerBusy(msgspec.Struct, frozen=True):
-    """From the process, every second or so: it still works."""
-
-
 class AdaptedWeights(msgspec.Struct, frozen=True):
     """From the process: the discard model, adapted to a round.
 
@@ -125,11 +105,5 @@ class SearchAnswer(msgspec.Struct, frozen=True):
     improvement: Improvement | None
 
 
-class WorkerGaveUp(msgspec.Struct, frozen=True):
-    """From the process, before it ends: what went wrong."""
-
-    reason: str
-
-
 ToWorker: TypeAlias = RoundAsItStands | SearchRequest | RoundIsOver
-FromWorker: TypeAlias = WorkerReady | WorkerIdle | WorkerBusy | AdaptedWeights | SearchAnswer | WorkerGaveUp
+FromWorker: TypeAlias = AdaptedWeights | SearchAnswer

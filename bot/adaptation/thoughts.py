@@ -10,7 +10,7 @@ import asyncio
 import copy
 import itertools
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -27,11 +27,8 @@ from bot.adaptation.messages import (
     RoundKey,
     SearchAnswer,
     SearchRequest,
-    WorkerGaveUp,
-    WorkerReady,
     WorkerSetup,
 )
-from bot.adaptation.process import Serve, ThinkingProcess
 from bot.player.clock import Clock
 from bot.player.decision_maker import SeatPrompt
 from bot.player.pace import Pace, pass_delay_s
@@ -40,6 +37,7 @@ from game.errors import DecisionError, ModelError
 from game.events import GameEvent
 from game.observation import Observation
 from game.settlement import LAST_ROUND
+from game.workers.child import STARTS, Child, ChildReady, Line
 from policies.decision import Decision
 from policies.flow import TURN_STEPS
 from policies.improvement import Improvement, Option
@@ -50,8 +48,6 @@ from replays.standing import AdaptationStanding
 
 When: TypeAlias = Literal["always", "last_rounds", "stake"]
 
-STARTS: Final = 2
-"""A process that died or hung is replaced once."""
 MOST_DIVERGENCE: Final = 1.5
 """Times the divergence that the settings of adaptation allow at most: what is farther away is a fault."""
 _IN_REACH: Final = 16_000
@@ -92,14 +88,14 @@ class Thoughts:
         when: When,
         clock: Clock,
         pace: Pace,
-        serve: Serve | None = None,
+        serve: Callable[[Line, WorkerSetup], None] | None = None,
     ) -> None:
         self.dropped: dict[str, int] = {}
         self.standing: AdaptationStanding | None = None
         self._round: RoundKey | None = None  # that it is of
         self._setup, self._policy, self._search_s, self._when = setup, policy, search_s, when
         self._clock, self._pass_s, self._serve = clock, pass_delay_s(pace), serve
-        self._process: ThinkingProcess | None = None
+        self._process: Child[WorkerSetup] | None = None
         self._starts = 0
         self._game_id = ""
         self._adapted: _AdaptedPolicy | None = None
@@ -111,9 +107,11 @@ class Thoughts:
 
     def start(self) -> None:
         """Start the process; it warms up by itself. Without it, if the system has nothing left for it."""
+        from bot.adaptation.worker import serve  # noqa: PLC0415 - the program itself does not need it
+
         self._starts += 1
         try:
-            self._process = ThinkingProcess(self._setup, self._heard, self._ended, self._serve)
+            self._process = Child(self._serve or serve, self._setup, self._heard, self._replace)
         except OSError as error:
             log.warning("adaptation.off", reason=f"it cannot be started: {error}", until="the program's end")
 
@@ -128,7 +126,7 @@ class Thoughts:
             process.close()
             process.join()
 
-    def _usable(self) -> ThinkingProcess | None:
+    def _usable(self) -> Child[WorkerSetup] | None:
         """The process, replaced if it hangs; None if there is none that can be used now."""
         process = self._process
         if process is not None and process.hangs:
@@ -236,7 +234,7 @@ class Thoughts:
         return _with_search(decision, found)
 
     async def _ask(
-        self, process: ThinkingProcess, prompt: SeatPrompt, decision: Decision, seconds: float
+        self, process: Child[WorkerSetup], prompt: SeatPrompt, decision: Decision, seconds: float
     ) -> Improvement | None:
         self._loop = asyncio.get_running_loop()
         number = next(self._numbers)
@@ -256,19 +254,14 @@ class Thoughts:
 
     # --- what the process says; on its thread -----------------------------------------------------------
 
-    def _heard(self, message: FromWorker) -> None:
+    def _heard(self, message: FromWorker | ChildReady) -> None:
         match message:
-            case WorkerReady():
+            case ChildReady():
                 log.info("adaptation.ready")
-            case WorkerGaveUp(reason):
-                log.warning("adaptation.gave_up", reason=reason)
             case AdaptedWeights():
                 self._take_weights(message)
             case SearchAnswer() if self._loop is not None and not self._loop.is_closed():
                 self._loop.call_soon_threadsafe(self._take_answer, message)
-
-    def _ended(self) -> None:
-        self._replace("it died")
 
     def _take_answer(self, message: SearchAnswer) -> None:
         answer = self._waiting.get(message.number)

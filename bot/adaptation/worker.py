@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
-from multiprocessing.connection import Connection
 from typing import Final
 
 import structlog
 
-from bot.adaptation.helper import Helpers, check_memory, try_adapting
 from bot.adaptation.messages import (
     AdaptedWeights,
     RoundAsItStands,
@@ -19,17 +17,12 @@ from bot.adaptation.messages import (
     SearchAnswer,
     SearchRequest,
     ToWorker,
-    WorkerBusy,
-    WorkerGaveUp,
-    WorkerIdle,
-    WorkerReady,
     WorkerSetup,
 )
-from game.errors import BotError, ModelError, StateMismatchError
-from game.processes import Startup, step_back
+from game.errors import ModelError, StateMismatchError
 from game.table import Table
 from game.warmup import warm_up
-from game.workers.pool import begin_worker
+from game.workers.child import Line
 from policies.adaptation import PolicyAdaptation
 from policies.deals.view import RoundView
 from policies.device import choose_compute, use_one_thread
@@ -39,9 +32,8 @@ from policies.inference import NetworkPolicy
 from policies.rollout import TABLES
 from policies.thinking import Thinker, ThinkingSettings, load_thinker
 
-BEAT_S: Final = 1.0
 _BATCH: Final = TABLES
-"""Play-outs at a time in each process: as many as it plays side by side."""
+"""Play-outs at a time: as many as are played side by side."""
 _TRIAL: Final = 1
 """Purpose of random numbers."""
 _FIRST_LESSON: Final = 128
@@ -56,31 +48,21 @@ _FADE: Final = 0.8
 log = structlog.get_logger(__name__)
 
 
-def serve(connection: Connection, begin: Startup, setup: WorkerSetup, *helpers: Connection) -> None:
-    """Think until the program ends or closes the connection.
+def serve(line: Line, setup: WorkerSetup) -> None:
+    """Adapt and search until the program ends; the life of a `game.workers.child.Child`.
 
     Args:
-        connection: to the program.
-        begin: `game.processes.startup` of the program.
+        line: to the program.
         setup: what to do, and with what.
-        helpers: to the processes that play out a share of the rounds.
     """
-    begin_worker(begin)
-    step_back()
     use_one_thread()
-    with contextlib.suppress(EOFError, ConnectionError):  # the program has ended
-        try:
-            thinker = load_thinker(setup.folder, setup.thinking, choose_compute(setup.device))
-            found = Helpers(helpers)
-            thinking = _Thinking(connection, setup, thinker, found)
-            thinking.try_out()
-            found.wait_until_ready()
-            connection.send(WorkerReady())
-            thinking.run()
-        except MemoryError as error:
-            connection.send(WorkerGaveUp(str(error) or "it ran out of memory"))
-        except BotError as error:
-            connection.send(WorkerGaveUp(str(error)))
+    line.memory_mb = setup.memory_mb
+    thinking = _Thinking(
+        line, setup, load_thinker(setup.folder, setup.thinking, choose_compute(setup.device))
+    )
+    thinking.try_out()
+    line.ready()
+    thinking.run()
 
 
 class _RoundChangedError(Exception):
@@ -90,12 +72,8 @@ class _RoundChangedError(Exception):
 class _Thinking:
     """Does one thing at a time, and looks between the steps at what it was told."""
 
-    def __init__(
-        self, connection: Connection, setup: WorkerSetup, thinker: Thinker, helpers: Helpers
-    ) -> None:
-        self._connection, self._setup, self._thinker = connection, setup, thinker
-        self._told = 0  # messages
-        self._helpers = helpers
+    def __init__(self, line: Line, setup: WorkerSetup, thinker: Thinker) -> None:
+        self._line, self._setup, self._thinker = line, setup, thinker
         self._settings: ThinkingSettings = thinker.settings
         self._now: RoundAsItStands | None = None  # at our turn
         self._in_round = False
@@ -107,19 +85,21 @@ class _Thinking:
         self._learned = 0  # play-outs at the last lesson
         self._seen_turn = -1
         self._spent = 0.0  # CPU time of the adaptation
-        self._beat = time.monotonic()
         self._deals_s = self._batch_s = 0.0  # what they took in recent searches
 
     def try_out(self) -> None:
         """Think about the first discard of a game, so that nothing is loaded or compiled in play."""
         warm_up()
+        table = Table(seed=0)
+        observation, events = table.observe(table.waiting()[0]), tuple(table.events)
         if self._settings.worlds:
-            table = Table(seed=0)
-            observation, events = table.observe(table.waiting()[0]), tuple(table.events)
             (base, *_) = observation.legal
             self._thinker.search(observation, events, base, 0, go_on=_only(1))
         if self._settings.playouts:
-            try_adapting(self._thinker)
+            adaptation = self._thinker.adaptation(events, 0)
+            view = RoundView.of(observation)
+            self._thinker.play_out(adaptation, view, 2, 0)
+            self._thinker.learn(adaptation, view, 1)
 
     def run(self) -> None:
         """Think; ends with the connection.
@@ -137,18 +117,10 @@ class _Thinking:
 
     def _listen(self, *, wait: bool) -> None:
         """Take note of everything that was said; wait for something if there is nothing to do."""
-        if wait and not self._connection.poll():
-            self._connection.send(WorkerIdle(self._told))
-            self._connection.poll(None)
-        while self._connection.poll():
-            self._heard(self._connection.recv())
-        if time.monotonic() - self._beat >= BEAT_S:
-            self._connection.send(WorkerBusy())
-            self._beat = time.monotonic()
-            check_memory(self._setup)
+        for message in self._line.hear(wait=wait):
+            self._heard(message)
 
     def _heard(self, message: ToWorker) -> None:
-        self._told += 1
         match message:
             case RoundAsItStands():
                 self._now, self._in_round = message, True
@@ -173,7 +145,7 @@ class _Thinking:
             )
         except (ModelError, StateMismatchError) as error:
             log.warning("adaptation.search_failed", reason=str(error))
-        self._connection.send(SearchAnswer(number, found))
+        self._line.send(SearchAnswer(number, found))
 
     def _in_time(self, request: SearchRequest) -> Callable[[], bool]:
         """Whether what comes next will end in time: deals and a first batch of play-outs, then a batch."""
@@ -222,14 +194,14 @@ class _Thinking:
         done = adaptation.figures.playouts
         # nothing new is learned before the next lesson is due
         lesson = min(max(_FIRST_LESSON, _LESSON_GROWTH * self._learned), self._wanted)
-        count = min(_BATCH * (1 + self._helpers.free()), lesson - done)
+        count = min(_BATCH, lesson - done)
         if count <= 0:
             return
         begun = time.process_time()
-        view = RoundView.of(now.observation, now.events)
+        view = RoundView.of(now.observation)
         try:
-            deals = self._thinker.deals(view, count, drawn_bits(self._setup.seed, done) >> 1)
-            self._helpers.play(adaptation, deals, now.events, self._between)
+            seed = drawn_bits(self._setup.seed, done) >> 1
+            self._thinker.play_out(adaptation, view, count, seed, self._between)
             done = adaptation.figures.playouts
             in_time = self._spent + time.process_time() - begun < self._setup.seconds
             if done >= lesson or not in_time:
@@ -266,7 +238,7 @@ class _Thinking:
     def _send_weights(self, now: RoundAsItStands, adaptation: PolicyAdaptation) -> None:
         self._adapted = adaptation.policy() if adaptation.figures.divergence else None
         assert self._key is not None
-        self._connection.send(
+        self._line.send(
             AdaptedWeights(self._key, self._turn(now), self._wanted, adaptation.figures, adaptation.weights)
         )
 

@@ -117,19 +117,13 @@ def measure_adaptation(
     playouts: Annotated[
         int, typer.Option(help="Rounds to play out for a hand.", metavar="NUMBER", min=16)
     ] = 2000,
-    processes: Annotated[
-        int | None,
-        typer.Option(
-            help="Processes that share the play-outs; default: adaptation.processes.", metavar="NUMBER", min=1
-        ),
-    ] = None,
     hands: Annotated[
         int, typer.Option(help="Hands to time, one after the other.", metavar="NUMBER", min=1)
     ] = 3,
     device: Annotated[
         str | None,
         typer.Option(
-            help="Device for the processes: auto, cpu or cuda; default: adaptation.device.", metavar="DEVICE"
+            help="Device for the process: auto, cpu or cuda; default: adaptation.device.", metavar="DEVICE"
         ),
     ] = None,
     seed: Annotated[int, seed_of("the walls")] = 0,
@@ -138,12 +132,11 @@ def measure_adaptation(
 ) -> int:
     """Measure how soon the policy has adapted to a dealt hand.
 
-    The processes are those that think beside a game: they take only processor time that nothing else wants.
+    The process is the one that thinks beside a game: it takes only processor time that nothing else wants.
     """
     changes = {
         "mode": "adapt",
         "playouts": playouts,
-        "processes": processes,
         "device": device,
         "seconds": 600.0,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated
 
 import typer
 
@@ -323,8 +323,8 @@ def evaluate_deals(
     sampler: Annotated[
         list[str] | None,
         typer.Option(
-            help="Sampler of deals: uniform, autoregressive, diffusion, or weighted:KEY=VALUE,... "
-            "(docs/hands.md); may be repeated.",
+            help="Sampler of deals: uniform, autoregressive, diffusion or diffusion:steps=NUMBER; may be "
+            "repeated; default: uniform and diffusion.",
             metavar="NAME",
         ),
     ] = None,
@@ -358,10 +358,6 @@ def evaluate_deals(
             help="Earlier discards that the player must have made.", metavar="NUMBER", min=0, max=17
         ),
     ] = 0,
-    guesses: Annotated[
-        int,
-        typer.Option(help="Uniform hands that the true ones are ranked among.", metavar="NUMBER", min=1),
-    ] = 64,
     hands_only: Annotated[
         bool, typer.Option("--hands-only", help="Compare the hands only, and play nothing out.")
     ] = False,
@@ -391,12 +387,11 @@ def evaluate_deals(
         return DEALS.show(DEALS.so_far(out), as_json=as_json)
     plan = make_plan(
         policy=policy,
-        samplers=sampler or ("uniform", "weighted"),
+        samplers=sampler or ("uniform", "diffusion"),
         games=games,
         per_game=per_game,
         close=close,
         worlds=worlds,
-        guesses=guesses,
         seed=seed,
         play=not hands_only,
         final=final,
@@ -434,16 +429,7 @@ def evaluate_adaptation(
         ),
     ] = "start",
     reward: RewardName = "points",
-    lesson: Annotated[
-        str,
-        typer.Option(
-            help="How to learn: by the natural gradient of the last layer, or by gradient steps.",
-            metavar="natural|gradient",
-        ),
-    ] = "natural",
-    steps: Annotated[
-        int, typer.Option(help="Gradient steps; with --lesson gradient.", metavar="NUMBER", min=1)
-    ] = 2,
+    steps: Annotated[int, typer.Option(help="Gradient steps.", metavar="NUMBER", min=1)] = 2,
     divergence: Annotated[
         list[float] | None,
         typer.Option(
@@ -455,7 +441,7 @@ def evaluate_adaptation(
     trials: Annotated[
         int,
         typer.Option(
-            help="Deals over which what was learned is tried, and given up unless it gains; 0 for none.",
+            help="Deals on which the adapted policy is tested, and given up unless it gains; 0 for none.",
             metavar="NUMBER",
             min=0,
         ),
@@ -463,14 +449,12 @@ def evaluate_adaptation(
     replays: Annotated[
         int,
         typer.Option(
-            help="Rounds to play over each deal; what they have in common is luck, and not learned from.",
+            help="Play-outs of each deal; their common part is luck, and is subtracted.",
             metavar="NUMBER",
             min=1,
         ),
     ] = 2,
     temperature: DrawTemperature = 1.0,
-    min_p: MinP = 0.0,
-    blocks: LastBlocks = None,
     so_far: SoFar = False,
     seed: Annotated[int, seed_of("games, hands and deals")] = 0,
     workers: Workers = None,
@@ -487,7 +471,6 @@ def evaluate_adaptation(
     from learning.adaptation.command import ADAPTATION, make_plan, measure
     from learning.matches.store import compute_for
     from policies.adaptation import AdaptationSettings
-    from policies.adaptation.settings import LessonKind
 
     set_up_logs()
     if so_far:
@@ -502,13 +485,10 @@ def evaluate_adaptation(
         reward=reward,
         divergences=tuple(divergence or (AdaptationSettings().divergence,)),
         settings=AdaptationSettings(
-            lesson=cast(LessonKind, lesson),
             steps=steps,
             trials=trials,
             replays=replays,
             temperature=temperature,
-            min_p=min_p,
-            blocks=blocks,
         ),
         seed=seed,
         compute=compute_for(out, device, precision),

@@ -41,7 +41,7 @@ LISTED_ENV: Final = frozenset(
 )
 """Variables with our prefix that are not configuration keys."""
 
-_SAMPLERS: Final = ("uniform", "weighted", "autoregressive", "diffusion")
+_SAMPLERS: Final = ("uniform", "autoregressive", "diffusion")
 _USER_ID: Final = re.compile(r"ID[0-9A-F]{8}-[0-9a-zA-Z]{8}")
 _LOBBY: Final = re.compile(r"0|L?[1-9][0-9]{3}|C[0-9]{8}")
 
@@ -257,7 +257,6 @@ class AdaptationSection(Section):
     seconds: Annotated[float, Field(gt=0.0, le=600.0)] = 30.0
     device: Literal["auto", "cpu", "cuda"] = "auto"
     memory_mb: Annotated[int, Field(ge=500, le=1_000_000)] = 3000
-    processes: Annotated[int, Field(ge=0, le=64)] = 0
 
 
 class Connection(Section):

@@ -1,26 +1,18 @@
-"""Hands that the opponents may hold, for the page: a process makes them up in time nothing else wants."""
+"""Sampled hands of the opponents for the page, from a process of its own."""
 
 from __future__ import annotations
 
-import contextlib
-import queue
-import threading
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections.abc import Callable
 
 import msgspec
 import numpy as np
 import structlog
 
 from bot.dashboard.feed import HandsGuessed
-from game.errors import WorkerFailed
-from game.processes import step_back
-from game.workers.pool import LATER, Done, Later, Work, results
+from game.workers.child import STARTS, Child, Line
 from replays.review.candidate_hands import load_finder
 
 log = structlog.get_logger(__name__)
-
-_STOP_S: Final = 1.0
 
 
 class HandQuestion(msgspec.Struct, frozen=True):
@@ -42,60 +34,65 @@ class HandQuestion(msgspec.Struct, frozen=True):
 
 
 class HandGuesses:
-    """Makes hands up for one decision after another; while one is under way, only the newest other waits.
+    """Samples hands for one decision after another; of those that wait only the newest.
 
     Args:
         count: hands of each opponent, by each model.
-        put: called on a thread of its own with what was found.
+        put: called on a thread of its own with the hands.
     """
 
     def __init__(self, count: int, put: Callable[[HandsGuessed], None]) -> None:
         self._count, self._put = count, put
-        self._waiting: queue.SimpleQueue[HandQuestion] = queue.SimpleQueue()
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="guesses", daemon=True)
+        self._child: Child[int] | None = None
+        self._starts = 0
 
     def ask(self, question: HandQuestion) -> None:
         """Ask about a decision; returns at once. The process starts with the first."""
-        self._waiting.put(question)
-        if not self._thread.is_alive() and not self._stop.is_set():
-            self._thread.start()
+        if self._starts == 0:
+            self._start()
+        if self._child is not None:
+            self._child.send(question)
 
     def close(self) -> None:
         """End the process."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join(_STOP_S)
+        child, self._child, self._starts = self._child, None, STARTS
+        if child is not None:
+            child.close()
+            child.join()
 
-    def _work(self) -> None:
+    def _start(self) -> None:
+        self._starts += 1
         try:
-            for _, found in results(guesser, self._count, self._questions(), 1, self._stop):
-                if not isinstance(found, Done):
-                    self._put(found)
-        except WorkerFailed as error:  # the game is shown without
-            log.warning("dashboard.guesses_off", reason=str(error))
-        self._stop.set()
+            self._child = Child(serve, self._count, self._heard, self._ended)
+        except OSError as error:
+            log.warning("dashboard.guesses_off", reason=f"the process cannot be started: {error}")
 
-    def _questions(self) -> Iterator[HandQuestion | Later]:
-        while not self._stop.is_set():
-            newest: HandQuestion | None = None
-            with contextlib.suppress(queue.Empty):
-                while True:
-                    newest = self._waiting.get_nowait()
-            yield newest or LATER
+    def _heard(self, message: object) -> None:
+        if isinstance(message, HandsGuessed):
+            self._put(message)
+
+    def _ended(self, reason: str) -> None:
+        """Replace the process once; after that the game is shown without hands."""
+        self._child = None
+        if self._starts < STARTS:
+            self._start()
+        else:
+            log.warning("dashboard.guesses_off", reason=reason)
 
 
-def guesser(count: int) -> Work[HandQuestion, HandsGuessed]:
-    """Load the models of hands in this process; return the function that answers a question.
+def serve(line: Line, count: int) -> None:
+    """Answer the newest question, again and again; the life of a `game.workers.child.Child`.
 
     Args:
+        line: to the program.
         count: hands of each opponent, by each model.
     """
-    step_back()
+    from policies.device import use_one_thread  # noqa: PLC0415 - it imports torch, for this process only
+
+    use_one_thread()
     find = load_finder(count)
-
-    def guess(question: HandQuestion) -> list[HandsGuessed]:
+    line.ready()
+    while True:
+        question: HandQuestion = line.hear(wait=True)[-1]
         (hands,) = find(np.array([question.record]), question.player)
-        return [HandsGuessed(question.game_id, question.round, question.event, hands)]
-
-    return guess
+        line.send(HandsGuessed(question.game_id, question.round, question.event, hands))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from bot.config.settings import Config, DecisionSection
 from bot.player.clock import Clock
 from bot.player.pace import Pace
 from game.errors import CheckpointError, ConfigError, ModelError
-from game.workers.ordered import default_workers
 from policies.heuristic.player import HeuristicPolicy
 from policies.included import INCLUDED
 from policies.known_hand import try_policy
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
     from bot.adaptation.messages import WorkerSetup
     from bot.adaptation.thoughts import Thoughts
     from policies.compute import Compute
-
-_MOST_PROCESSES: Final = 4
-"""That think by default: each takes some hundred megabytes."""
 
 
 class PolicyLoader:
@@ -114,7 +110,7 @@ def thoughts_of(config: Config, policy: Policy, clock: Clock, pace: Pace) -> Tho
 
 
 def thinking_of(config: Config) -> WorkerSetup:
-    """Setup of the processes that think.
+    """Setup of the thinking process.
 
     Raises:
         ConfigError: a GPU is requested and there is none, or the sampler's settings are not possible.
@@ -127,7 +123,7 @@ def thinking_of(config: Config) -> WorkerSetup:
 
     section = config.adaptation
     try:
-        device = choose_device(section.device)
+        choose_device(section.device)
         settings_of(section.sampler)
     except (ModelError, ConfigError) as exc:
         raise ConfigError(f"adaptation: {exc}") from exc
@@ -138,14 +134,12 @@ def thinking_of(config: Config) -> WorkerSetup:
         sampler=section.sampler,
         reward=section.reward,
     )
-    alone = not thinking.playouts or device.type != "cpu"
     return WorkerSetup(
         folder=folder_of(config.decision) or SHIPPED,
         thinking=thinking,
         device=section.device,
         seconds=section.seconds,
         memory_mb=section.memory_mb,
-        processes=1 if alone else section.processes or min(_MOST_PROCESSES, default_workers()),
     )
 
 

@@ -9,10 +9,9 @@ import msgspec
 from game.errors import ConfigError
 from game.settlement import GameLength, RewardKind
 from policies.adaptation import AdaptationSettings
-from policies.adaptation.settings import LESSONS
 from policies.compute import IN_PLAY, Compute
 
-FORMAT: Final = "suzaku-adaptation/6"
+FORMAT: Final = "suzaku-adaptation/7"
 
 Moment: TypeAlias = Literal["start", "middle"]
 """When in a round the hand is taken: at the first own draw, or at a later one."""
@@ -74,8 +73,6 @@ class AdaptationPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
             raise ConfigError(f"--playouts: found {found}; give multiples of --replays, which is {replays}")
         if self.moment not in MOMENTS:
             raise ConfigError(f"--moment: found {self.moment!r}, expected {' or '.join(MOMENTS)}")
-        if self.settings.lesson not in LESSONS:
-            raise ConfigError(f"--lesson: found {self.settings.lesson!r}, expected {' or '.join(LESSONS)}")
 
     @property
     def flags(self) -> dict[str, str]:
@@ -89,14 +86,11 @@ class AdaptationPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
             "--tests": str(self.tests),
             "--moment": self.moment,
             "--reward": self.reward,
-            "--lesson": settings.lesson,
             "--steps": str(settings.steps),
             "--divergence": " ".join(f"{each:g}" for each in self.divergences),
             "--trials": str(settings.trials),
             "--replays": str(settings.replays),
             "--temperature": f"{settings.temperature:g}",
-            "--min-p": f"{settings.min_p:g}",
-            "--blocks": "all" if settings.blocks is None else str(settings.blocks),
             "--seed": str(self.seed),
             "--device": self.compute.device,
             "--precision": self.compute.precision,
@@ -122,7 +116,7 @@ class AdaptedTo(msgspec.Struct, frozen=True):
         changed: share of the deals that end differently.
         divergence: of the adapted policy from the policy of the start, in nats a decision.
         luck: share of the variance of the play-outs that the tiles of their deals explain.
-        signal: as in `policies.adaptation.lesson.Learned`.
+        signal: as in `policies.adaptation.gradient_lesson.Learned`.
         seconds: CPU time to play and learn, without tests.
     """
 

@@ -70,8 +70,7 @@ class HandFinder:
         for request in requests:
             if request.record["phase"] == PHASE_TURN and self._counts(request):
                 events = tuple(request.table.events)
-                view = RoundView.of(request, events)
-                self.found.append(DealtHand(view, clone(request.record), events))
+                self.found.append(DealtHand(RoundView.of(request), clone(request.record), events))
         return self._chooser.choose(requests, times)
 
     def close(self, times: Times) -> None:

@@ -29,7 +29,6 @@ def make_plan(
     per_game: int,
     close: float,
     worlds: int,
-    guesses: int,
     seed: int,
     play: bool = True,
     final: bool = False,
@@ -41,15 +40,12 @@ def make_plan(
 
     Raises:
         ConfigError: a sampler or the policy does not exist, or has no reward predictor and needs one;
-            there are too few walls; or a sampler's deals would have weights.
+            or there are too few walls.
         CheckpointError: the policy's checkpoints cannot be used.
     """
     if 0 < walls < _LEAST_WALLS:
         raise ConfigError(f"walls: {walls} are too few to judge by; give at least {_LEAST_WALLS}, or 0")
     settings = tuple(settings_of(text) for text in samplers)
-    for text, each in zip(samplers, settings, strict=True):
-        if each.weights is not None and each.weights.candidates == 0:
-            raise ConfigError(f"{text}: deals with weights are not measured; give it candidates, such as 64")
     identity = load_named(policy).identity
     if final:
         folder_of_named(policy)
@@ -63,7 +59,6 @@ def make_plan(
         per_game=per_game,
         close=close,
         worlds=worlds,
-        guesses=guesses,
         seed=seed,
         play=play,
         final=final,
@@ -99,20 +94,10 @@ def _lines(plan: WorldsPlan, found: WorldsFigures) -> list[str]:
     if found.final is not None:
         lines += ["", *_choices(plan, found.final, wide, "rank points of the final reward", ".2f")]
     lines += ["", "squared errors of the hands, an opponent:"]
-    lines.append(
-        f"{'sampler':<{wide}}{'shanten':<24}{'tenpai':<24}{'waits':<24}{'held':<24}effective     ms   rows"
-    )
+    lines.append(f"{'sampler':<{wide}}{'shanten':<24}{'tenpai':<24}{'waits':<24}{'held':<24}     ms")
     for each in found.samplers:
         scores = "".join(f"{score.text('.3f'):<24}" for score in each.scores.values())
-        cost = f"{each.effective:>9.1f}{each.ms:>7.0f}{each.evaluations:>7.0f}"
-        lines.append(f"{each.name:<{wide}}{scores}{cost}")
-    lines += ["", "log likelihood of the true hands over uniform ones, nats an opponent, by go-around:"]
-    lines += [f"  {name:<8}{each.text('.2f')}" for name, each in found.likelihoods.items()]
-    lines.append("by what they did:")
-    lines += [
-        f"  {name:<8}{each.text('.3f'):<24}{rows:>6.1f} rows a guess"
-        for name, (each, rows) in found.kinds.items()
-    ]
+        lines.append(f"{each.name:<{wide}}{scores}{each.ms:>7.0f}")
     return lines
 
 

@@ -26,9 +26,6 @@ CHOSEN_BY: Final = (16, 35, 70, 140)
 """Numbers of worlds to choose by."""
 _RESAMPLES: Final = 2_000
 _LEVEL: Final = (2.5, 97.5)
-_LAST_GO_AROUND: Final = 12
-_WIDTH: Final = 3
-"""Go-arounds in a class."""
 
 Floats = NDArray[np.float64]
 
@@ -76,16 +73,12 @@ class SamplerFigures(msgspec.Struct, frozen=True):
     Attributes:
         name: the sampler.
         scores: mean errors of its hands, as in `learning.worlds.scores.HandErrors`.
-        effective: median of the effective number of different hands of an opponent.
         ms: CPU milliseconds a decision for sampling.
-        evaluations: rows given to networks a decision.
     """
 
     name: str
     scores: dict[str, Estimate]
-    effective: float
     ms: float
-    evaluations: float
 
 
 class WorldsFigures(msgspec.Struct, frozen=True):
@@ -98,10 +91,6 @@ class WorldsFigures(msgspec.Struct, frozen=True):
         points: choices made and judged by points; None if nothing was played out.
         final: the same by the expected final reward; None if it was not asked for.
         samplers: figures of each.
-        likelihoods: gain in log likelihood of the true hands over uniform ones, nats an opponent, by
-            go-around.
-        kinds: the same by what the opponents did, with the rows that networks are given for a guess
-            at each hand.
         seconds: CPU time a decision.
     """
 
@@ -111,8 +100,6 @@ class WorldsFigures(msgspec.Struct, frozen=True):
     points: ChoiceFigures | None
     final: ChoiceFigures | None
     samplers: tuple[SamplerFigures, ...]
-    likelihoods: dict[str, Estimate]
-    kinds: dict[str, tuple[Estimate, float]]
     seconds: float
 
 
@@ -137,14 +124,6 @@ def figures_of(plan: WorldsPlan, games: Sequence[GameWorlds], seed: int = 0) -> 
             _sampler(name, [row.samplers[place] for row in rows], resamples)
             for place, name in enumerate(plan.samplers)
         ),
-        likelihoods=_likelihoods(rows, owners, len(games), seed),
-        kinds={
-            kind: (
-                resamples.mean(np.array([row.gains[kind].nats for row in rows])),
-                float(np.mean([row.gains[kind].rows for row in rows])),
-            )
-            for kind in rows[0].gains
-        },
         seconds=float(sum(game.seconds for game in games) / len(rows)),
     )
 
@@ -194,9 +173,7 @@ def _sampler(name: str, found: Sequence[SampledWorlds], resamples: _Resamples) -
             trait: resamples.mean(np.array([getattr(each.scores, trait) for each in found]))
             for trait in HandErrors.__struct_fields__
         },
-        effective=float(np.median([each.effective for each in found])),
         ms=float(np.mean([each.ms for each in found])),
-        evaluations=float(np.mean([each.evaluations for each in found])),
     )
 
 
@@ -289,19 +266,3 @@ class _Resamples:
             return Estimate(None, None, None)
         low, high = np.percentile(drawn, _LEVEL)
         return Estimate(value, float(low), float(high))
-
-
-def _likelihoods(
-    rows: Sequence[DecisionWorlds], owners: NDArray[np.int64], games: int, seed: int
-) -> dict[str, Estimate]:
-    found = {}
-    gone = np.array([row.go_around for row in rows])
-    gains = np.array([row.gains["all"].nats for row in rows])
-    for first in range(0, _LAST_GO_AROUND + 1, _WIDTH):
-        last = first + _WIDTH - 1 if first + _WIDTH <= _LAST_GO_AROUND else int(max(gone.max(), first))
-        some = (gone >= first) & (gone <= last)
-        if some.any():
-            found[f"{first}-{last}"] = _Resamples(owners[some], games, seed).mean(gains[some])
-        if last >= _LAST_GO_AROUND:
-            break
-    return found

@@ -11,7 +11,7 @@ from learning.worlds.scores import HandErrors
 from policies.compute import IN_PLAY, Compute
 from policies.deals.named import SamplerSettings
 
-FORMAT: Final = "suzaku-worlds/1"
+FORMAT: Final = "suzaku-worlds/2"
 
 
 class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -27,7 +27,6 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         per_game: most decisions of a game.
         close: least probability of the second choice.
         worlds: deals of each sampler.
-        guesses: uniform guesses that the true hands are ranked among.
         seed: determines walls, choices and deals.
         play: whether to play the decisions out; if not, only the hands are compared.
         final: whether what the rounds lead to is also compared by the expected final reward.
@@ -47,7 +46,6 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     per_game: int
     close: float
     worlds: int
-    guesses: int
     seed: int
     play: bool = True
     final: bool = False
@@ -70,7 +68,6 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             "--worlds": str(self.worlds),
             "--walls": str(self.walls or 2 * self.worlds),
             "--from-go-around": str(self.from_go_around),
-            "--guesses": str(self.guesses),
             "--seed": str(self.seed),
             "--device": self.compute.device,
             "--precision": self.compute.precision,
@@ -83,36 +80,19 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         return other.games <= self.games and msgspec.structs.replace(other, games=self.games) == self
 
 
-class Gain(msgspec.Struct, frozen=True):
-    """How much more likely the true hands make what the opponents did than uniform hands do.
-
-    Attributes:
-        nats: log likelihood of what an opponent did with the true hand, minus the log of the mean over the
-            true hand and the uniform guesses; the mean over the opponents.
-        rows: rows given to networks for one guess at each hand.
-    """
-
-    nats: float
-    rows: float
-
-
 class SampledWorlds(msgspec.Struct, frozen=True):
     """What one sampler's worlds gave for one decision.
 
     Attributes:
         differences: points of the first choice minus points of the second, in each world.
         scores: errors of its hands.
-        effective: effective number of different hands of each opponent.
         ms: CPU milliseconds that sampling took.
-        evaluations: rows that networks were given for it.
         final: the differences in the expected final reward; none if it is not asked for.
     """
 
     differences: tuple[int, ...]
     scores: HandErrors
-    effective: tuple[float, ...]
     ms: float
-    evaluations: int
     final: tuple[float, ...] = ()
 
 
@@ -126,7 +106,6 @@ class DecisionWorlds(msgspec.Struct, frozen=True):
         chances: the policy's probabilities of the two discards.
         true: differences with the true hands, over redrawn walls.
         samplers: what each sampler gave, in the order of the plan.
-        gains: what each kind of decision, and all that count by default, tell of the hands.
         true_final: the true differences in the expected final reward; none if it is not asked for.
     """
 
@@ -136,7 +115,6 @@ class DecisionWorlds(msgspec.Struct, frozen=True):
     chances: tuple[float, float]
     true: tuple[int, ...]
     samplers: tuple[SampledWorlds, ...]
-    gains: dict[str, Gain]
     true_final: tuple[float, ...] = ()
 
 

@@ -12,23 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.actions import Action, ActionKind
-from game.events import Draw, GameEvent, StartRound
-from game.restore import concealed_hands
+from game.events import GameEvent
 from game.state import clone
 from game.warmup import warm_up
 from game.workers.pool import Work
 from learning.matches.watched import play_watched
-from learning.worlds.plan import DecisionWorlds, Gain, GameWorlds, SampledWorlds, WorldsPlan
+from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
 from learning.worlds.scores import scores_of
 from policies.checkpoint import load_predictor
 from policies.checkpoint.files import reader_of
 from policies.deals.deal import Deals, DealSampler, true_deals
-from policies.deals.likelihood import ALL, Evidence, HandLikelihood
 from policies.deals.named import load_sampler
-from policies.deals.past import Past
-from policies.deals.uniform import uniform_tiles
-from policies.deals.view import RoundView, Unseen
-from policies.deals.weighted import WeightedDeals
+from policies.deals.view import RoundView
 from policies.draws import drawn_bits, drawn_share
 from policies.named import Files, load_named
 from policies.playouts import Branching, EndWorth, Playouts, RewardWorth, points_worth
@@ -37,10 +32,9 @@ from policies.rollout import Choice, PolicyChooser, Request, Times
 from policies.sampling import distribution_of
 from policies.slots import Policy
 
-_BY_DEFAULT: Final = "all"
 _TABLES: Final = 128
 """Tables side by side while decisions are played out."""
-_CHOSEN, _WALLS, _DEALS, _GUESSES = range(4)
+_CHOSEN, _WALLS, _DEALS = range(3)
 """Purposes of random numbers."""
 
 
@@ -106,10 +100,9 @@ class CloseFinder:
         (first, one), (second, other) = list(likeliest.values())[:2]
         if second < self._close or _discards(request.record, request.player) < self._from_go_around:
             return
-        events = request.table.events
-        view = RoundView.of(request, events)
+        events = tuple(request.table.events)
         self.found.append(
-            CloseDecision(view, clone(request.record), tuple(events), (one, other), (first, second))
+            CloseDecision(RoundView.of(request), clone(request.record), events, (one, other), (first, second))
         )
 
 
@@ -136,7 +129,7 @@ def judge_of_games(setup: WorldsSetup) -> Work[int, GameWorlds]:
     warm_up()
     plan = setup.plan
     policy = load_named(plan.policy, files=setup.files, compute=plan.compute).policy
-    samplers = [load_sampler(text, policy) for text in plan.samplers]
+    samplers = [load_sampler(text) for text in plan.samplers]
     predictor = None if setup.predictor is None else load_predictor(Path(), reader_of(setup.predictor))
 
     def judge(number: int) -> Iterator[GameWorlds]:
@@ -174,9 +167,9 @@ def _play_out(
     true = decision.true_deals(plan.walls or 2 * plan.worlds, drawn_bits(seed, _WALLS))
     deals, spent = [true], []
     for number, sampler in enumerate(samplers):
-        before = process_time(), _evaluations(sampler)
+        before = process_time()
         deals.append(sampler.deals(decision.view, plan.worlds, drawn_bits(seed, _DEALS, number) >> 1))
-        spent.append((1000 * (process_time() - before[0]), _evaluations(sampler) - before[1]))
+        spent.append(1000 * (process_time() - before))
     worths: list[EndWorth] = [points_worth]
     if predictor is not None:
         worths.append(RewardWorth(predictor, round_starts(decision.events)))
@@ -194,16 +187,11 @@ def _play_out(
             SampledWorlds(
                 _points(differences),
                 scores_of(each, decision.record),
-                tuple(np.round(each.effective, 2).tolist()),
                 round(ms, 1),
-                evaluations,
                 _final(rewards),
             )
-            for differences, rewards, each, (ms, evaluations) in zip(
-                points[1:], final[1:], deals[1:], spent, strict=True
-            )
+            for differences, rewards, each, ms in zip(points[1:], final[1:], deals[1:], spent, strict=True)
         ),
-        gains=true_hand_gains(policy, decision, plan.guesses, drawn_bits(seed, _GUESSES) >> 1),
         true_final=_final(final[0]),
     )
 
@@ -219,10 +207,6 @@ def _points(differences: NDArray[np.float64]) -> tuple[int, ...]:
 
 def _final(differences: NDArray[np.float64]) -> tuple[float, ...]:
     return tuple(np.round(differences, 3).tolist())
-
-
-def _evaluations(sampler: DealSampler) -> int:
-    return sampler.evaluations if isinstance(sampler, WeightedDeals) else 0
 
 
 def differences_of(
@@ -247,47 +231,3 @@ def differences_of(
     return [
         [each.ahead(ended, worth) for each, ended in zip(branchings, ends, strict=True)] for worth in worths
     ]
-
-
-def true_hand_gains(policy: Policy, decision: CloseDecision, guesses: int, seed: int) -> dict[str, Gain]:
-    """What the opponents' decisions tell of their hands.
-
-    Args:
-        policy: how the opponents are thought to decide.
-        decision: where the hands are asked about.
-        guesses: uniform guesses to compare the true hands with.
-        seed: determines them.
-
-    Returns:
-        For each kind of decision, and as ``all`` for those that count by default.
-    """
-    unseen, view = Unseen.of(decision.view), decision.view
-    tiles = uniform_tiles(unseen, guesses, seed)
-    true = concealed_hands(decision.record)
-    begun = max(place for place, event in enumerate(decision.events) if isinstance(event, StartRound))
-    drawn = [event for event in decision.events[begun:] if isinstance(event, Draw)]
-    nats, rows = dict.fromkeys((*ALL, _BY_DEFAULT), 0.0), dict.fromkeys((*ALL, _BY_DEFAULT), 0.0)
-    for place, opponent in enumerate(view.opponents):
-        past = Past(view, opponent)
-        guessed = tiles[:, unseen.ends[place] : unseen.ends[place + 1]]
-        hands = np.concatenate([np.array([true[opponent]], np.int16), guessed])
-        really = np.array([event.tile for event in drawn if event.player == opponent], np.int16)
-        orders = past.orders(guessed, np.random.default_rng([seed, place]))
-        orders = np.concatenate([really[None], orders])
-        together = np.zeros(len(hands))
-        for doing in ALL:
-            likelihood = HandLikelihood(policy, past, Evidence((doing,)), view.length)
-            logs = likelihood.logs(hands, orders)
-            spent = likelihood.evaluations / len(hands)
-            nats[doing] += _over_the_mean(logs) / 3
-            rows[doing] += spent
-            if doing in Evidence().doings:
-                together += logs
-                rows[_BY_DEFAULT] += spent
-        nats[_BY_DEFAULT] += _over_the_mean(together) / 3
-    return {name: Gain(round(nats[name], 4), round(rows[name], 2)) for name in nats}
-
-
-def _over_the_mean(logs: NDArray[np.float64]) -> float:
-    """The first of some log likelihoods minus the log of their mean."""
-    return float(logs[0] - logs.max() - np.log(np.exp(logs - logs.max()).mean()))

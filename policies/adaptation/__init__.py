@@ -1,11 +1,10 @@
-"""Run-time policy adaptation: the discard model learns from the hand that was dealt, for one round.
+"""Run-time policy adaptation: for one round, the discard model learns from play-outs of the dealt hand.
 
-`adaptation` is the whole of it; `settings` says how; `pool` holds what was played out; `natural_lesson` and
-`gradient_lesson` are two ways to learn from it.
+`adaptation` is the algorithm, with `settings`; `pool` holds the play-outs, `gradient_lesson` learns from
+them, and `trial` tests what was learned.
 """
 
 from policies.adaptation.adaptation import AdaptationProgress, PolicyAdaptation
-from policies.adaptation.pool import PlayedRounds
 from policies.adaptation.settings import AdaptationSettings
 
-__all__ = ["AdaptationProgress", "AdaptationSettings", "PlayedRounds", "PolicyAdaptation"]
+__all__ = ["AdaptationProgress", "AdaptationSettings", "PolicyAdaptation"]

@@ -1,10 +1,10 @@
-"""Run-time policy adaptation: the discard model learns from the hand that was dealt, for one round.
+"""Run-time policy adaptation: for one round, the discard model learns from play-outs of the dealt hand.
 
-The hidden tiles are sampled, the round is played out to its end with the present policy, and a copy of the
-policy learns what ended well. Later in the round, more play-outs are added from where it has got to, by the
-policy as adapted so far. Learning then begins anew from the policy of the start, with the whole pool.
+Hidden tiles are sampled, the round is played to its end by the current policy, and a copy of the policy
+learns from the results. Later in the round, play-outs from the new position are added, played by the adapted
+policy. Learning then starts again from the initial policy, on the whole pool.
 
-This is the algorithm alone: it knows neither processes nor clocks.
+This module has no processes and no clocks.
 
 Source: parametric Monte-Carlo policy adaptation, Suphx, arXiv:2003.13590, section 3.4.
 """
@@ -12,19 +12,16 @@ Source: parametric Monte-Carlo policy adaptation, Suphx, arXiv:2003.13590, secti
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from game.errors import ModelError
 from game.table import Table
-from policies.adaptation.gradient_lesson import GradientLesson
-from policies.adaptation.lesson import AdaptationLesson, Learned
-from policies.adaptation.natural_lesson import NaturalLesson
-from policies.adaptation.pool import PlayedRounds, PlayOutPool
+from policies.adaptation.gradient_lesson import GradientLesson, Learned
+from policies.adaptation.pool import PlayOutPool
 from policies.adaptation.settings import AdaptationSettings
 from policies.adaptation.trial import Trial, trial
 from policies.compute import Compute
@@ -33,15 +30,15 @@ from policies.inference import Model, NetworkPolicy
 from policies.playouts import EndWorth
 from policies.rollout import TABLES, PolicyChooser, Rollout, Seating
 from policies.slots import Slot
-from policies.trajectories import DECISION, Recorder
+from policies.trajectories import Recorder
 
 
 def _nothing() -> None:
-    """Done between two steps by default."""
+    """Called between two steps by default."""
 
 
 class AdaptationProgress(NamedTuple):
-    """How an adaptation went so far.
+    """Statistics of an adaptation so far.
 
     Attributes:
         playouts: rounds played out.
@@ -49,9 +46,9 @@ class AdaptationProgress(NamedTuple):
         worth: mean worth of their ends.
         deviation: standard deviation of the worth.
         luck: share of the variance of the worth that the tiles of a deal explain.
-        signal: as in `policies.adaptation.lesson.Learned`.
-        divergence: KL(π₀ ‖ π) in nats over the decisions; 0 if what was learned has been given up.
-        gain: what the adapted policy was worth more than that of the start when it was last tried.
+        signal: as in `policies.adaptation.gradient_lesson.Learned`.
+        divergence: KL(π₀ ‖ π) in nats a decision; 0 if the change was discarded.
+        gain: of the adapted policy over the initial one in its latest trial.
         gain_error: its standard error.
     """
 
@@ -70,37 +67,32 @@ class PolicyAdaptation:
     """Adapts a copy of a policy's discard model to the round one player is in.
 
     Args:
-        policy: plays for everybody, and is never changed.
-        worth: says what the end of the round is worth.
+        policy: the initial policy, which everybody plays by; never changed.
+        worth: values the ends of the round.
         settings: how to adapt.
         seed: determines the draws.
-
-    Attributes:
-        settings: how it adapts.
-        seed: of its draws.
     """
 
     def __init__(
         self, policy: NetworkPolicy, worth: EndWorth, settings: AdaptationSettings, seed: int = 0
     ) -> None:
-        self._policy, self._worth, self.settings, self.seed = policy, worth, settings, seed
+        self._policy, self._worth, self._settings, self._seed = policy, worth, settings, seed
         self._model = policy.model(Slot.DISCARD)
         self._network = copy.deepcopy(self._model.network).eval()
-        lesson = NaturalLesson if settings.lesson == "natural" else GradientLesson
-        self._lesson: AdaptationLesson = lesson(self._network, settings, np.random.default_rng(seed))
+        self._lesson = GradientLesson(self._network, settings, np.random.default_rng(seed))
         self._pool = PlayOutPool(self._model, settings.replays)
         self._learned, self._tried = Learned(0.0, 0.0), Trial(0.0, 0.0)
 
     @property
     def figures(self) -> AdaptationProgress:
-        """How it went so far."""
+        """Statistics so far."""
         pool, learned = self._pool, self._learned
         if not len(pool.rewards):
             return AdaptationProgress(0, 0, 0.0, 0.0, 0.0, 0.0, 0.0)
         return AdaptationProgress(
             playouts=len(pool.rewards),
             decisions=len(pool.decisions),
-            worth=float(np.average(pool.rewards, weights=pool.weights)),
+            worth=float(pool.rewards.mean()),
             deviation=float(pool.rewards.std()),
             luck=pool.luck,
             signal=learned.signal,
@@ -110,88 +102,63 @@ class PolicyAdaptation:
         )
 
     def play(self, deals: Deals, between: Callable[[], None] = _nothing) -> None:
-        """Play the round out over deals, by the policy as it is now, and add what happened to the pool.
+        """Play the round out over deals by the current policy, and add the play-outs to the pool.
+
+        Each deal is played ``settings.replays`` times. The draws of a play-out depend on the seed and its
+        number alone.
 
         Args:
-            deals: what the player may be facing.
-            between: as in `played`; if it raises, nothing is added.
+            deals: possible deals of the player's round.
+            between: called after each step; on an exception from it nothing is added.
 
         Raises:
             ModelError: a table crashed.
         """
-        self.add(deals, [self.played(deals, self.figures.playouts, between)])
-
-    def played(self, deals: Deals, first: int, between: Callable[[], None] = _nothing) -> PlayedRounds:
-        """Play the round out over deals, by the policy as it is now.
-
-        Each deal is played ``settings.replays`` times. Processes may share the deals: what a play-out draws
-        depends on the seed and its number alone.
-
-        Args:
-            deals: what the player may be facing.
-            first: number of the first play-out: how many come before it.
-            between: called after each step of the play-outs; what it raises ends them.
-
-        Raises:
-            ModelError: a table crashed.
-        """
-        player, settings = deals.view.player, self.settings
-        numbers = np.repeat(np.arange(len(deals)), settings.replays)
-        recorder = Recorder(
-            self.policy(), temperature=settings.temperature, stream=self.seed, min_p=settings.min_p
-        )
+        player, first = deals.view.player, len(self._pool.rewards)
+        numbers = np.repeat(np.arange(len(deals)), self._settings.replays)
+        recorder = Recorder(self.policy(), temperature=self._settings.temperature, stream=self._seed)
         others = PolicyChooser(self._policy)
         seats = tuple(int(each != player) for each in range(4))
         rollout = Rollout([recorder, others], tables=TABLES, length=deals.view.length)
         tables = (
-            (Seating(first + place, first + place, seats), deals.table(int(number), seed=self.seed))  # type: ignore[arg-type]
+            (Seating(first + place, first + place, seats), deals.table(int(number), seed=self._seed))  # type: ignore[arg-type]
             for place, number in enumerate(numbers)
         )
-        ended: list[Table | None] = [None] * len(numbers)
-        decided = [np.empty(0, DECISION)] * len(numbers)
+        ended: dict[int, Table] = {}
+        decided: dict[int, NDArray[np.void]] = {}
         try:
             for seating, table in rollout.finish_rounds(tables, between=between):
-                ended[seating.number - first] = table
-                decided[seating.number - first] = recorder.take_decisions(seating.number)
+                ended[seating.number] = table
+                decided[seating.number] = recorder.take_decisions(seating.number)
         except RuntimeError as error:
             raise ModelError(f"a play-out crashed: {error}") from error
-        rewards = self._worth([table for table in ended if table is not None], player)
-        counts = np.array([len(rows) for rows in decided], np.int64)
-        return PlayedRounds(np.concatenate(decided), counts, rewards)
-
-    def add(self, deals: Deals, parts: Sequence[PlayedRounds]) -> None:
-        """Add play-outs to the pool.
-
-        Args:
-            deals: that were played out.
-            parts: of their play-outs, in their order; all together they are those of all deals.
-        """
-        self._pool.add(deals, parts)
+        rewards = self._worth([ended[number] for number in sorted(ended)], player)
+        self._pool.add(deals, [decided[number] for number in sorted(decided)], rewards)
 
     def learn(self, between: Callable[[], None] = _nothing, divergence: float | None = None) -> None:
-        """Learn from all play-outs so far, from the policy of the start on.
+        """Learn from all play-outs so far, starting from the initial policy.
 
         Args:
-            between: called every few hundred decisions; what it raises ends the lesson.
-            divergence: how far to go; by default as far as the settings allow.
+            between: called every few hundred decisions; an exception from it ends the lesson.
+            divergence: in place of that of the settings.
 
         Raises:
             ModelError: the worth of a play-out is not finite.
         """
         if len(self._pool.decisions) == 0 or np.ptp(self._pool.advantages) == 0.0:
             return
-        furthest = self.settings.divergence if divergence is None else divergence
+        furthest = self._settings.divergence if divergence is None else divergence
         self._tried = Trial(0.0, 0.0)
         self._learned = self._lesson.learn(self._pool, furthest, between)
 
     def prove(self, deals: Deals, between: Callable[[], None] = _nothing) -> None:
-        """Try what was learned, and give it up unless it gains for sure.
+        """Test the adapted policy, and restore the initial one unless the gain is significant.
 
-        A policy that has learned from draws is played in earnest here, and takes what it finds best.
+        The policy learned from sampled actions; the test takes its most likely ones, as play does.
 
         Args:
-            deals: what the player may be facing; others than were learned from.
-            between: as in `played`; if it raises, what was learned is given up.
+            deals: other deals than those of the play-outs.
+            between: as in `play`; on an exception from it the initial policy is restored.
 
         Raises:
             ModelError: a table crashed.
@@ -199,7 +166,7 @@ class PolicyAdaptation:
         learned, self._learned = self._learned, self._learned._replace(divergence=0.0)
         try:
             self._tried = trial(self.policy(), self._policy, deals, self._worth, between)
-            if self._tried.gain > self.settings.proof * self._tried.error:
+            if self._tried.gain > self._settings.proof * self._tried.error:
                 self._learned = learned
         finally:
             if not self._learned.divergence:
@@ -213,16 +180,6 @@ class PolicyAdaptation:
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """The parameters of the discard model as adapted so far, by name."""
         return {name: tensor.detach().numpy().copy() for name, tensor in self._network.named_parameters()}
-
-    def take_weights(self, weights: Mapping[str, NDArray[np.float32]]) -> None:
-        """Go on from the weights of another process's adaptation to the same round.
-
-        Args:
-            weights: its `weights`.
-        """
-        with torch.no_grad():
-            for name, tensor in self._network.named_parameters():
-                tensor.copy_(torch.from_numpy(weights[name]))
 
     def model(self, compute: Compute | None = None) -> Model:
         """The discard model as adapted so far.

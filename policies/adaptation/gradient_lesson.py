@@ -1,11 +1,11 @@
-"""Learning from play-outs by gradient steps, as far as the gradient is signal.
+"""Policy-gradient steps on the play-outs of a round, no longer than the signal in the gradient justifies.
 
-Each step goes along the gradient as far as the divergence from the policy of the start allows: a plain
-learning rate is either without effect or ruinous, depending on the hand. How much it may diverge depends on
-how much of the gradient is signal: most hands show little, and following the noise costs strength.
+The length of a step is set by the divergence from the initial policy, not by a learning rate, which would be
+too small for one hand and ruinous for the next. The less signal the gradient has, the smaller the divergence:
+most hands show little, and following noise costs strength.
 
-Every lesson begins anew from the policy of the start, with the whole pool: the ratios of `policies.gradient`
-correct for who played.
+Every lesson starts from the initial policy and uses the whole pool; importance ratios (`policies.gradient`)
+correct for the policies that played.
 
 Source: Suphx, arXiv:2003.13590, section 3.4, equation 6.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import torch
@@ -23,10 +23,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from game.errors import ModelError
-from policies.adaptation.lesson import MEASURED, Learned, mean_divergence, pieces
 from policies.adaptation.pool import PlayOutPool
 from policies.adaptation.settings import AdaptationSettings
-from policies.gradient import PolicyBatch, PolicyObjective, learn_last, log_policy, policy_loss
+from policies.gradient import PolicyBatch, PolicyObjective, log_policy, policy_loss
 from policies.networks import Network, as_input
 
 _TRIES: Final = 4
@@ -36,28 +35,55 @@ _CLOSE_ENOUGH: Final = 0.2
 _SHORTEST: Final = 1e-12
 _PARTS: Final = 8
 """Of the deals, whose gradients are compared."""
+_PIECE: Final = 256
+"""Decisions whose activations are in memory at once."""
+_MEASURED: Final = 512
+"""Decisions on which the divergence is measured."""
+
+
+class Learned(NamedTuple):
+    """The result of a lesson.
+
+    Attributes:
+        signal: share of the gradient's squared length that is not noise, estimated from how much the
+            gradients of different deals agree.
+        divergence: KL(π₀ ‖ π) in nats a decision.
+    """
+
+    signal: float
+    divergence: float
 
 
 class GradientLesson:
-    """Learns by gradient steps.
+    """Teaches a network by gradient steps.
 
     Args:
-        network: is changed.
+        network: is changed in place.
         settings: how to learn.
-        dice: draws the decisions to learn from.
+        dice: samples the decisions to learn from.
     """
 
     def __init__(self, network: Network, settings: AdaptationSettings, dice: np.random.Generator) -> None:
         self._network, self._settings, self._dice = network, settings, dice
         self._start = copy.deepcopy(network.state_dict())
-        self._learning = learn_last(network, settings.blocks)
+        network.requires_grad_(True)
+        self._learning = list(network.parameters())
         self._length = 0.0  # of the last step
 
     def learn(self, pool: PlayOutPool, furthest: float, between: Callable[[], None]) -> Learned:
-        """Take the steps; see `policies.adaptation.lesson.AdaptationLesson`."""
+        """Take the steps, starting from the initial network.
+
+        Args:
+            pool: all play-outs so far.
+            furthest: as `AdaptationSettings.divergence`.
+            between: called every few hundred decisions; an exception from it ends the lesson.
+
+        Raises:
+            ModelError: the gradient is not finite.
+        """
         settings = self._settings
         self.forget()
-        shown = pool.batch(pool.some(MEASURED, self._dice))
+        shown = pool.batch(pool.some(_MEASURED, self._dice))
         start = self._log_policy(shown)
         signal = 0.0
         for number in range(settings.steps):
@@ -71,11 +97,11 @@ class GradientLesson:
         return Learned(signal, self._divergence(shown, start))
 
     def forget(self) -> None:
-        """Take the network back to that of the start."""
+        """Restore the initial network."""
         self._network.load_state_dict(self._start)
 
     def _step(self, gradient: list[Tensor], shown: PolicyBatch, start: Tensor, allowed: float) -> None:
-        """Go along the gradient until the divergence is what is allowed."""
+        """Move along the gradient until the divergence is close to the allowed one."""
         size = math.sqrt(_product(gradient, gradient))
         if size < _SHORTEST:
             return
@@ -100,7 +126,7 @@ class GradientLesson:
     def _gradient(
         self, pool: PlayOutPool, rows: NDArray[np.int64], between: Callable[[], None]
     ) -> tuple[list[Tensor], float]:
-        """The gradient over rows of the pool, and its signal: see `Learned`."""
+        """The gradient over rows of the pool, and its signal; see `Learned`."""
         number = pool.dealt[pool.owners[rows]] % _PARTS
         parts = [rows[number == each] for each in range(_PARTS)]
         whole = [torch.zeros_like(tensor) for tensor in self._learning]
@@ -114,7 +140,7 @@ class GradientLesson:
         size = _product(whole, whole)
         if not math.isfinite(size):
             raise ModelError("the gradient of an adaptation is not finite")
-        # the noise of one part is not that of another, so their products are signal
+        # the noise of different parts is independent, so products across parts are signal
         signal = (size - own) / (1.0 - shares) / size if size > 0.0 and shares < 1.0 else 0.0
         return whole, min(1.0, max(0.0, signal))
 
@@ -125,7 +151,7 @@ class GradientLesson:
         for tensor in self._learning:
             tensor.grad = None
         count = len(batch.planes)
-        for rows in pieces(count):
+        for rows in _pieces(count):
             between()
             piece = PolicyBatch(*(None if part is None else part[rows] for part in batch))  # type: ignore[arg-type]
             loss, _ = policy_loss(self._network(as_input(piece.planes)), piece, objective, 0.0)
@@ -140,7 +166,15 @@ class GradientLesson:
         return log_policy(_scores(self._network, shown), shown.legal, self._settings.temperature)
 
     def _divergence(self, shown: PolicyBatch, start: Tensor) -> float:
-        return mean_divergence(start, self._log_policy(shown), shown.legal, shown.weights)
+        """Mean KL(π₀ ‖ π) over some decisions, in nats.
+
+        Args:
+            shown: the decisions.
+            start: ``[B, K]``, their log-probabilities by π₀.
+        """
+        now = self._log_policy(shown)
+        apart = (start.exp() * (start - now).masked_fill(~shown.legal, 0.0)).sum(1)
+        return float((apart * shown.weights).sum() / shown.weights.sum())
 
 
 def _product(first: Sequence[Tensor], second: Sequence[Tensor]) -> float:
@@ -149,4 +183,8 @@ def _product(first: Sequence[Tensor], second: Sequence[Tensor]) -> float:
 
 @torch.no_grad()
 def _scores(network: Network, batch: PolicyBatch) -> Tensor:
-    return torch.cat([network(as_input(batch.planes[rows])) for rows in pieces(len(batch.planes))])
+    return torch.cat([network(as_input(batch.planes[rows])) for rows in _pieces(len(batch.planes))])
+
+
+def _pieces(count: int) -> Sequence[slice]:
+    return [slice(start, start + _PIECE) for start in range(0, count, _PIECE)]

@@ -1,11 +1,10 @@
-"""Rounds that were played out, and what came of the decisions in them."""
+"""The play-outs of an adaptation as training data."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
-import msgspec
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -19,35 +18,20 @@ from policies.luck import less_luck
 from policies.trajectories import DECISION
 
 _ALIKE: Final = 1e-9
-"""Where the tiles explain all but this share of the deviation, nothing can be learned."""
-
-
-class PlayedRounds(msgspec.Struct, frozen=True):
-    """Deals that were played out, `AdaptationSettings.replays` times each.
-
-    Attributes:
-        decisions: `policies.trajectories.DECISION`, the player's own, one play-out after the other.
-        counts: ``[n]``, how many of them each play-out has.
-        rewards: ``[n]``, what its end was worth.
-    """
-
-    decisions: NDArray[np.void]
-    counts: NDArray[np.int64]
-    rewards: NDArray[np.float64]
+"""If the tiles explain all but this share of the deviation, there is nothing to learn."""
 
 
 class PlayOutPool:
     """All play-outs of an adaptation.
 
     Args:
-        model: chose the discards; says how decisions look to a network.
+        model: chose the discards; its encoder turns decisions into planes.
         replays: play-outs of each deal.
 
     Attributes:
         decisions: ``[B]`` of `policies.trajectories.DECISION`.
         owners: ``[B]``, the play-out of each decision.
-        rewards: ``[n]``, what the ends of the play-outs were worth.
-        weights: ``[n]``, of the play-outs; their mean is 1.
+        rewards: ``[n]``, the worth of each play-out's end.
         dealt: ``[n]``, the same number for play-outs of the same deal.
         advantages: ``[n]``, the rewards without the luck of the tiles, with a standard deviation of 1; zero
             if the tiles explain all.
@@ -59,35 +43,34 @@ class PlayOutPool:
         self._game: GameLength = "hanchan"
         self.decisions = np.empty(0, DECISION)
         self.owners = np.empty(0, np.int64)
-        self.rewards, self.weights = np.empty(0), np.empty(0)
+        self.rewards = np.empty(0)
         self.dealt = np.empty(0, np.int64)
         self.advantages = np.empty(0)
         self.luck = 0.0
 
-    def add(self, deals: Deals, parts: Sequence[PlayedRounds]) -> None:
+    def add(self, deals: Deals, decisions: Sequence[NDArray[np.void]], rewards: NDArray[np.float64]) -> None:
         """Add play-outs.
 
         Args:
-            deals: that were played out.
-            parts: of their play-outs, in their order; all together they are those of all deals.
+            deals: the deals, each played out ``replays`` times in a row.
+            decisions: the player's own, of each play-out.
+            rewards: ``[n]``, the worth of each play-out's end.
         """
         first, numbers = len(self.rewards), np.repeat(np.arange(len(deals)), self._replays)
         self._game = deals.view.length
-        counts = np.concatenate([part.counts for part in parts])
-        owners = np.repeat(np.arange(first, first + len(numbers)), counts)
-        self.decisions = np.concatenate([self.decisions, *(part.decisions for part in parts)])
-        self.rewards = np.concatenate([self.rewards, *(part.rewards for part in parts)])
-        self.weights = np.append(self.weights, deals.weights[numbers] * len(deals))
+        counts = [len(rows) for rows in decisions]
+        self.owners = np.append(self.owners, np.repeat(np.arange(first, first + len(numbers)), counts))
+        self.decisions = np.concatenate([self.decisions, *decisions])
+        self.rewards = np.append(self.rewards, rewards)
         self.dealt = np.append(self.dealt, first + numbers)
-        self.owners = np.append(self.owners, owners)
-        centred = self.rewards - np.average(self.rewards, weights=self.weights)
+        centred = self.rewards - self.rewards.mean()
         less, self.luck = less_luck(centred, self.dealt)
         spread = less.std()
         alike = spread <= _ALIKE * centred.std()
         self.advantages = np.zeros(len(less)) if alike else less / spread
 
     def some(self, most: int, dice: np.random.Generator) -> NDArray[np.int64]:
-        """Rows of decisions, drawn without order if there are more than so many."""
+        """Rows of decisions, a random sample if there are more than ``most``."""
         count = len(self.decisions)
         return np.arange(count) if count <= most else np.sort(dice.choice(count, most, replace=False))
 
@@ -102,6 +85,6 @@ class PlayOutPool:
             chosen=torch.from_numpy(decisions["kind"].astype(np.int64)),
             behaviour=torch.from_numpy(np.log(decisions["probability"])),
             advantages=torch.from_numpy(self.advantages[owners].astype(np.float32)),
-            weights=torch.from_numpy((decisions["weight"] * self.weights[owners]).astype(np.float32)),
+            weights=torch.from_numpy(decisions["weight"].astype(np.float32)),
             drawn=torch.from_numpy(kinds_of(decisions["drawn"])),
         )

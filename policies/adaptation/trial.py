@@ -1,4 +1,4 @@
-"""What a player makes of deals by one policy and by another, played in earnest over the same tiles."""
+"""Tests a policy against another on the same deals, each taking its most likely actions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from policies.slots import Policy
 
 
 class Trial(NamedTuple):
-    """What a policy was worth more than another.
+    """The gain of a policy over another.
 
     Attributes:
-        gain: mean over the deals, by their weights.
+        gain: mean over the deals.
         error: its standard error.
     """
 
@@ -30,14 +30,14 @@ class Trial(NamedTuple):
 def worth_of_deals(
     policy: Policy, others: Policy, deals: Deals, worth: EndWorth, between: Callable[[], None] = lambda: None
 ) -> NDArray[np.float64]:
-    """``[n]``: what the ends of the round are worth if the player takes what a policy finds best.
+    """``[n]``: the worth of each deal's round to the player, played by the most likely actions.
 
     Args:
         policy: of the player.
         others: of the other three.
-        deals: what the player is facing.
-        worth: says what an end is worth.
-        between: called after each step of the rounds; what it raises ends them.
+        deals: possible deals of the player's round.
+        worth: values the ends of rounds.
+        between: called after each step of the rounds; an exception from it ends them.
 
     Raises:
         ModelError: a table crashed.
@@ -59,12 +59,12 @@ def worth_of_deals(
 def trial(
     policy: Policy, start: Policy, deals: Deals, worth: EndWorth, between: Callable[[], None] = lambda: None
 ) -> Trial:
-    """What a policy is worth more to a player than that of the start, by which the others play.
+    """Estimate a player's gain from one policy over the initial one, which the others play by.
 
     Args:
-        policy: on trial.
-        start: the other one.
-        deals: at least 2; the same for both.
+        policy: the policy to test.
+        start: the initial policy.
+        deals: at least 2, the same for both.
         worth: as in `worth_of_deals`.
         between: as in `worth_of_deals`.
 
@@ -72,6 +72,5 @@ def trial(
         ModelError: a table crashed.
     """
     after, before = (worth_of_deals(each, start, deals, worth, between) for each in (policy, start))
-    gains, shares = after - before, deals.weights / deals.weights.sum()
-    gain = float(shares @ gains)
-    return Trial(gain, float(np.sqrt(shares**2 @ (gains - gain) ** 2)))
+    gains = after - before
+    return Trial(float(gains.mean()), float(gains.std()) / len(gains) ** 0.5)

@@ -2,19 +2,7 @@
 
 from policies.deals.deal import Deals, DealSampler
 from policies.deals.learned import DealsOfHands
-from policies.deals.likelihood import Evidence
 from policies.deals.uniform import UniformDeals, UniformHands
 from policies.deals.view import RoundView
-from policies.deals.weighted import WeightedDeals, WeightSettings
 
-__all__ = [
-    "DealSampler",
-    "Deals",
-    "DealsOfHands",
-    "Evidence",
-    "RoundView",
-    "UniformDeals",
-    "UniformHands",
-    "WeightSettings",
-    "WeightedDeals",
-]
+__all__ = ["DealSampler", "Deals", "DealsOfHands", "RoundView", "UniformDeals", "UniformHands"]

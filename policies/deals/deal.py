@@ -24,32 +24,14 @@ class Deals(msgspec.Struct, frozen=True):
         unseen: what that leaves open.
         tiles: ``[n, M]`` int16, all unseen tiles: the hands of shimocha, toimen and kamicha, each with a tile
             just drawn last, then the hidden tiles in deal order (`game.walls.hidden_places`).
-        log_weights: ``[n]``, what each deal counts for, as a logarithm; zeros if all count alike.
-        effective: ``[3]``, the effective number of different hands behind those of each opponent.
     """
 
     view: RoundView
     unseen: Unseen
     tiles: NDArray[np.int16]
-    log_weights: NDArray[np.float64]
-    effective: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.tiles)
-
-    def part(self, numbers: slice) -> Deals:
-        """Some of the deals. Their `weights` are shares among themselves."""
-        return msgspec.structs.replace(self, tiles=self.tiles[numbers], log_weights=self.log_weights[numbers])
-
-    @property
-    def weights(self) -> NDArray[np.float64]:
-        """``[n]``: the share of each deal; they add up to 1."""
-        return shares(self.log_weights)
-
-    @property
-    def effective_size(self) -> float:
-        """The effective sample size of the weights: n if all deals count alike."""
-        return effective_size(self.log_weights)
 
     def hands(self, number: int) -> list[list[int]]:
         """All four hands of a deal by absolute player, a tile just drawn last."""
@@ -119,24 +101,4 @@ def true_deals(view: RoundView, record: np.void, count: int, seed: int) -> Deals
     hidden = np.flatnonzero(record["where"] == AT_UNSEEN)
     rng = np.random.default_rng(seed)
     tiles = np.array([[*held, *rng.permutation(hidden)] for _ in range(count)], np.int16)
-    return Deals(view, Unseen.of(view), tiles, np.zeros(count), np.ones(3))
-
-
-def shares(log_weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weights that add up to 1.
-
-    >>> shares(np.array([0.0, 0.0, -np.inf])).tolist()
-    [0.5, 0.5, 0.0]
-    """
-    weights: NDArray[np.float64] = np.exp(log_weights - log_weights.max())
-    weights /= weights.sum()
-    return weights
-
-
-def effective_size(log_weights: NDArray[np.float64]) -> float:
-    """The number of equally weighted samples that are worth as much: one over the sum of squared shares.
-
-    >>> effective_size(np.zeros(8))
-    8.0
-    """
-    return float(1.0 / np.square(shares(log_weights)).sum())
+    return Deals(view, Unseen.of(view), tiles)

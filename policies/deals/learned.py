@@ -15,9 +15,6 @@ from policies.deals.view import ANY_HAND, RoundView, Unseen
 from policies.draws import drawn_bits
 from policies.hands.sampler import HandSampler, SampledHands
 
-FACES: Final = 37
-"""Tile kinds, and the three red fives."""
-
 _FACES: Final = np.array([face_of(tile) for tile in range(136)])
 
 
@@ -36,7 +33,7 @@ class DealsOfHands:
         unseen = Unseen.of(view)
         hands = self._sampler.sample(np.asarray(view.record).reshape(1), np.array([view.player]), count, seed)
         tiles = tiles_of_faces(unseen, faces_of(hands), seed)
-        return Deals(view, unseen, tiles, np.zeros(count), np.full(3, float(count)))
+        return Deals(view, unseen, tiles)
 
 
 def faces_of(hands: SampledHands) -> NDArray[np.int8]:
@@ -44,17 +41,6 @@ def faces_of(hands: SampledHands) -> NDArray[np.int8]:
     counts, reds = hands.counts[0], hands.reds[0].astype(np.int8)
     faces = np.concatenate([counts, reds], axis=-1)
     faces[..., [red >> 2 for red in RED_FIVES]] -= reds
-    return faces
-
-
-def faces_of_tiles(tiles: NDArray[np.int16]) -> NDArray[np.int8]:
-    """``[n, 37]`` int8: copies of each face.
-
-    Args:
-        tiles: ``[n, size]`` physical tiles.
-    """
-    faces = np.zeros((len(tiles), FACES), np.int8)
-    np.add.at(faces, (np.arange(len(tiles))[:, None], _FACES[tiles]), 1)
     return faces
 
 

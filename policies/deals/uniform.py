@@ -39,7 +39,7 @@ class UniformDeals:
         """Sample deals; see `policies.deals.deal.DealSampler`."""
         unseen = Unseen.of(view)
         tiles = uniform_tiles(unseen, count, seed)
-        return Deals(view, unseen, tiles, np.zeros(count), np.full(3, float(count)))
+        return Deals(view, unseen, tiles)
 
 
 class UniformHands:

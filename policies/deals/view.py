@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from game.events import GameEvent, StartRound
 from game.layout import AT_UNSEEN
 from game.observation import Observation
 from game.restore import seen_by
 from game.settlement import GameLength
-from game.table import masked
 
 ANY_HAND: Final = 0
 """Any tiles are possible."""
@@ -30,43 +27,27 @@ class RoundView(msgspec.Struct, frozen=True):
     Attributes:
         record: the round; the other hands are unknown.
         player: absolute.
-        events: the events of the round so far, as the player saw them, from its deal on; empty if they are
-            not known. They are needed only to weigh hands by how they were played.
         length: length of the game.
     """
 
     record: np.void
     player: int
-    events: tuple[GameEvent, ...] = ()
     length: GameLength = "hanchan"
 
     @classmethod
-    def of(cls, observation: Observation, events: Sequence[GameEvent] = ()) -> RoundView:
+    def of(cls, observation: Observation) -> RoundView:
         """The view of a player who must decide.
 
         Args:
             observation: the decision; what the player does not see is left out.
-            events: of the game or of the round so far, with hands open or not.
         """
         player = observation.player
-        return cls(
-            seen_by(observation.record, player),
-            player,
-            tuple(masked(event, player) for event in _of_this_round(events)),
-            observation.length,
-        )
+        return cls(seen_by(observation.record, player), player, observation.length)
 
     @property
     def opponents(self) -> tuple[int, int, int]:
         """The other players, absolute: shimocha, toimen, kamicha."""
         return (self.player + 1) % 4, (self.player + 2) % 4, (self.player + 3) % 4
-
-
-def _of_this_round(events: Sequence[GameEvent]) -> Sequence[GameEvent]:
-    for place in range(len(events) - 1, -1, -1):
-        if isinstance(events[place], StartRound):
-            return events[place:]
-    return ()
 
 
 class Unseen(msgspec.Struct, frozen=True):
@@ -98,12 +79,6 @@ class Unseen(msgspec.Struct, frozen=True):
             needs,
             record["meld_count"][opponents].astype(np.int64),
         )
-
-    def alone(self, place: int) -> Unseen:
-        """The same for one opponent, as if the others held nothing."""
-        sizes, needs = np.zeros(3, np.int64), np.full(3, ANY_HAND)
-        sizes[0], needs[0] = self.sizes[place], self.needs[place]
-        return Unseen(self.tiles, sizes, needs, np.full(3, self.melds[place]))
 
     @property
     def ends(self) -> NDArray[np.int64]:

@@ -24,8 +24,8 @@ from policies.slots import Slot
 from policies.towers.residual import YesNoHead
 from policies.towers.suits import SuitsYesNoHead
 
-EAGER = AdaptationSettings(sure=-100.0, trials=0)
-"""Follows whatever a few play-outs seem to say, so that something is learned."""
+EAGER = AdaptationSettings(trials=0)
+"""Follows what a few play-outs seem to say, untested, so that something is learned."""
 
 CALLS = (Slot.CHI, Slot.PON, Slot.KAN)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
 import numpy as np
 import pytest
 import torch
@@ -15,8 +14,6 @@ from game.events import Discard
 from game.table import Table
 from game.tiles import parse_hand
 from policies.adaptation import AdaptationSettings, PolicyAdaptation
-from policies.adaptation.natural_lesson import NaturalLesson
-from policies.adaptation.settings import LESSONS, LessonKind
 from policies.candidates import chances_of
 from policies.checkpoint import load, network_of
 from policies.deals import Deals, RoundView, UniformDeals
@@ -29,10 +26,9 @@ from policies.reward import PredictorNetwork, round_starts
 from policies.slots import Slot
 from tests.policies.deals.positions import Position, self_play
 from tests.policies.fakes import Undecided
-from tests.policies.models import EAGER, a_network
+from tests.policies.models import a_network
 from tests.scene import Scene
 
-BOTH = pytest.mark.parametrize("lesson", LESSONS)
 FEATURES = dict.fromkeys((Slot.DISCARD, Slot.RIICHI), "lite-239/1")
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -80,13 +76,12 @@ def _first(table: Table, player: int) -> int:
     return next(event.tile >> 2 for event in mine)
 
 
-@BOTH
 def test_what_ends_well_becomes_likelier_within_the_divergence(
-    policy: NetworkPolicy, position: Position, lesson: LessonKind
+    policy: NetworkPolicy, position: Position
 ) -> None:
     player = position.view.player
     kind = int(np.flatnonzero(position.record["hand34"][player])[0])
-    settings = AdaptationSettings(lesson=lesson, divergence=0.3, sure=2.0, steps=3)
+    settings = AdaptationSettings(divergence=0.3, steps=3)
     adapted = PolicyAdaptation(policy, likes(kind, player), settings)
     before = chance_of(policy, position, kind)
     weights = {
@@ -96,8 +91,7 @@ def test_what_ends_well_becomes_likelier_within_the_divergence(
     for number in range(2):
         adapted.play(deals_for(position, 200, number))
         adapted.learn()
-        furthest = 0.3 if lesson == "natural" else 1.4 * 0.3 * adapted.figures.signal**2
-        assert 0.0 < adapted.figures.divergence <= furthest
+        assert 0.0 < adapted.figures.divergence <= 1.4 * 0.3 * adapted.figures.signal**2
         chances.append(chance_of(adapted.policy(), position, kind))
     assert min(chances[1:]) > 1.2 * before
     assert adapted.figures.playouts == 2 * 200 * settings.replays
@@ -106,28 +100,9 @@ def test_what_ends_well_becomes_likelier_within_the_divergence(
     assert all(torch.equal(tensor, weights[name]) for name, tensor in kept.items())
 
 
-def test_what_an_adapted_policy_draws_is_held_against_its_own_chances(
-    policy: NetworkPolicy, position: Position
-) -> None:
-    """What it has learned to draw tells nothing by itself: on average a draw is what was to be expected."""
-    player = position.view.player
-    kind = int(np.flatnonzero(position.record["hand34"][player])[0])
-    adapted = PolicyAdaptation(policy, likes(kind, player), msgspec.structs.replace(EAGER, divergence=2.0))
-    adapted.play(deals_for(position, 100))
-    adapted.learn()
-    lesson = adapted._lesson
-    assert isinstance(lesson, NaturalLesson)
-    change, before = lesson._change.double(), len(lesson._drawn)
-    adapted.play(deals_for(position, 100, 1))
-    adapted.learn()
-    along = lesson._drawn[before:] @ change
-    assert abs(float(along.mean())) < 3.0 * float(along.std()) / len(along) ** 0.5
-
-
-@BOTH
 @pytest.mark.parametrize("good", [True, False])
 def test_what_was_learned_is_kept_only_if_it_gains_when_played(
-    policy: NetworkPolicy, position: Position, lesson: LessonKind, good: bool
+    policy: NetworkPolicy, position: Position, good: bool
 ) -> None:
     """In the trial the ends are worth what they were to learn from, or the opposite."""
     player = position.view.player
@@ -138,7 +113,7 @@ def test_what_was_learned_is_kept_only_if_it_gains_when_played(
         found = liked(tables, player)
         return found if learning or good else -found
 
-    settings = AdaptationSettings(lesson=lesson, divergence=4.0, sure=2.0)
+    settings = AdaptationSettings(divergence=4.0)
     adapted = PolicyAdaptation(policy, worth, settings)
     adapted.play(deals_for(position, 200))
     adapted.learn(divergence=4.0)
@@ -150,23 +125,6 @@ def test_what_was_learned_is_kept_only_if_it_gains_when_played(
     assert (adapted.figures.divergence > 0.0) == good
     after = chance_of(adapted.policy(), position, kind)
     assert after == (moved if good else pytest.approx(chance_of(policy, position, kind)))
-
-
-@BOTH
-def test_only_the_last_layers_change_if_so_asked(
-    policy: NetworkPolicy, position: Position, lesson: LessonKind
-) -> None:
-    player = position.view.player
-    kind = int(np.flatnonzero(position.record["hand34"][player])[0])
-    settings = AdaptationSettings(lesson=lesson, blocks=0, divergence=0.05, sure=2.0)
-    adapted = PolicyAdaptation(policy, likes(kind, player), settings)
-    adapted.play(deals_for(position, 200))
-    adapted.learn()
-    before = policy.model(Slot.DISCARD).network.state_dict()
-    after = adapted.policy().model(Slot.DISCARD).network.state_dict()
-    changed = {name for name in before if not torch.equal(before[name], after[name])}
-    assert changed
-    assert all(name.startswith("head") for name in changed)
 
 
 def test_nothing_is_learned_where_all_ends_are_alike(policy: NetworkPolicy, position: Position) -> None:
@@ -191,11 +149,10 @@ def test_what_the_tiles_decide_is_not_learned(policy: NetworkPolicy, position: P
     assert adapted.figures.divergence == 0.0
 
 
-@BOTH
-def test_noise_is_not_followed(policy: NetworkPolicy, position: Position, lesson: LessonKind) -> None:
+def test_noise_is_not_followed(policy: NetworkPolicy, position: Position) -> None:
     """Ends that have nothing to do with what was played leave the policy nearly as it was."""
     dice = np.random.default_rng(4)
-    found, settings = [], AdaptationSettings(lesson=lesson, divergence=0.3)
+    found, settings = [], AdaptationSettings(divergence=0.3)
     for seed in range(3):
         adapted = PolicyAdaptation(policy, lambda tables, _: dice.normal(size=len(tables)), settings, seed)
         adapted.play(deals_for(position, 24, seed))
@@ -204,22 +161,18 @@ def test_noise_is_not_followed(policy: NetworkPolicy, position: Position, lesson
     assert max(found) < 0.05
 
 
-@BOTH
-def test_a_worth_that_is_not_a_number_is_refused(
-    policy: NetworkPolicy, position: Position, lesson: LessonKind
-) -> None:
-    settings = AdaptationSettings(lesson=lesson)
+def test_a_worth_that_is_not_a_number_is_refused(policy: NetworkPolicy, position: Position) -> None:
+    settings = AdaptationSettings()
     adapted = PolicyAdaptation(policy, lambda tables, _: np.full(len(tables), np.nan), settings)
     adapted.play(deals_for(position, 4))
     with pytest.raises(ModelError, match="finite"):
         adapted.learn()
 
 
-@BOTH
-def test_the_same_seed_adapts_alike(policy: NetworkPolicy, position: Position, lesson: LessonKind) -> None:
+def test_the_same_seed_adapts_alike(policy: NetworkPolicy, position: Position) -> None:
     found = []
     for _ in range(2):
-        adapted = PolicyAdaptation(policy, points_worth, AdaptationSettings(lesson=lesson), seed=5)
+        adapted = PolicyAdaptation(policy, points_worth, AdaptationSettings(), seed=5)
         adapted.play(deals_for(position, 16))
         adapted.learn()
         found.append(adapted.policy().model(Slot.DISCARD).network.state_dict())
@@ -248,7 +201,7 @@ def test_a_cheap_win_that_does_not_help_is_given_up_for_one_that_does() -> None:
             scene.own(own, own)
     scene.draw("4p")
     observation, policy = scene.observe(), load_policy(compute=choose_compute("cpu", "fp32"))
-    view, predictor = RoundView.of(observation, scene.events), network_of(load(SHIPPED, "reward"))
+    view, predictor = RoundView.of(observation), network_of(load(SHIPPED, "reward"))
     assert isinstance(predictor, PredictorNetwork)
     before = chances_of(observation, policy)
     assert before[0][0].tile >> 2 == parse_hand("4p")[0] >> 2

@@ -111,7 +111,7 @@ def test_shrinking_gains_more_than_the_plain_mean(deals: Deals) -> None:
     rng = np.random.default_rng(5)
     gained, plain = [], []
     settings = SearchSettings(doubt=1e9)
-    few = Deals(deals.view, deals.unseen, deals.tiles[:16], deals.log_weights[:16], deals.effective)
+    few = Deals(deals.view, deals.unseen, deals.tiles[:16])
     for number in range(300):
         true = float(rng.normal(settings.order * math.log(0.2 / 0.8), settings.deviation))
         drawn = Drawn({FIRST: 0.0, SECOND: true}, 4_000.0, seed=number)

@@ -37,10 +37,10 @@ def test_a_process_that_cannot_adapt_is_reported(tmp_path: Path) -> None:
 
 def test_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     lessons = (TimedLesson(128, (2.0, 3.0)), TimedLesson(1000, (9.0, 11.0)))
-    bench = AdaptationBench("a machine", 2, 2, "diffusion", lessons)
+    bench = AdaptationBench("a machine", 2, "diffusion", lessons)
     assert print_adaptation(bench, as_json=False) == 0
     shown = capsys.readouterr().out.splitlines()
-    assert shown[0] == "a machine; 2 cores; processes: 2; sampler: diffusion"
+    assert shown[0] == "a machine; 2 cores; sampler: diffusion"
     assert shown[1] == "100 rounds a second, learning included"
     assert shown[3].split() == ["128", "2.5", "2.0", "3.0"]
     print_adaptation(bench, as_json=True)

@@ -6,20 +6,18 @@ import asyncio
 import os
 import signal
 from collections.abc import Iterator
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
 
-from bot.adaptation import process as processes
-from bot.adaptation.messages import FromWorker, RoundIsOver, WorkerIdle, WorkerReady, WorkerSetup
-from bot.adaptation.process import ThinkingProcess
+from bot.adaptation.messages import WorkerSetup
 from bot.adaptation.thoughts import Thoughts
 from bot.player.clock import MonotonicClock
 from bot.player.decision_maker import SeatPrompt
 from game.state import clone
 from game.table import Table
+from game.workers import child
 from policies.decision import Decision, decide
 from policies.inference import NetworkPolicy, load_policy
 from policies.thinking import ThinkingSettings
@@ -46,9 +44,7 @@ def idle() -> Iterator[set[int]]:
 @pytest.fixture
 def thoughts(folder: Path, idle: set[int]) -> Iterator[Thoughts]:
     thinking = ThinkingSettings(worlds=16, playouts=32, sampler="uniform", reward="points", adaptation=EAGER)
-    setup = WorkerSetup(
-        folder=folder, thinking=thinking, device="cpu", seconds=60.0, memory_mb=4000, processes=2
-    )
+    setup = WorkerSetup(folder=folder, thinking=thinking, device="cpu", seconds=60.0, memory_mb=4000, seed=6)
     found = Thoughts(setup, load_policy(folder), 60.0, "always", MonotonicClock(), "human")
     found.start()
     assert found.wait_until_ready(START_S)
@@ -98,13 +94,7 @@ async def test_it_adapts_searches_and_survives_being_killed_and_stopped_once(
     running = thoughts._process
     assert running is not None
     assert running.pid is not None
-    (helper,) = running._helpers
-    assert {running.pid, helper.pid} <= idle, "they make the game wait"
-    assert helper.is_alive()
-    helper.kill()
-    thoughts.begin_game("without a helper")
-    thoughts.see(asked, asked.events)
-    await until(lambda: thoughts.adapted(asked, base).improvement, tries=60_000)
+    assert running.pid in idle, "it makes the game wait"
 
     with capture_logs() as logs:
         os.kill(running.pid, signal.SIGKILL)
@@ -113,7 +103,7 @@ async def test_it_adapts_searches_and_survives_being_killed_and_stopped_once(
         assert (await search()).improvement is not None
 
         # stopped, it has work and says nothing: the program gives up on it
-        monkeypatch.setattr(processes, "SILENT_S", 0.2)
+        monkeypatch.setattr(child, "SILENT_S", 0.2)
         second = thoughts._process
         assert second is not None
         assert second.pid is not None
@@ -121,41 +111,10 @@ async def test_it_adapts_searches_and_survives_being_killed_and_stopped_once(
         thoughts.see(asked, asked.events)
         await asyncio.sleep(0.3)
         assert await search() == base
-        assert second.join(START_S)  # its helper, too
+        assert second.join(START_S)
     assert [each["event"] for each in logs if each["log_level"] == "warning"] == [
         "adaptation.restarted",
         "adaptation.off",
     ]
     with pytest.raises(ProcessLookupError):
         os.kill(second.pid, 0)
-
-
-async def test_work_that_crosses_with_the_word_that_there_is_none_is_still_to_do(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    setup = WorkerSetup(folder=Path(), thinking=ThinkingSettings(), device="cpu", seconds=1.0, memory_mb=1000)
-    heard: list[FromWorker] = []
-    process = ThinkingProcess(setup, heard.append, lambda: None, _say_idle_as_work_comes)
-    try:
-        assert process.ready.wait(START_S)
-        monkeypatch.setattr(processes, "SILENT_S", -1.0)
-        assert not process.hangs
-        process.send(RoundIsOver())
-        await until(lambda: WorkerIdle(0) in heard, tries=60_000)
-        assert process.hangs
-        process.send(RoundIsOver())
-        await until(lambda: WorkerIdle(2) in heard, tries=60_000)
-        assert not process.hangs
-    finally:
-        process.close()
-        assert process.join(START_S)
-
-
-def _say_idle_as_work_comes(connection: Connection, *_: object) -> None:
-    """At the first message say what a process says that has not heard it; at the second, that all is done."""
-    connection.send(WorkerReady())
-    connection.recv()
-    connection.send(WorkerIdle(0))
-    connection.recv()
-    connection.send(WorkerIdle(2))
-    connection.recv()

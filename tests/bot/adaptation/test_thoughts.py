@@ -21,7 +21,6 @@ from bot.adaptation.messages import (
     SearchAnswer,
     SearchRequest,
     ToWorker,
-    WorkerReady,
     WorkerSetup,
 )
 from bot.adaptation.thoughts import Thoughts, When
@@ -30,6 +29,7 @@ from bot.player.pace import Pace
 from game.actions import Action, ActionKind
 from game.observation import Observation
 from game.state import clone
+from game.workers.child import ChildReady
 from policies.adaptation import AdaptationProgress
 from policies.decision import decide
 from policies.improvement import Improvement, Option, OptionValue
@@ -53,7 +53,11 @@ class MadeUpProcess:
     all: list[MadeUpProcess]
 
     def __init__(
-        self, setup: WorkerSetup, on_message: Callable[[FromWorker], None], on_end: Callable[[], None], _: Any
+        self,
+        _: Any,
+        setup: WorkerSetup,
+        on_message: Callable[[FromWorker | ChildReady], None],
+        on_end: Callable[[str], None],
     ) -> None:
         self.say, self.die = on_message, on_end
         self.told: list[ToWorker] = []
@@ -89,7 +93,7 @@ def policy() -> NetworkPolicy:
 @pytest.fixture
 def start(policy: NetworkPolicy, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Thoughts]:
     MadeUpProcess.all = []
-    monkeypatch.setattr(thoughts, "ThinkingProcess", MadeUpProcess)
+    monkeypatch.setattr(thoughts, "Child", MadeUpProcess)
 
     def begin(
         clock: FakeClock | None = None,
@@ -348,7 +352,7 @@ def test_a_lost_process_is_replaced_once_and_the_rest_is_the_policy_alone(
             process().say(weights(policy, 0.02))
             assert found.adapted(asked, base).improvement
             if how == "dies":
-                process().die()
+                process().die("it died")
             else:
                 process().hangs = True
                 found.see(asked, ())
@@ -372,7 +376,7 @@ async def test_a_process_that_cannot_be_started_is_done_without(
     found, asked = start(clock), prompt()
     base = decide(asked, policy)
     process().hangs = True
-    monkeypatch.setattr(thoughts, "ThinkingProcess", nothing_left)
+    monkeypatch.setattr(thoughts, "Child", nothing_left)
     with capture_logs() as logs:
         assert await found.searched(asked, base, clock.now() + 3.0) == base
     assert [each["event"] for each in logs] == ["adaptation.restarted", "adaptation.off"]
@@ -384,7 +388,7 @@ async def test_without_a_process_there_is_no_search(
     found, asked = start(), prompt()
     base = decide(asked, policy)
     for _ in range(2):
-        process().die()
+        process().die("it died")
     assert await found.searched(asked, base, 1e9) == base
 
 
@@ -431,7 +435,7 @@ def test_how_adapting_goes_is_told_while_the_round_lasts(
     process().say(weights(policy, 0.02))
     assert found.standing is None
     found.see(asked, ())
-    process().die()
+    process().die("it died")
     assert found.standing is None
 
 
@@ -445,5 +449,5 @@ def test_a_search_alone_adapts_to_nothing(start: Callable[..., Thoughts]) -> Non
 def test_the_process_says_when_it_is_ready(start: Callable[..., Thoughts]) -> None:
     with capture_logs() as logs:
         start()
-        process().say(WorkerReady())
+        process().say(ChildReady())
     assert [each["event"] for each in logs] == ["adaptation.ready"]

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import multiprocessing
-import threading
-from collections.abc import Iterator
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 import msgspec
@@ -14,7 +10,6 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.adaptation import worker
-from bot.adaptation.helper import HelperReady, Helpers, _played
 from bot.adaptation.messages import (
     AdaptedWeights,
     FromWorker,
@@ -22,7 +17,6 @@ from bot.adaptation.messages import (
     RoundIsOver,
     SearchAnswer,
     SearchRequest,
-    WorkerBusy,
     WorkerSetup,
 )
 from bot.adaptation.worker import _Thinking
@@ -30,6 +24,8 @@ from game.errors import ModelError
 from game.observation import Observation
 from game.state import clone
 from game.table import Table
+from game.workers import child
+from game.workers.child import ChildBusy, Line
 from policies.compute import Compute
 from policies.thinking import Thinker, ThinkingSettings, load_thinker
 from tests.policies.models import EAGER, save_models
@@ -47,6 +43,7 @@ SETUP = WorkerSetup(
     device="cpu",
     seconds=600.0,
     memory_mb=8_000,
+    seed=7,  # of play-outs with a signal in their gradient
 )
 pytestmark = pytest.mark.usefixtures("one_thread")
 Told = RoundAsItStands | SearchRequest | RoundIsOver
@@ -77,31 +74,14 @@ def turns() -> list[RoundAsItStands]:
     return found
 
 
-@pytest.fixture
-def helper(thinker: Thinker) -> Iterator[Helpers]:
-    """One helper, in a thread."""
-    mine, theirs = multiprocessing.Pipe()
-    threading.Thread(target=_help, args=(theirs, thinker), daemon=True).start()
-    found = Helpers([mine])
-    found.wait_until_ready()
-    assert found.free() == 1
-    yield found
-    mine.close()
-
-
-def _help(connection: Connection, thinker: Thinker) -> None:
-    connection.send(HelperReady())
-    with contextlib.suppress(EOFError):
-        while True:
-            connection.send(_played(connection.recv(), connection, thinker))
-
-
 class Bench:
     """The thinking process's work, a step at a time, and the program's end of its line."""
 
-    def __init__(self, setup: WorkerSetup, thinker: Thinker, helpers: Helpers) -> None:
+    def __init__(self, setup: WorkerSetup, thinker: Thinker) -> None:
         self.ours, theirs = multiprocessing.Pipe()
-        self.thinking = _Thinking(theirs, setup, thinker, helpers)
+        line = Line(theirs)
+        line.memory_mb = setup.memory_mb
+        self.thinking = _Thinking(line, setup, thinker)
 
     def tell(self, message: Told) -> list[FromWorker]:
         """What it says until it has nothing left to do, but not how often it says that it works."""
@@ -115,7 +95,7 @@ class Bench:
         heard: list[FromWorker] = []
         while self.ours.poll():
             heard.append(self.ours.recv())
-        return [each for each in heard if not isinstance(each, WorkerBusy)]
+        return [each for each in heard if not isinstance(each, ChildBusy)]
 
     def lessons(self, message: Told) -> list[int]:
         """The play-outs behind each lesson that follows."""
@@ -126,14 +106,12 @@ class Bench:
 def test_each_turn_adds_a_quarter_and_one_lesson(
     setup: WorkerSetup,
     thinker: Thinker,
-    helper: Helpers,
     turns: list[RoundAsItStands],
     first_lesson: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """With a helper, also where there are fewer deals than processes."""
     monkeypatch.setattr(worker, "_FIRST_LESSON", first_lesson)
-    bench = Bench(setup, thinker, helper)
+    bench = Bench(setup, thinker)
     first, second, third = turns
     assert bench.lessons(first) == ([4, 16] if first_lesson == 4 else [16])
     assert bench.lessons(first) == [], "the same turn again"
@@ -142,12 +120,12 @@ def test_each_turn_adds_a_quarter_and_one_lesson(
     assert bench.lessons(RoundIsOver()) == []
 
 
-def test_one_deal_is_played_out_here(
-    setup: WorkerSetup, thinker: Thinker, helper: Helpers, turns: list[RoundAsItStands]
+def test_a_quarter_of_two_play_outs_is_none(
+    setup: WorkerSetup, thinker: Thinker, turns: list[RoundAsItStands]
 ) -> None:
     thinking = msgspec.structs.replace(setup.thinking, playouts=2)
     few = Thinker(thinker.policy, None, thinking)
-    bench = Bench(msgspec.structs.replace(setup, thinking=thinking), few, helper)
+    bench = Bench(msgspec.structs.replace(setup, thinking=thinking), few)
     assert bench.lessons(turns[0]) == [2]
     assert bench.lessons(turns[1]) == [], "a quarter of two is none"
 
@@ -156,7 +134,7 @@ def test_what_was_played_out_when_the_time_ends_is_learned_from(
     setup: WorkerSetup, thinker: Thinker, turns: list[RoundAsItStands], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "_BATCH", 4)
-    bench = Bench(msgspec.structs.replace(setup, seconds=1e-6), thinker, Helpers(()))
+    bench = Bench(msgspec.structs.replace(setup, seconds=1e-6), thinker)
     assert bench.lessons(turns[0]) == [4]
     assert bench.lessons(turns[1]) == []
 
@@ -164,9 +142,9 @@ def test_what_was_played_out_when_the_time_ends_is_learned_from(
 def test_a_failure_ends_the_play_outs_of_this_turn(
     setup: WorkerSetup, thinker: Thinker, turns: list[RoundAsItStands], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bench = Bench(setup, thinker, Helpers(()))
+    bench = Bench(setup, thinker)
     with monkeypatch.context() as patched, capture_logs() as logs:
-        patched.setattr(Thinker, "deals", _fail)
+        patched.setattr(Thinker, "play_out", _fail)
         assert bench.lessons(turns[0]) == []
     assert [each["event"] for each in logs] == ["adaptation.failed"]
     assert bench.lessons(turns[1]) == [4]
@@ -176,7 +154,7 @@ def test_a_search_leaves_the_adaptation_where_it_was(
     setup: WorkerSetup, thinker: Thinker, turns: list[RoundAsItStands]
 ) -> None:
     """A search may be for another player's tile, from where nothing is played out."""
-    bench = Bench(setup, thinker, Helpers(()))
+    bench = Bench(setup, thinker)
     first, second, _ = turns
     assert bench.lessons(first) == [16]
     base = second.observation.legal[0]
@@ -185,13 +163,13 @@ def test_a_search_leaves_the_adaptation_where_it_was(
     assert bench.lessons(second) == [20]
 
 
-@pytest.mark.parametrize(("sure", "way"), [(EAGER.sure, "both"), (1_000.0, "search")])
+@pytest.mark.parametrize(("divergence", "way"), [(EAGER.divergence, "both"), (1e-13, "search")])
 def test_a_search_is_of_the_adapted_policy_where_something_was_learned(
-    setup: WorkerSetup, thinker: Thinker, turns: list[RoundAsItStands], sure: float, way: str
+    setup: WorkerSetup, thinker: Thinker, turns: list[RoundAsItStands], divergence: float, way: str
 ) -> None:
-    adaptation = msgspec.structs.replace(EAGER, sure=sure)
+    adaptation = msgspec.structs.replace(EAGER, divergence=divergence)
     thinking = msgspec.structs.replace(setup.thinking, adaptation=adaptation)
-    bench = Bench(setup, Thinker(thinker.policy, None, thinking), Helpers(()))
+    bench = Bench(setup, Thinker(thinker.policy, None, thinking))
     bench.tell(turns[0])
     base = turns[0].observation.legal[0]
     (heard,) = bench.tell(SearchRequest(1, turns[0], base, float("inf")))
@@ -203,8 +181,8 @@ def test_a_search_is_of_the_adapted_policy_where_something_was_learned(
 def test_too_much_memory_ends_the_process(
     setup: WorkerSetup, thinker: Thinker, turns: list[RoundAsItStands], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker, "BEAT_S", -1.0)
-    bench = Bench(msgspec.structs.replace(setup, memory_mb=1), thinker, Helpers(()))
+    monkeypatch.setattr(child, "BEAT_S", -1.0)
+    bench = Bench(msgspec.structs.replace(setup, memory_mb=1), thinker)
     with pytest.raises(MemoryError, match="more than 1 MB"):
         bench.lessons(turns[0])
 

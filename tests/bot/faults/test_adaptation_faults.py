@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +16,6 @@ from bot.adaptation.messages import (
     RoundAsItStands,
     SearchAnswer,
     SearchRequest,
-    WorkerBusy,
-    WorkerReady,
     WorkerSetup,
 )
 from bot.adaptation.thoughts import Thoughts
@@ -27,8 +24,7 @@ from bot.dashboard.feed import Adapting, Feed
 from bot.play.run import PlayRun
 from bot.player.clock import MonotonicClock
 from game.actions import Action, ActionKind
-from game.processes import Startup
-from game.workers.pool import begin_worker
+from game.workers.child import Line
 from policies.adaptation import AdaptationProgress
 from policies.improvement import Improvement, OptionValue
 from policies.inference import load_policy
@@ -42,21 +38,19 @@ SEARCHES = 12
 """Answered before the process dies."""
 
 
-def serve_badly(connection: Connection, begin: Startup, setup: WorkerSetup) -> None:
+def serve_badly(line: Line, setup: WorkerSetup) -> None:
     """Answer everything wrongly, then die."""
-    begin_worker(begin)
-    connection.send(WorkerReady())
+    line.ready()
     named = load_policy(setup.folder).model(Slot.DISCARD).network.named_parameters()
     sound = {name: tensor.detach().numpy().copy() for name, tensor in named}
     answered = 0
     while answered < SEARCHES:
-        message = connection.recv()
-        connection.send(WorkerBusy())
-        if isinstance(message, RoundAsItStands):
-            connection.send(_weights(message, sound, answered))
-        elif isinstance(message, SearchRequest):
-            answered += 1
-            connection.send(_answer(message, answered))
+        for message in line.hear(wait=True):
+            if isinstance(message, RoundAsItStands):
+                line.send(_weights(message, sound, answered))
+            elif isinstance(message, SearchRequest):
+                answered += 1
+                line.send(_answer(message, answered))
 
 
 def _weights(message: RoundAsItStands, sound: dict[str, np.ndarray], turn: int) -> AdaptedWeights:

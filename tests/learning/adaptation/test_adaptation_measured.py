@@ -69,7 +69,6 @@ def test_hands_are_counted_and_their_gains_averaged() -> None:
         {"divergences": (0.0,)},
         {"moment": "end"},
         {"settings": AdaptationSettings(trials=1)},
-        {"settings": AdaptationSettings(lesson="slope")},  # type: ignore[arg-type]
     ],
 )
 def test_impossible_settings_are_refused(wrong: dict[str, object]) -> None:

@@ -9,7 +9,7 @@ import pytest
 from learning.matches.measuring import MeasurementReport
 from learning.worlds.command import DEALS
 from learning.worlds.figures import WorldsFigures, figures_of
-from learning.worlds.plan import DecisionWorlds, Gain, GameWorlds, SampledWorlds, WorldsPlan
+from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
 from learning.worlds.scores import HandErrors
 
 WORLDS = 70
@@ -21,7 +21,7 @@ A_POINT = 0.0055
 def a_plan(samplers: tuple[str, ...]) -> WorldsPlan:
     return WorldsPlan(
         policy="network", identity="x", samplers=samplers, settings=(), models="", games=1, per_game=2,
-        close=0.15, worlds=WORLDS, guesses=64, seed=0, final=True,
+        close=0.15, worlds=WORLDS, seed=0, final=True,
     )  # fmt: skip
 
 
@@ -42,15 +42,12 @@ def drawn(correlations: tuple[float, ...], games: int, noise: float = NOISE) -> 
             SampledWorlds(
                 found := worlds(each * mean + (1 - each**2) ** 0.5 * rng.normal(0.0, 300.0), WORLDS),
                 HandErrors(each, 0.2, 0.3, 6.0),
-                (1.0, 2.0, 3.0),
                 5.0,
-                7,
                 final(found),
             )
             for each in correlations
         )
-        gains = {"pass": Gain(0.01, 1.0), "all": Gain(0.1 * number, 5.0)}
-        return DecisionWorlds(9, 0, number, (0.5, 0.4), true, sampled, gains, final(true))
+        return DecisionWorlds(9, 0, number, (0.5, 0.4), true, sampled, final(true))
 
     return [GameWorlds(n, 60, (decision(n % 15), decision(n % 15)), 8.0) for n in range(games)]
 
@@ -107,13 +104,6 @@ def test_nothing_is_said_of_what_was_not_asked_for() -> None:
     plan = msgspec.structs.replace(a_plan(("uniform",)), final=False)
     assert figures_of(plan, drawn((0.0,), 3)).final is None
     assert figures_of(msgspec.structs.replace(plan, play=False), drawn((0.0,), 3)).points is None
-
-
-def test_likelihoods_are_by_go_around(found: WorldsFigures) -> None:
-    assert list(found.likelihoods) == ["0-2", "3-5", "6-8", "9-11", "12-14"]
-    assert found.kinds["pass"][0].value == pytest.approx(0.01)
-    assert found.kinds["all"][1] == 5.0
-    assert found.likelihoods["6-8"].value == pytest.approx(0.7, abs=0.02)
 
 
 def test_where_noise_leaves_nothing_the_correlation_is_not_defined() -> None:

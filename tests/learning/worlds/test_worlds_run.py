@@ -16,7 +16,7 @@ from learning.worlds.command import DEALS, make_plan, measure
 from learning.worlds.plan import WorldsPlan
 from learning.worlds.playing import WorldsSetup, close_decisions, differences_of, judge_of_games
 from learning.worlds.scores import scores_of
-from policies.deals import Evidence, UniformDeals
+from policies.deals import UniformDeals
 from tests.policies.fakes import Undecided
 
 
@@ -30,8 +30,7 @@ def undecided(tmp_path: Path) -> str:
 
 def a_plan(policy: str, **changes: object) -> WorldsPlan:
     plan = make_plan(
-        policy=policy, samplers=("uniform", "weighted:drawn=16,candidates=8,kept=4"), games=1, per_game=2,
-        close=0.05, worlds=4, guesses=4, seed=3,
+        policy=policy, samplers=("uniform", "uniform"), games=1, per_game=2, close=0.05, worlds=4, seed=3,
     )  # fmt: skip
     return msgspec.structs.replace(plan, **changes)
 
@@ -44,11 +43,6 @@ def test_a_game_is_judged_alike_each_time(undecided: str) -> None:
         assert row.true == again.true
         assert len(row.true) == 8
         assert [each.differences for each in row.samplers] == [each.differences for each in again.samplers]
-        assert row.gains == again.gains
-        assert all(gain.nats <= np.log(5) + 1e-4 for gain in row.gains.values())
-        assert row.gains["all"].rows == pytest.approx(
-            sum(row.gains[doing].rows for doing in Evidence().doings), abs=0.1
-        )
         assert row.chances[0] >= row.chances[1] >= 0.05
 
 
@@ -75,7 +69,7 @@ def test_differences_are_those_of_the_two_choices_over_the_same_deal() -> None:
 
 def test_rounds_are_compared_by_the_final_reward_too(tmp_path: Path) -> None:
     plan = make_plan(
-        policy="network", samplers=("uniform",), games=1, per_game=2, close=0.15, worlds=16, guesses=4,
+        policy="network", samplers=("uniform",), games=1, per_game=2, close=0.15, worlds=16,
         seed=3, final=True,
     )  # fmt: skip
     figures = measure(plan, tmp_path, workers=1, quiet=True).figures
@@ -91,23 +85,15 @@ def test_rounds_are_compared_by_the_final_reward_too(tmp_path: Path) -> None:
 def test_players_without_a_reward_predictor_are_refused_where_it_is_needed(undecided: str) -> None:
     with pytest.raises(ConfigError, match="not a policy of networks"):
         make_plan(
-            policy=undecided, samplers=("uniform",), games=1, per_game=2, close=0.05, worlds=4, guesses=4,
+            policy=undecided, samplers=("uniform",), games=1, per_game=2, close=0.05, worlds=4,
             seed=3, final=True,
-        )  # fmt: skip
-
-
-def test_deals_with_weights_are_refused(undecided: str) -> None:
-    with pytest.raises(ConfigError, match="weighted:candidates=0: deals with weights"):
-        make_plan(
-            policy=undecided, samplers=("weighted:candidates=0",), games=1, per_game=2, close=0.05, worlds=4,
-            guesses=4, seed=3,
         )  # fmt: skip
 
 
 def test_too_few_walls_are_refused(undecided: str) -> None:
     with pytest.raises(ConfigError, match="walls: 3 are too few"):
         make_plan(
-            policy=undecided, samplers=("uniform",), games=1, per_game=2, close=0.05, worlds=4, guesses=4,
+            policy=undecided, samplers=("uniform",), games=1, per_game=2, close=0.05, worlds=4,
             seed=3, walls=3,
         )  # fmt: skip
 
@@ -152,6 +138,6 @@ def test_a_run_goes_on_where_it_stopped(undecided: str, tmp_path: Path) -> None:
 
 def test_the_command_refuses_samplers_that_do_not_exist(tmp_path: Path) -> None:
     out = str(tmp_path / "out")
-    result = CliRunner().invoke(app, ["eval", "deals", "--out", out, "--sampler", "weighted:powr=2"])
+    result = CliRunner().invoke(app, ["eval", "deals", "--out", out, "--sampler", "diffusion:stops=2"])
     assert result.exit_code == 2
     assert not (tmp_path / "out").exists()

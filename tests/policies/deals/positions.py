@@ -6,9 +6,8 @@ import random
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from game.events import Draw, EndRound, GameEvent, StartRound
+from game.events import EndRound, GameEvent, StartRound
 from game.layout import AT_UNSEEN
 from game.observation import Observation
 from game.restore import concealed_hands
@@ -41,17 +40,12 @@ class Position:
         legal = tuple(legal_actions(record, player))
         self.record = record.copy()
         self.events = events
-        self.view = RoundView.of(Observation(self.record, player, legal, "hanchan"), events)
+        self.view = RoundView.of(Observation(self.record, player, legal, "hanchan"))
 
     def true_hands(self) -> list[list[int]]:
         """The real hands of the opponents, a tile just drawn last."""
         hands = concealed_hands(self.record)
         return [hands[opponent] for opponent in self.view.opponents]
-
-    def draws(self, opponent: int) -> NDArray[np.int16]:
-        """``[1, draws]``: what an opponent really drew."""
-        drawn = [e.tile for e in self.events if isinstance(e, Draw) and e.player == opponent]
-        return np.array([drawn], np.int16).reshape(1, -1)
 
 
 def simulated(seeds: range, share: float) -> Iterator[Position]:

@@ -8,20 +8,13 @@ from itertools import chain, islice
 import numpy as np
 import pytest
 
-from game.errors import StateMismatchError
+from game.errors import ConfigError, StateMismatchError
 from game.restore import seen_by
 from game.rules import legal_actions
 from game.state import apply, new_round
 from game.table import masked
-from policies.deals import (
-    DealSampler,
-    DealsOfHands,
-    UniformDeals,
-    UniformHands,
-    WeightedDeals,
-    WeightSettings,
-)
-from policies.deals.named import load_sampler
+from policies.deals import DealSampler, DealsOfHands, UniformDeals, UniformHands
+from policies.deals.named import load_sampler, settings_of
 from policies.hands.sampler import SampledHands
 from tests.policies.deals.positions import (
     Position,
@@ -31,30 +24,16 @@ from tests.policies.deals.positions import (
     simulated,
     truth_is_possible,
 )
-from tests.policies.fakes import Undecided
 from tests.scene import same
-
-SMALL = WeightSettings(drawn=32, candidates=8, kept=4, moves=1)
-
-
-def plain() -> list[DealSampler]:
-    return [UniformDeals(), DealsOfHands(UniformHands())]
 
 
 def samplers() -> list[DealSampler]:
-    weighted = WeightSettings(candidates=8, kept=4)
-    return [
-        *plain(),
-        WeightedDeals(Undecided(), SMALL),
-        WeightedDeals(Undecided(), weighted, DealsOfHands(UniformHands())),
-    ]
+    return [UniformDeals(), DealsOfHands(UniformHands())]
 
 
 def learned() -> list[DealSampler]:
     """The samplers with the included models of hands."""
-    weighted = WeightSettings(candidates=8, kept=4)
-    models = [load_sampler(name, Undecided()) for name in ("diffusion", "autoregressive")]
-    return [*models, *(WeightedDeals(Undecided(), weighted, model) for model in models)]
+    return [load_sampler(name) for name in ("diffusion", "autoregressive")]
 
 
 def check(positions: Iterable[Position], some: Sequence[DealSampler]) -> int:
@@ -80,7 +59,7 @@ def test_no_deal_of_the_included_models_contradicts_what_a_player_has_seen() -> 
 
 
 def test_no_deal_contradicts_what_a_player_has_seen_in_real_games() -> None:
-    assert check(islice(real("houou-02", 3, 0.2), 250), plain()) > 20
+    assert check(islice(real("houou-02", 3, 0.2), 250), samplers()) > 20
 
 
 @pytest.mark.slow
@@ -102,7 +81,7 @@ def test_a_view_of_open_hands_is_what_the_player_would_have_folded() -> None:
 
 
 @pytest.mark.parametrize("some", [samplers, learned])
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", range(2))
 def test_the_seed_determines_the_deals(some: Callable[[], list[DealSampler]], number: int) -> None:
     position = list(simulated(range(4, 5), 0.3))[-1]
     first, again, other = (some()[number].deals(position.view, 5, seed) for seed in (1, 1, 2))
@@ -144,3 +123,16 @@ def test_sampled_hands_survive_the_way_through_deals() -> None:
         again = DealsOfHands(Same()).deals(position.view, 4, 5).sampled_hands()
         assert np.array_equal(again.counts, hands.counts)
         assert np.array_equal(again.reds, hands.reds)
+
+
+def test_samplers_have_names() -> None:
+    assert isinstance(load_sampler("uniform"), UniformDeals)
+    assert settings_of("diffusion:steps=4").steps == 4
+
+
+@pytest.mark.parametrize(
+    "text", ["diffuse", "weighted", "diffusion:steps=-1", "autoregressive:steps=3", "uniform:drawn=3"]
+)
+def test_other_names_are_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="give uniform, autoregressive"):
+        load_sampler(text)
