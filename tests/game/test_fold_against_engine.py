@@ -24,7 +24,7 @@ from policies.heuristic.player import HeuristicPolicy
 
 K = ActionKind
 FULL_RUN = int(os.environ.get("SUZAKU_FOLD_GAMES", "2000"))
-SAMPLE = 40
+SAMPLE = 10
 
 Seat = Callable[[random.Random, Table, int, list[Action]], Action]
 _BOLD = (K.TSUMO, K.RON, K.ANKAN, K.KAKAN, K.DAIMINKAN, K.RIICHI)
@@ -134,9 +134,8 @@ def _engines(meld: Any, player: int) -> tuple[int, list[int], int, int]:
     return int(kind), sorted(meld.tiles), (meld.from_who - player) % 4, meld.called_tile
 
 
-@pytest.mark.parametrize("start", range(0, SAMPLE, 8))
-def test_the_fold_agrees_with_the_engine(start: int) -> None:
-    for seed in range(start, start + 8):
+def test_the_fold_agrees_with_the_engine() -> None:
+    for seed in range(SAMPLE):
         play(seed)
 
 

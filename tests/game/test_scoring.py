@@ -323,7 +323,7 @@ def finished_rounds(draw: st.DrawFn) -> tuple[np.void, int, bool]:
 RUNS = [(kind, kind + 1, kind + 2) for kind in range(27) if kind % 9 < 7]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(deadline=None)
 @given(finished_rounds())
 def test_has_yaku_agrees_with_the_value(finished: tuple[np.void, int, bool]) -> None:
     record, tile, is_tsumo = finished

@@ -253,9 +253,9 @@ def test_the_discard_table_agrees_with_ukeire_after_each_discard(case: tuple[Han
 
 
 def test_it_agrees_with_the_mahjong_library() -> None:
-    result = compare_shanten(4_000, seed=1)
+    result = compare_shanten(1_000, seed=1)
     assert result.example == ""
-    assert (result.cases, result.different) == (4_000, 0)
+    assert (result.cases, result.different) == (1_000, 0)
 
 
 @pytest.mark.slow
@@ -293,7 +293,7 @@ def test_a_damaged_table_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     good = shanten_table.load()
     (kept,) = (tmp_path / "tables").iterdir()
     whole = kept.read_bytes()
-    for damaged in (b"", whole[:-8], whole[:50_000] + b"?" + whole[50_001:]):
+    for damaged in (whole[:-8], whole[:50_000] + b"?" + whole[50_001:]):
         kept.write_bytes(damaged)
         assert np.array_equal(shanten_table.load().missing, good.missing)
         assert kept.read_bytes() == whole

@@ -47,8 +47,8 @@ def dying(folder: Path) -> Work[int, int]:
     return work
 
 
-def hopeless(_: int) -> Work[int, int]:
-    def work(task: int) -> Iterator[int]:
+def hopeless(_: int) -> Work[object, object]:
+    def work(task: object) -> Iterator[object]:
         yield task
         os._exit(7)
 
@@ -71,11 +71,6 @@ def refused(_: int) -> Work[int, int]:
     raise ConfigError("no such player")
 
 
-def printing(_: int) -> Work[int, int]:
-    print("prepared", flush=True)
-    return lambda _: iter([1])
-
-
 class Block(msgspec.Struct, frozen=True):
     """A task that brings weights along: more bytes than a pipe holds."""
 
@@ -93,11 +88,12 @@ def playing(_: int) -> Work[Block, tuple[int, int]]:
 
 
 def threads(_: int) -> Work[int, str]:
+    print("prepared", flush=True)
     return lambda _: iter([os.environ["OMP_NUM_THREADS"]])
 
 
 def test_every_task_is_done_once_and_its_end_comes_last() -> None:
-    for workers in (1, 2, 5):
+    for workers in (1, 3):
         found = list(results(counting, 100, [4, 2, 7], workers))
         assert sorted(value for _, value in found if isinstance(value, int)) == [
             *(200, 201, 202),
@@ -126,25 +122,20 @@ def test_large_tasks_reach_several_workers() -> None:
     assert sorted(value[1] for _, value in found if isinstance(value, tuple)) == [0, 1, 2, 3, 4]
 
 
-def test_a_large_task_is_named_in_few_words() -> None:
-    with capture_logs(), pytest.raises(WorkerFailed) as failed:
-        list(results(hopeless, 0, [Block.after(3, 7)], 1))
-    assert str(failed.value).startswith("task Block(number=")
-    assert len(str(failed.value)) < 120
-
-
 def test_no_tasks_start_no_process() -> None:
     assert list(results(unprepared, 0, [], 2)) == []
 
 
-def test_a_worker_runs_its_start_up_and_prints_nothing_to_stdout(
+def test_a_worker_runs_its_start_up_with_one_thread_and_prints_nothing_to_stdout(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
+    before = os.environ.get("OMP_NUM_THREADS")
     processes.on_start(partial(print, "begun", flush=True))
     try:
-        assert next(results(printing, 0, [0], 1)) == (0, 1)
+        assert next(results(threads, 0, [0], 1)) == (0, "1")
     finally:
         processes.on_start(processes.nothing)
+    assert os.environ.get("OMP_NUM_THREADS") == before
     out, err = capfd.readouterr()
     assert (out, err.split()) == ("", ["begun", "prepared"])
 
@@ -172,12 +163,6 @@ def test_processes_that_die_before_there_is_a_task_are_not_started_for_ever() ->
         processes.on_start(processes.nothing)
 
 
-def test_workers_compute_with_one_thread() -> None:
-    before = os.environ.get("OMP_NUM_THREADS")
-    assert next(results(threads, 0, [0], 1))[1] == "1"
-    assert os.environ.get("OMP_NUM_THREADS") == before
-
-
 def test_a_task_whose_process_was_killed_is_done_again(tmp_path: Path) -> None:
     with capture_logs() as logs:
         found = list(results(dying, tmp_path, [0, 1, 2], 2))
@@ -190,11 +175,12 @@ def test_a_task_whose_process_was_killed_is_done_again(tmp_path: Path) -> None:
 
 
 def test_a_task_that_kills_every_process_ends_the_run() -> None:
-    with (
-        capture_logs(),
-        pytest.raises(WorkerFailed, match=r"task 5: its process died 3 times \(exit code 7\)"),
-    ):
-        list(results(hopeless, 0, [5], 1))
+    with capture_logs(), pytest.raises(WorkerFailed) as failed:
+        list(results(hopeless, 0, [Block.after(5, 7)], 1))
+    said = str(failed.value)
+    assert said.startswith("task Block(number=")
+    assert said.endswith(": its process died 3 times (exit code 7)")
+    assert len(said) < 120  # the weights are not printed
 
 
 def test_an_error_in_a_task_ends_the_run_with_its_trace() -> None:

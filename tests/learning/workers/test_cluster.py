@@ -50,6 +50,7 @@ def meeting(folder: Path) -> Work[int, str]:
     return work
 
 
+@pytest.mark.slow
 def test_every_task_is_done_once_and_its_end_comes_last(address: str) -> None:
     found = list(spread(counting, 100, [4, 2, 7], ray=address))
     for task in (4, 2, 7):
@@ -58,6 +59,7 @@ def test_every_task_is_done_once_and_its_end_comes_last(address: str) -> None:
     assert len(found) == 12
 
 
+@pytest.mark.slow
 def test_a_task_can_carry_what_earlier_results_gave(address: str) -> None:
     seen: list[tuple[int, int]] = []
     tasks = (Block.after(number, len(seen)) for number in range(3))
@@ -68,6 +70,7 @@ def test_a_task_can_carry_what_earlier_results_gave(address: str) -> None:
     assert len({process for process, _ in seen}) == 1
 
 
+@pytest.mark.slow
 def test_a_worker_waits_for_a_task_that_comes_later(address: str) -> None:
     seen: list[int] = []
 
@@ -83,6 +86,7 @@ def test_a_worker_waits_for_a_task_that_comes_later(address: str) -> None:
     assert seen == [100, 101, 102, 200, 201, 202]
 
 
+@pytest.mark.slow
 def test_another_thread_can_stop_the_work(address: str) -> None:
     stop = threading.Event()
 
@@ -100,10 +104,12 @@ def test_nothing_to_do_needs_no_cluster() -> None:
     assert list(spread(counting, 0, [], ray="local")) == []
 
 
+@pytest.mark.slow
 def test_workers_compute_with_one_thread(address: str) -> None:
     assert [value for _, value in spread(threads, 0, [0], ray=address)] == ["1", DONE]
 
 
+@pytest.mark.slow
 def test_a_task_whose_process_was_killed_is_done_again(address: str, tmp_path: Path) -> None:
     with capture_logs() as logs:
         found = list(spread(dying, tmp_path, [0, 1, 2], ray=address))
@@ -113,11 +119,13 @@ def test_a_task_whose_process_was_killed_is_done_again(address: str, tmp_path: P
     assert [(entry["event"], entry["task"], entry["times"]) for entry in logs] == [("worker.lost", "1", 1)]
 
 
+@pytest.mark.slow
 def test_a_task_that_kills_every_process_ends_the_run(address: str) -> None:
     with capture_logs(), pytest.raises(WorkerFailed, match="task 5: its process was lost 3 times"):
         list(spread(hopeless, 0, [5], ray=address))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("prepare", "said"),
     [
@@ -133,11 +141,13 @@ def test_an_error_in_a_worker_ends_the_run(
         list(spread(prepare, 0, [3], ray=address))
 
 
+@pytest.mark.slow
 def test_processes_that_die_before_they_are_ready_end_the_run(address: str) -> None:
     with capture_logs(), pytest.raises(WorkerFailed, match="3 processes died before any was ready"):
         list(spread(stillborn, 0, [5], ray=address))
 
 
+@pytest.mark.slow
 def test_a_machine_with_another_program_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     here = learning.workers.cluster.program()
     monkeypatch.setattr(learning.workers.cluster, "program", lambda: {**here, "torch": "2.12.0"})
@@ -145,6 +155,7 @@ def test_a_machine_with_another_program_is_refused(address: str, monkeypatch: py
         list(spread(counting, 100, [1], ray=address))
 
 
+@pytest.mark.slow
 def test_leaving_early_leaves_the_cluster_free(address: str) -> None:
     running = spread(counting, 1, list(range(50)), ray=address)
     next(running)
