@@ -16,8 +16,10 @@ import pytest
 
 from bot.ask.app import MODULES as ASK_MODULES
 from bot.table.app import MODULES, SHARED
-from tests.faults import ROOT
 
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[1]
 PACKAGES = ("game", "policies", "replays", "learning", "bot")
 BESIDE = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "config.yaml")
 _NOT_SOURCE = shutil.ignore_patterns("__pycache__", "games", "*.egg-info")

@@ -54,7 +54,7 @@ async def settle(turns: int = 20) -> None:
         await asyncio.sleep(0)
 
 
-async def until(condition: Callable[[], object], tries: int = 20_000) -> None:
+async def until(condition: Callable[[], object], tries: int = 120_000) -> None:
     """Wait in real time for something on a socket or a thread, checking every millisecond."""
     for _ in range(tries):
         if condition():

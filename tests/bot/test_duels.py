@@ -49,6 +49,7 @@ def test_a_player_against_itself_is_even(table: Path) -> None:
     assert found["games"] == 600
 
 
+@pytest.mark.slow
 def test_games_do_not_depend_on_the_number_of_processes(table: Path) -> None:
     arguments = ("duel", "normal", table / NODES_FILE, "--deals", "2500", "--seed", "3")
     one, two = (report(*arguments, "--workers", str(workers)) for workers in (1, 2))
@@ -130,6 +131,7 @@ def test_bad_logs_and_options_are_refused(tmp_path: Path, table: Path) -> None:
         assert message in result.stderr
 
 
+@pytest.mark.slow
 def test_a_killed_run_resumes(tmp_path: Path) -> None:
     """The program as a process: SIGTERM saves the table, and the same command takes it to the same end."""
     arguments = (

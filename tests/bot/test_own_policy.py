@@ -16,8 +16,8 @@ pytestmark = pytest.mark.usefixtures("restore_logs")
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "policy.md"
 SMALL = {
-    "arena": ("--games", "4", "--workers", "1", "--json"),
-    "play": ("--json", "--seed", "7", "--out", "r"),
+    "arena": ("--games", "4", "--tonpuu", "--workers", "1", "--json"),
+    "play": ("--json", "--type", "tonpuu", "--seed", "7", "--out", "r"),
 }
 """What a test adds to the commands of the document, to play less and to read what came of it."""
 
@@ -118,11 +118,11 @@ def test_the_configuration_takes_a_file_and_no_other_name() -> None:
 
 def test_an_error_in_play_costs_one_decision_and_names_the_line(folder: Path) -> None:
     (folder / "mine.py").write_text(ONE_ERROR)
-    code, out, err = run("play", "--policy", "python:mine.py", *SMALL["play"], "--type", "tonpuu")
+    code, out, err = run("play", "--policy", "python:mine.py", *SMALL["play"])
     assert code == 0
     assert json.loads(out)["decisions"]["fallbacks"] >= 1
     assert "discard slot: line 7: IndexError: " in err
-    flags = ("--challenger", "python:mine.py", "--champion", "random", "--tonpuu")
+    flags = ("--challenger", "python:mine.py", "--champion", "random")
     code, out, _ = run("arena", *flags, *SMALL["arena"], "--out", "results")
     answer = json.loads(out)
     assert (code, len(answer["many_faults"])) == (1, 1)

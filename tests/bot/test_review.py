@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -240,15 +241,15 @@ def test_the_most_frequent_player_is_suggested_if_none_is_named(
 
 
 def test_an_index_of_different_people_says_so(file: Path, longer: GameRecord) -> None:
-    (file.parent / "z.json").write_text(write_game(longer, "tenhou6"))
     for names, players in ((longer.names, 1), (("x", *longer.names[1:]), 2)):
         (file.parent / "z.json").write_text(
             write_game(msgspec.structs.replace(longer, names=names), "tenhou6")
         )
-        for more in ([], ["--anonymous"]):
-            made = json.loads(run(file.parent, "--seat", 0, "--json", *more).stdout)
-            assert made["total"]["players"] == players
-        assert ("by 2 different players" in run(file.parent, "--seat", 0).stdout) == (players == 2)
+        shown = run(file.parent, "--seat", 0, "--out", "out").stdout
+        assert json.loads(Path("out/index.json").read_bytes())["total"]["players"] == players
+        assert ("by 2 different players" in shown) == (players == 2)
+    hidden = json.loads(run(file.parent, "--seat", 0, "--json", "--anonymous").stdout)
+    assert hidden["total"]["players"] == 2
 
 
 def test_missing_facts_of_a_record_are_reported(game: GameRecord, tmp_path: Path) -> None:
@@ -264,9 +265,10 @@ def test_missing_facts_of_a_record_are_reported(game: GameRecord, tmp_path: Path
         ([head.replace('"lobby":0', '"lobby":7447'), *lines], ["lobby"], "the private lobby 7447"),
     ):
         path.write_text("\n".join(text) + "\n")
-        made = json.loads(run(path, "--seat", 0, "--json").stdout)
-        assert [each["key"] for each in made["game"]["caveats"]] == keys
         shown = run(path, "--seat", 0, "--out", tmp_path / "out").stdout
+        (made,) = (json.loads(each.read_bytes()) for each in (tmp_path / "out").glob("*.json"))
+        assert [each["key"] for each in made["game"]["caveats"]] == keys
+        shutil.rmtree(tmp_path / "out")
         assert ("note: " in shown) == bool(keys)
         assert said in shown
 

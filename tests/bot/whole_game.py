@@ -22,6 +22,7 @@ from policies.heuristic.player import HeuristicPolicy
 from replays.record import GameRecord
 from tests.bot.relay import Plan, Relay, Side, unchanged
 
+TONPUU = 1
 QUICK = Waits(first_s=0.004, growth=2.0, longest_s=0.1, tries=12)
 ACCOUNT = "ID0123ABCD-aBcD5678"
 
@@ -65,7 +66,12 @@ class Outcome:
 
 
 async def play_through(
-    plan: Plan = unchanged, *, seed: int = 7, game_type: int = 9, name: str = "NoName", **settings: object
+    plan: Plan = unchanged,
+    *,
+    seed: int = 7,
+    game_type: int = TONPUU,
+    name: str = "NoName",
+    **settings: object,
 ) -> Outcome:
     """Play one game to its end; the lobby's record and the client's results."""
     records: list[GameRecord] = []
@@ -86,9 +92,20 @@ async def play_through(
             )
             session = Session(SessionSettings(name=name, game_type=game_type))
             client = TenhouClient(line, session, player, journal, clock, rng, hooks=Hooks())
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(300):
                 await client.run()
             await lobby.records_saved()
     return Outcome(
         records[0], journal.results, journal.missed, relay.frames, relay.connections, player.tally, logs
     )
+
+
+_UNDISTURBED: dict[tuple[int, str], Outcome] = {}
+
+
+async def undisturbed(game_type: int = TONPUU, name: str = "NoName") -> Outcome:
+    """The game over a sound connection, played once for all tests of a process."""
+    played = _UNDISTURBED.get((game_type, name))
+    if played is None:
+        played = _UNDISTURBED[game_type, name] = await play_through(game_type=game_type, name=name)
+    return played

@@ -16,7 +16,6 @@ from tests.bot.whole_game import ACCOUNT, play_through
 from tests.fuzz.script import connections, write_script
 
 CORPUS: Final = Path(__file__).parent / "corpus"
-TONPUU: Final = 1
 
 
 def cut_every(frames: int) -> Plan:
@@ -29,7 +28,7 @@ def cut_every(frames: int) -> Plan:
 async def main() -> None:
     plans = {"whole": unchanged, "cut": cut_every(37)}
     for (name, plan), seed in itertools.product(plans.items(), (7, 12)):
-        played = await play_through(plan, seed=seed, game_type=TONPUU, name=ACCOUNT)
+        played = await play_through(plan, seed=seed, name=ACCOUNT)
         write_script(CORPUS / f"tonpuu-{name}-{seed}.txt", connections(played.frames))
 
 

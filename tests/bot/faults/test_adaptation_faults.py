@@ -68,7 +68,7 @@ def _weights(message: RoundAsItStands, sound: dict[str, np.ndarray], turn: int) 
 def _answer(message: SearchRequest, number: int) -> SearchAnswer:
     """Too late, to another request, or with an option that is not there."""
     if number % 3 == 0:
-        time.sleep(0.08)
+        time.sleep(0.06)
     stolen = OptionValue(Action(ActionKind.ANKAN, consumed=(0, 1, 2, 3)), 0.5, 9.0, 1.0, 9.0, 1.0, 32)
     asked = message.number - 1 if number % 3 == 1 else message.number
     return SearchAnswer(asked, Improvement("search", message.base, values=(stolen,)))
@@ -81,7 +81,7 @@ def thoughts(tmp_path: Path) -> Iterator[Thoughts]:
     setup = WorkerSetup(folder=folder, thinking=thinking, device="cpu", seconds=9.0, memory_mb=900)
     found = Thoughts(setup, load_policy(folder), 0.05, "always", MonotonicClock(), "human", serve_badly)
     found.start()
-    assert found.wait_until_ready(60.0)
+    assert found.wait_until_ready(300.0)
     yield found
     found.close()
 
@@ -98,10 +98,10 @@ def test_fault_14_wrong_late_and_old_results_change_nothing_and_fault_15_a_lost_
     with capture_logs() as logs:
         asyncio.run(run.play())
         run.close()
-        for _ in range(600):  # on a crowded machine the process dies after the game
+        for _ in range(6000):  # on a crowded machine the process dies after the game
             if any(each["event"] == "adaptation.restarted" for each in logs):
                 break
-            time.sleep(0.1)
+            time.sleep(0.02)
     result = run.result()
     assert result.exit_code == 0
     assert len(result.games) == 1

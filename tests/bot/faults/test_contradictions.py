@@ -31,8 +31,6 @@ from tests.bot.scripts import (
 )
 from tests.bot.whole_game import Outcome, play_through
 
-TONPUU = 1
-SEED = 7
 WHOLE = 4
 """Minimum number of rounds of a tonpuu game."""
 THROWS_OUR_TILE = f'{{"tag":"F{HAND[0]}"}}'
@@ -69,7 +67,7 @@ def check(outcome: Outcome) -> None:
 
 async def test_fault_07_a_contradiction_in_every_round_ends_in_a_finished_game() -> None:
     plan = Contradict("INIT")
-    outcome = await play_through(plan, seed=SEED, game_type=TONPUU)
+    outcome = await play_through(plan)
     check(outcome)
     assert plan.done >= WHOLE
     assert outcome.connections == plan.done + 1
@@ -78,7 +76,7 @@ async def test_fault_07_a_contradiction_in_every_round_ends_in_a_finished_game()
 
 async def test_fault_07_a_contradiction_after_every_return_ends_in_a_finished_game() -> None:
     plan = Contradict("INIT", "REINIT")
-    outcome = await play_through(plan, seed=SEED, game_type=TONPUU)
+    outcome = await play_through(plan)
     check(outcome)
     lost = [entry for entry in outcome.logs if entry.get("until")]
     assert len(lost) >= WHOLE - 1, "each round is played to its end without our table"

@@ -69,7 +69,6 @@ def play(monkeypatch: pytest.MonkeyPatch, fault: Callable[[str], None]) -> tuple
 FAULTS = [
     torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB"),
     RuntimeError("CUDA error: an illegal memory access was encountered"),
-    MemoryError(),
 ]
 
 

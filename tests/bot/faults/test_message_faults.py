@@ -14,16 +14,9 @@ from tests.bot.fake_clock import until
 from tests.bot.fake_server import Hang, Hear, Say, Step, fake_server
 from tests.bot.relay import Plan, Side
 from tests.bot.scripts import BACK, DEAL, DRAW, DRAWN, END, HAND, INIT, LOGIN, SEAT, TURN, reinit
-from tests.bot.whole_game import Outcome, play_through
-
-TONPUU = 1
-SEED = 7
+from tests.bot.whole_game import Outcome, play_through, undisturbed
 
 IN_ROUND = ("D", "E", "F", "G", "d", "e", "f", "g", "T", "U", "V", "W")
-
-
-async def whole_game() -> Outcome:
-    return await play_through(seed=SEED, game_type=TONPUU)
 
 
 def numbers_of(whole: Outcome, wanted: Callable[[str], bool], count: int, seed: int = 1) -> list[int]:
@@ -51,8 +44,8 @@ def twice(number: int) -> Plan:
     return lambda n, _, text: (text, text) if n == number else (text,)
 
 
-def late(number: int) -> Plan:
-    return lambda n, _, text: (0.02, text) if n == number else (text,)
+def late(numbers: Sequence[int]) -> Plan:
+    return lambda n, _, text: (0.02, text) if n in numbers else (text,)
 
 
 class Swap:
@@ -73,9 +66,9 @@ class Swap:
 
 
 async def test_fault_07_a_repeated_frame_is_noticed_and_the_round_comes_back() -> None:
-    whole = await whole_game()
-    for number in numbers_of(whole, is_table_frame, 4):
-        outcome = await play_through(twice(number), seed=SEED, game_type=TONPUU)
+    whole = await undisturbed()
+    for number in numbers_of(whole, is_table_frame, 2):
+        outcome = await play_through(twice(number))
         same_result(outcome, whole)
         assert outcome.count("state.mismatch") >= 1, whole.frames[number - 1]
         assert outcome.connections == 2
@@ -83,39 +76,33 @@ async def test_fault_07_a_repeated_frame_is_noticed_and_the_round_comes_back() -
 
 
 async def test_fault_07_swapped_frames_are_noticed_and_the_round_comes_back() -> None:
-    whole = await whole_game()
-    swappable = [
-        n
-        for n in numbers_of(
-            whole, lambda text: text in ('{"tag":"U"}', '{"tag":"V"}', '{"tag":"W"}'), 6, seed=2
-        )
-        if whole.frames[n][0] == "S"
-    ]
+    whole = await undisturbed()
+    draws = numbers_of(whole, lambda text: text in ('{"tag":"U"}', '{"tag":"V"}', '{"tag":"W"}'), 6, seed=2)
+    swappable = [n for n in draws if whole.frames[n][0] == "S"]
     assert swappable
-    for number in swappable:
-        outcome = await play_through(Swap(number), seed=SEED, game_type=TONPUU)
+    for number in swappable[:2]:
+        outcome = await play_through(Swap(number))
         same_result(outcome, whole)
         assert outcome.count("state.mismatch") >= 1
         assert outcome.connections >= 2
 
 
 async def test_fault_07_a_late_frame_changes_nothing() -> None:
-    whole = await whole_game()
-    for number in numbers_of(whole, is_table_frame, 4, seed=3):
-        outcome = await play_through(late(number), seed=SEED, game_type=TONPUU)
-        same_result(outcome, whole)
-        assert outcome.connections == 1
+    whole = await undisturbed()
+    outcome = await play_through(late(numbers_of(whole, is_table_frame, 4, seed=3)))
+    same_result(outcome, whole)
+    assert outcome.connections == 1
 
 
 async def test_fault_07_a_lost_frame_is_noticed_and_the_round_comes_back() -> None:
-    whole = await whole_game()
-    others = numbers_of(whole, lambda text: text[8:9] in "efgEFG" and '"t"' not in text, 4, seed=4)
+    whole = await undisturbed()
+    others = numbers_of(whole, lambda text: text[8:9] in "efgEFG" and '"t"' not in text, 2, seed=4)
     for number in others:
 
         def lose(n: int, _: Side, text: str, number: int = number) -> Sequence[object]:
             return () if n == number else (text,)
 
-        outcome = await play_through(lose, seed=SEED, game_type=TONPUU)
+        outcome = await play_through(lose)
         same_result(outcome, whole)
         assert outcome.connections >= 2
 
@@ -211,7 +198,7 @@ def spoiled(text: str, rng: random.Random) -> str:
     return "".join(chars)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 6))])
 async def test_fault_09_spoiled_frames_never_stop_a_game(seed: int) -> None:
     rng = random.Random(seed)
 
@@ -222,7 +209,7 @@ async def test_fault_09_spoiled_frames_never_stop_a_game(seed: int) -> None:
         )
         return (spoiled(text, rng),) if side == "S" and not fragile and rng.random() < 0.02 else (text,)
 
-    outcome = await play_through(spoil, seed=SEED, game_type=TONPUU, silence_s=1.0, broken_silence_s=0.2)
+    outcome = await play_through(spoil, silence_s=1.0, broken_silence_s=0.2)
     assert outcome.record.ending is not None
     assert len(outcome.results) + outcome.missed == 1
 
@@ -259,15 +246,14 @@ async def test_fault_10_a_wrong_offer_on_a_discard_is_passed(bits: int) -> None:
 
 
 async def test_fault_10_offers_that_were_taken_away_are_not_used() -> None:
-    whole = await whole_game()
-    offered = numbers_of(whole, lambda text: '"t"' in text, 2, seed=5)
-    for number in offered:
+    whole = await undisturbed()
+    (number,) = numbers_of(whole, lambda text: '"t"' in text, 1, seed=5)
 
-        def take_away(n: int, _: Side, text: str, number: int = number) -> Sequence[object]:
-            return (with_offer(text, None),) if n == number else (text,)
+    def take_away(n: int, _: Side, text: str) -> Sequence[object]:
+        return (with_offer(text, None),) if n == number else (text,)
 
-        # The lobby waits for an answer that cannot come: its clock passes for us.
-        outcome = await play_through(take_away, seed=SEED, game_type=TONPUU, silence_s=0.2)
-        assert outcome.record.ending is not None
-        assert len(outcome.results) == 1
-        assert outcome.count("state.mismatch") >= 1
+    # The lobby waits for an answer that cannot come: its clock passes for us.
+    outcome = await play_through(take_away, silence_s=0.2)
+    assert outcome.record.ending is not None
+    assert len(outcome.results) == 1
+    assert outcome.count("state.mismatch") >= 1

@@ -1,17 +1,15 @@
-"""Faults 5, 19 and 26 with real processes: started twice, on one id, on a full disk."""
+"""Faults 5 and 19: two clients on one id, and a full disk."""
 
 from __future__ import annotations
 
 import asyncio
 import errno
-import functools
 import os
 from pathlib import Path
 
 import pytest
 from structlog.testing import capture_logs
 
-from bot.play.resume_store import resume_store
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.lobby import Lobby, LobbySettings
 from game.errors import SessionReplaced
@@ -20,22 +18,16 @@ from replays.record import GameRecord
 from tests.bot.client_bench import ClientBench
 from tests.bot.fake_clock import until
 from tests.bot.fake_server import fake_server
-from tests.bot.program import files_in, suzaku_play
+from tests.bot.program import files_in
 from tests.bot.scripts import GAME
-from tests.bot.whole_game import ACCOUNT
+from tests.bot.whole_game import ACCOUNT, TONPUU
 
 SEED = 7
-AS_US = {"local.user_id_env": "OUR_ID"}
-
-
-@pytest.fixture(autouse=True)
-def _our_id(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OUR_ID", ACCOUNT)
 
 
 async def test_the_end_of_a_game_that_was_heard_is_not_told_again() -> None:
     async with Lobby(LobbySettings(seed=SEED)) as lobby:
-        async with ClientBench(lobby.url, name=ACCOUNT, games=2) as bench:
+        async with ClientBench(lobby.url, name=ACCOUNT, game_type=TONPUU, games=2) as bench:
             await bench.ended()
         assert lobby.games == 2
     first, second = bench.journal.results
@@ -43,55 +35,34 @@ async def test_the_end_of_a_game_that_was_heard_is_not_told_again() -> None:
     assert not bench.logged("state.resynced")
 
 
-async def test_fault_05_two_clients_on_one_id_the_first_keeps_the_seat(tmp_path: Path) -> None:
-    records: list[GameRecord] = []
+async def test_fault_05_two_clients_on_one_id_the_first_keeps_the_seat() -> None:
     settings = LobbySettings(seed=SEED, delay_s=0.02)
-    async with (
-        Lobby(settings, on_record=records.append) as lobby,
-        suzaku_play(tmp_path, "--url", lobby.url, "--type", "tonpuu", settings=AS_US) as first,
-    ):
-        await first.logs("decision.made")
-        async with ClientBench(lobby.url, name=ACCOUNT) as bench:
-            while len(bench.logged("login.rejected")) < 2:
-                await bench.clock.advance(1)
+    async with Lobby(settings) as lobby, ClientBench(lobby.url, name=ACCOUNT, game_type=TONPUU) as first:
+        await until(lambda: "decision.made" in first.events())
+        async with ClientBench(
+            lobby.url, name=ACCOUNT
+        ) as second:  # from here on it collects both clients' logs
+            while len(second.logged("login.rejected")) < 2:
+                await second.clock.advance(1)
                 await asyncio.sleep(0.002)
-            assert bench.logged("login.rejected")[0]["code"] == "1004"
-            assert not bench.logged("game.started")
-        assert await first.ends() == 0
-        await lobby.records_saved()
-    assert len(records) == 1
+            assert second.logged("login.rejected")[0]["code"] == "1004"
+            assert not second.logged("game.started")
+        await first.ended()
+    assert len(first.journal.results) == 1
 
 
-async def test_fault_05_whoever_has_the_code_takes_the_seat_and_the_first_stops(tmp_path: Path) -> None:
+async def test_fault_05_whoever_has_the_code_takes_the_seat_and_the_first_stops() -> None:
     settings = LobbySettings(seed=SEED, delay_s=0.02)
     async with Lobby(settings) as lobby, ClientBench(lobby.url) as first:
         await until(lambda: "decision.made" in first.events())
-        with resume_store(tmp_path / "state" / "suzaku" / "seats", lobby.url) as store:
-            assert store is not None
-            store.save(first.session.resume_code)
-        async with suzaku_play(tmp_path, "--url", lobby.url) as second:
+        async with ClientBench(lobby.url, gpid=first.session.resume_code) as second:
             with pytest.raises(SessionReplaced):
                 await first.ended()
             await first.clock.advance(3600)
-            await second.logs("decision.made")
-            assert second.named("state.resynced")
-    assert "session.replaced" in first.events()
-    assert first.events().count("conn.opened") == 1
-
-
-async def test_fault_26_a_second_process_of_one_id_exits_2_and_a_killed_one_leaves_no_lock(
-    tmp_path: Path,
-) -> None:
-    async with Lobby(LobbySettings(seed=SEED, delay_s=0.05)) as lobby:
-        us = functools.partial(suzaku_play, tmp_path, "--url", lobby.url, settings=AS_US)
-        async with us() as first:
-            await first.logs("decision.made")
-            async with us() as second:
-                assert await second.ends() == 2
-            assert "another process" in second.said
-            await first.kill()
-        async with us() as third:
-            await third.logs("decision.made")
+            await until(lambda: second.logged("decision.made"))
+            assert second.logged("state.resynced")
+            assert second.logged("session.replaced")
+            assert second.events().count("conn.opened") == 1  # its own; the first does not come back
 
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EROFS])
@@ -105,7 +76,7 @@ async def test_fault_19_a_full_or_read_only_disk_costs_no_game(
     with monkeypatch.context() as disk, capture_logs() as logs:
         disk.setattr("game.files.os.fsync", refuse)
         async with Lobby(LobbySettings(seed=SEED), on_record=library.keep) as lobby:
-            async with ClientBench(lobby.url) as bench:
+            async with ClientBench(lobby.url, game_type=TONPUU) as bench:
                 await bench.ended()
             await lobby.records_saved()
             assert len(bench.journal.results) == 1
@@ -114,7 +85,7 @@ async def test_fault_19_a_full_or_read_only_disk_costs_no_game(
     assert files_in(tmp_path, "*.tmp") == []
     # space again: the record is still there
     async with Lobby(LobbySettings(seed=SEED + 1), on_record=library.keep) as lobby:
-        async with ClientBench(lobby.url) as bench:
+        async with ClientBench(lobby.url, game_type=TONPUU) as bench:
             await bench.ended()
         await lobby.records_saved()
     assert library.waiting == 0

@@ -10,13 +10,17 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 from typer.testing import CliRunner
 
 from bot import cli
+from bot.logs.rate_limit import LIMIT
+from bot.logs.setup import tell_left_out
 from policies.heuristic.player import HeuristicPolicy
-from tests.bot.fake_server import Drop, FakeServer, Hang, Hear, Say, Script, Step, fake_server
+from tests.bot.fake_server import Drop, FakeServer, Flood, Hang, Hear, Say, Script, Step, fake_server
 from tests.bot.scripts import BACK, DEAL, DRAW, END, GAME, INIT, LOGIN, SEAT, TURN, reinit
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
@@ -36,12 +40,12 @@ def served(*scripts: Script) -> Iterator[FakeServer]:
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
     thread.start()
-    assert up.wait(30)
+    assert up.wait(300)
     try:
         yield servers[0]
     finally:
         down.set()
-        thread.join(30)
+        thread.join(300)
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +55,7 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUZAKU_DECISION__POLICY", "heuristic")
 
 
-def play(url: str, *more: str) -> tuple[int, str, list[dict[str, object]]]:
+def play(url: str, *more: str) -> tuple[int, str, list[dict[str, Any]]]:
     """Exit code, everything shown, and what was logged, of one game at a server."""
     args = ["play", "--url", url, "--log-format", "json", "--out", "r", *more]
     result = CliRunner().invoke(cli.app, args)
@@ -59,7 +63,7 @@ def play(url: str, *more: str) -> tuple[int, str, list[dict[str, object]]]:
     return result.exit_code, result.output, logged
 
 
-def named(logged: list[dict[str, object]], event: str) -> list[dict[str, object]]:
+def named(logged: list[dict[str, Any]], event: str) -> list[dict[str, Any]]:
     return [entry for entry in logged if entry["event"] == event]
 
 
@@ -142,7 +146,7 @@ def test_fault_11_a_decision_over_budget_costs_no_game(monkeypatch: pytest.Monke
 
         def hang() -> list[list[float]]:
             """Until the program has answered without it."""
-            until = time.monotonic() + 20
+            until = time.monotonic() + 120
             while "D" not in server.tags() and time.monotonic() < until:
                 time.sleep(0.01)
             return []
@@ -170,6 +174,30 @@ def test_fault_24_names_and_chat_cannot_steer_the_terminal() -> None:
     assert code == 0, shown
     assert "evil" in shown
     assert not any(char in shown for char in "\x1b\x07\u202e")
+
+
+CHATS = 1500
+MOST_BYTES = 150_000
+"""A fraction of the size of all the chat."""
+
+
+def test_fault_27_chat_without_end_fills_neither_log_nor_capture(tmp_path: Path) -> None:
+    flood: list[Step] = [Flood('{"tag":"CHAT","uname":"%41","text":"' + "%41" * 80 + '"}', CHATS)]
+    capture = tmp_path / "frames.tsv"
+    with served([*LOGIN, *flood, *SEAT, *DEAL, *flood, *TURN, *END]) as server:
+        code, shown, logged = play(server.url, "--capture", str(capture))
+    assert code == 0, shown[-2000:]
+    written = len(named(logged, "server.text"))
+    # a slow machine needs more than one minute, and each minute has its own lines
+    assert LIMIT <= written <= 10 * LIMIT
+    left_out = sum(entry.get("left_out", 0) for entry in logged)
+    with capture_logs() as rest:
+        tell_left_out()  # as at the end of the process
+    left_out += sum(entry["lines"] for entry in rest)
+    assert written + left_out == 2 * CHATS
+    assert len(shown) < MOST_BYTES
+    assert capture.stat().st_size < MOST_BYTES
+    assert " chat frames left out" in capture.read_text()
 
 
 BOMB = gzip.compress(b'<mjloggm ver="2.3">' + b" " * (64 << 20))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import signal
 import sys
 from pathlib import Path
@@ -27,6 +28,7 @@ SILENT: tuple[Script, Script] = (
 # --- faults 2 and 4: silence, maintenance ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 async def test_fault_02_silence_makes_a_started_program_reconnect(tmp_path: Path) -> None:
     limits = {"connection.silence_s": 5}
     async with (
@@ -40,6 +42,7 @@ async def test_fault_02_silence_makes_a_started_program_reconnect(tmp_path: Path
     assert len(run.result["games"]) == 1
 
 
+@pytest.mark.slow
 async def test_fault_04_a_started_program_waits_for_the_end_of_maintenance(tmp_path: Path) -> None:
     async with (
         fake_server(Refuse(503), Refuse(503), GAME) as server,
@@ -56,6 +59,7 @@ async def test_fault_04_a_started_program_waits_for_the_end_of_maintenance(tmp_p
     assert len(run.result["games"]) == 1
 
 
+@pytest.mark.slow
 async def test_fault_04_a_started_program_gives_up_in_the_end_and_exits_1(tmp_path: Path) -> None:
     nowhere = f"ws://127.0.0.1:{free_port()}/"
     async with suzaku_play(tmp_path, "--url", nowhere, settings={"connection.login_tries": 2}) as run:
@@ -85,6 +89,7 @@ def faulty(folder: Path, fault: str) -> tuple[str, ...]:
     return ("--policy", "python:faulty.py", "--type", "tonpuu", "--seed", "7", "--out", "r")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault",
     [
@@ -107,6 +112,7 @@ async def test_fault_12_the_rules_take_over_in_a_started_program(fault: str, tmp
     assert {made["source"] for made in after} == {"fallback"}
 
 
+@pytest.mark.slow
 async def test_fault_11_and_15_a_policy_that_hangs_costs_a_started_program_no_game(tmp_path: Path) -> None:
     limits = {"decision.budget_ms": 500}
     async with suzaku_play(tmp_path, *faulty(tmp_path, "time.sleep(3.0)"), settings=limits) as run:
@@ -117,34 +123,52 @@ async def test_fault_11_and_15_a_policy_that_hangs_costs_a_started_program_no_ga
     assert all(each["latency_ms"] < 3000 for each in run.named("decision.made"))
 
 
-@pytest.mark.parametrize("name", [ACCOUNT, ""], ids=["account", "guest"])
-async def test_fault_15_a_killed_program_that_is_started_again_resumes_its_game(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_fault_15_and_26_a_second_process_exits_2_and_a_killed_one_is_resumed_and_leaves_no_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OUR_ID", name)
-    login = {"local.user_id_env": "OUR_ID" if name else ""}
-    async with Lobby(LobbySettings(seed=7, delay_s=0.005)) as lobby:
-        flags = ("--url", lobby.url, "--type", "tonpuu")
-        async with suzaku_play(tmp_path, *flags, settings=login) as first:
+    monkeypatch.setenv("OUR_ID", ACCOUNT)
+    login = {"local.user_id_env": "OUR_ID"}
+    async with Lobby(LobbySettings(seed=7, delay_s=0.02)) as lobby:
+        us = functools.partial(suzaku_play, tmp_path, "--url", lobby.url, "--type", "tonpuu", settings=login)
+        async with us() as first:
             await first.logs("decision.made")
+            async with us() as second:
+                assert await second.ends() == 2
+            assert "another process" in second.said
             if sys.platform == "linux":
                 assert children_of(first.process.pid) == []  # no child that could outlive it
             await first.kill()
-        async with suzaku_play(tmp_path, *flags, settings=login) as second:
+        async with us() as third:
+            assert await third.ends() == 0
+        assert lobby.games == 1  # the third process took the seat of the first
+    assert third.named("state.resynced")
+    assert len(third.result["games"]) == 1
+
+
+@pytest.mark.slow
+async def test_fault_15_a_killed_guest_that_is_started_again_resumes_by_the_saved_code(
+    tmp_path: Path,
+) -> None:
+    async with Lobby(LobbySettings(seed=7, delay_s=0.005)) as lobby:
+        flags = ("--url", lobby.url, "--type", "tonpuu")
+        async with suzaku_play(tmp_path, *flags) as first:
+            await first.logs("decision.made")
+            await first.kill()
+        async with suzaku_play(tmp_path, *flags) as second:
             assert await second.ends() == 0
-        assert lobby.games == 1  # the second process took the seat of the first
+        assert lobby.games == 1
     assert second.named("state.resynced")
-    assert len(second.result["games"]) == 1
     assert files_in(tmp_path, "*.code") == []  # the game is over and its code removed
 
 
 # --- fault 25: the machine sleeps --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="stops the process by a signal")
 async def test_fault_25_a_started_program_reconnects_after_it_was_suspended(tmp_path: Path) -> None:
     async with fake_server(*SILENT) as server, suzaku_play(tmp_path, "--url", server.url) as run:
-        await until(lambda: "D" in server.tags(), 60_000)
+        await until(lambda: "D" in server.tags())
         run.process.send_signal(signal.SIGSTOP)
         await asyncio.sleep(JUMP_S + 2 * TICK_S)  # the program's clock goes on, as while a machine sleeps
         run.process.send_signal(signal.SIGCONT)
