@@ -68,5 +68,5 @@ async def _serve(port: PagePort, app: ASGIApp, link: str) -> int:
             if link:
                 await asyncio.to_thread(webbrowser.open, link)
             asked = asyncio.create_task(stopping.wait())
-            await asyncio.wait({*ending, asked}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({ending, asked}, return_when=asyncio.FIRST_COMPLETED)
     return EXIT_DONE if stopping.is_set() else EXIT_FAILED

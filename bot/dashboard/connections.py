@@ -1,22 +1,24 @@
-"""The dashboard's connections: limited in number, and none may keep us waiting for long.
+"""Limits on the connections of a page: they leave the program the file descriptors that it needs to play.
 
-All file descriptors of the program come from one pool. Descriptors taken by clients that open connections
-would be missing when the game reconnects or its record is written.
+A listening socket accepts only as many connections as its share of the descriptors allows. When they are used
+up, those that wait for their peers are closed: half-open ones, idle ones, and those whose peers read nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
+import math
 import socket
 import sys
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
-import structlog
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 if sys.platform != "win32":
     import resource
@@ -27,11 +29,12 @@ SHARE: Final = 4
 """Connections get one `SHARE`-th of the program's file descriptors, and watching browsers one `SHARE`-th of
 the connections."""
 GRACE_S: Final = 0.2
-"""Time a connection has to send a request before it can be closed in favour of another one."""
-RETRY_S: Final = 0.5
+"""Time to send a request before a connection can be closed in favour of others."""
+CLOSE_S: Final = 2.0
+"""Time to read the last messages on a WebSocket."""
 MINUTE_S: Final = 60.0
 
-log = structlog.get_logger(__name__)
+Peer: TypeAlias = tuple[str, int]
 
 
 def most_connections() -> int:
@@ -47,15 +50,11 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         connections: maximum number at a time.
-        request_s: time to send a whole request, from the connection or the last response on.
-        answer_s: time to receive a response.
         message_s: time to receive a message on a WebSocket.
         ping_s: time between two pings on a WebSocket, and to answer one.
     """
 
     connections: int = msgspec.field(default_factory=most_connections)
-    request_s: float = 10.0
-    answer_s: float = 60.0
     message_s: float = 10.0
     ping_s: float = 20.0
 
@@ -65,108 +64,134 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
         return max(1, self.connections // SHARE)
 
 
-class Connections:
-    """Accepts connections, and closes those whose peers keep us waiting.
+class _Connection:
+    """A connection, which the event loop closes.
 
-    If there are too many, the one that has waited longest for its peer is closed in favour of the new one.
-
-    Args:
-        limits: limits on connections and time.
+    Attributes:
+        waits_since: when we began to wait for the peer; infinite while the peer waits for us.
     """
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self._waiting: dict[asyncio.Transport, float] = {}  # waiting since; the longest first
-        self._working: set[asyncio.Transport] = set()
-        self._changed = asyncio.Event()
-        self._crowded = Seldom()
-        self._refused = Seldom()
+    def __init__(self, accepted: socket.socket) -> None:
+        self.waits_since = time.monotonic()
+        self._socket = accepted
 
-    def __len__(self) -> int:
-        """The number of open connections."""
-        return len(self._waiting) + len(self._working)
+    @property
+    def is_open(self) -> bool:
+        return self._socket.fileno() >= 0
 
-    async def serve(self, listening: socket.socket, protocol: Callable[[], asyncio.Protocol]) -> None:
-        """Accept connections until cancelled.
+    def drop(self) -> None:
+        """Let the event loop find the connection ended, whether or not the peer reads."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
 
-        Args:
-            listening: a non-blocking socket.
-            protocol: creates the protocol of each connection, which reports its progress to us.
+
+class Connections:
+    """The open connections of a page.
+
+    Args:
+        most: maximum number.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._open: dict[Peer, _Connection] = {}
+        self._dropping: asyncio.TimerHandle | None = None
+
+    def make_room(self) -> None:
+        """Make sure that one more may be opened.
+
+        Raises:
+            OSError: not now; some are closed soon.
         """
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._close_late())
-            tasks.create_task(self._accept(listening, protocol))
+        self._open = {peer: each for peer, each in self._open.items() if each.is_open}
+        if len(self._open) >= self._most:
+            if self._dropping is None:
+                self._dropping = asyncio.get_running_loop().call_later(GRACE_S, self._drop_waiting)
+            raise OSError(errno.EMFILE, f"{self._most} connections are open, and no more are allowed")
 
-    def waits(self, transport: asyncio.Transport) -> None:
+    def add(self, accepted: socket.socket, peer: Peer) -> None:
+        """Add a connection, which waits for its peer."""
+        if peer in self._open:  # it has connected to another of our addresses from the same port
+            self._open[peer].drop()
+        self._open[peer] = _Connection(accepted)
+
+    def waits(self, peer: Peer) -> None:
         """Note that we wait for the peer to send or receive something."""
-        self._working.discard(transport)
-        self._waiting.pop(transport, None)
-        self._waiting[transport] = time.monotonic()
-        self._changed.set()
+        if peer in self._open:
+            self._open[peer].waits_since = time.monotonic()
 
-    def works(self, transport: asyncio.Transport) -> None:
+    def works(self, peer: Peer) -> None:
         """Note that the peer waits for us, or that this is a WebSocket, which has its own limits."""
-        if self._waiting.pop(transport, None) is not None:
-            self._working.add(transport)
+        if peer in self._open:
+            self._open[peer].waits_since = math.inf
 
-    def lost(self, transport: asyncio.Transport) -> None:
-        """Note that the connection is closed."""
-        self._waiting.pop(transport, None)
-        self._working.discard(transport)
-        self._changed.set()
+    def drop_later(self, peer: Peer) -> None:
+        """Drop a connection that ends, in case the peer does not read its end."""
+        if peer in self._open:
+            asyncio.get_running_loop().call_later(CLOSE_S, self._open[peer].drop)
 
-    def abort(self) -> None:
-        """Close all connections, whatever their state."""
-        for transport in [*self._waiting, *self._working]:
-            transport.abort()
+    def drop_all(self) -> None:
+        """Drop all connections, whatever their state."""
+        for each in self._open.values():
+            each.drop()
 
-    async def _accept(self, listening: socket.socket, protocol: Callable[[], asyncio.Protocol]) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            try:
-                with contextlib.ExitStack() as stack:
-                    accepted, _ = await loop.sock_accept(listening)
-                    stack.callback(accepted.close)
-                    await self._make_room()
-                    await loop.connect_accepted_socket(protocol, accepted)
-                    stack.pop_all()
-            except OSError as exc:  # no descriptor is left, or the peer has already disconnected
-                if refused := self._refused.due():
-                    log.warning("dashboard.refused", times=refused, reason=exc.strerror or str(exc))
-                await asyncio.sleep(RETRY_S)
+    def _drop_waiting(self) -> None:
+        self._dropping = None
+        latest = time.monotonic() - GRACE_S
+        for each in self._open.values():
+            if each.waits_since <= latest:
+                each.drop()
 
-    async def _make_room(self) -> None:
-        while len(self) >= self._limits.connections:
-            if not self._waiting:
-                self._changed.clear()
-                await self._changed.wait()
-                continue
-            longest, since = next(iter(self._waiting.items()))
-            wait = since + GRACE_S - time.monotonic()
-            if wait > 0:
-                await asyncio.sleep(wait)
+
+class ListeningSocket(socket.socket):
+    """Accepts only as many connections as allowed; beyond them, asyncio is told that no descriptor is left."""
+
+    connections: Connections
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Accept a connection.
+
+        Raises:
+            OSError: not now.
+        """
+        self.connections.make_room()
+        accepted, address = super().accept()
+        self.connections.add(accepted, address[:2])
+        return accepted, address
+
+
+class PeerWaits:
+    """ASGI middleware: notes which side of a connection waits for the other."""
+
+    def __init__(self, app: ASGIApp, connections: Connections) -> None:
+        self._app = app
+        self._connections = connections
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or serve a WebSocket to its end."""
+        peer, connections = scope["client"] or ("", 0), self._connections
+
+        async def receive_meanwhile_waiting() -> Message:
+            connections.waits(peer)
+            message = await receive()
+            connections.works(peer)
+            return message
+
+        async def send_meanwhile_waiting(message: Message) -> None:
+            connections.waits(peer)
+            await send(message)
+            connections.works(peer)
+
+        connections.works(peer)
+        try:
+            if scope["type"] == "websocket":
+                await self._app(scope, receive, send)
             else:
-                self._drop(longest)
-                if closed := self._crowded.due():
-                    log.warning(
-                        "dashboard.crowded",
-                        connections=self._limits.connections,
-                        closed=closed,
-                        hint="more connections are opened than used; those without requests are closed first",
-                    )
-
-    async def _close_late(self) -> None:
-        while True:
-            await asyncio.sleep(self._limits.request_s / 4)
-            now = time.monotonic()
-            for transport, since in list(self._waiting.items()):
-                taking = transport.get_write_buffer_size() > 0
-                if now - since > (self._limits.answer_s if taking else self._limits.request_s):
-                    self._drop(transport)
-
-    def _drop(self, transport: asyncio.Transport) -> None:
-        self.lost(transport)
-        transport.abort()
+                await self._app(scope, receive_meanwhile_waiting, send_meanwhile_waiting)
+        finally:
+            connections.waits(peer)
+            if scope["type"] == "websocket":
+                connections.drop_later(peer)
 
 
 class Seldom:

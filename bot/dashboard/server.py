@@ -120,7 +120,7 @@ class DashboardServer:
             following = asyncio.create_task(self._follow(self._feed, show)) if self._feed else None
             self._ready.set()
             stopping = asyncio.create_task(self._stop.wait())
-            await asyncio.wait({*ending, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({ending, stopping}, return_when=asyncio.FIRST_COMPLETED)
             if following is not None and watching is not None:
                 await following
                 with contextlib.suppress(TimeoutError):

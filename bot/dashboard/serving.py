@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 import os
 import socket
 from collections.abc import AsyncIterator, Iterator, Mapping
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
+import structlog
 import uvicorn
 from anyio.to_thread import current_default_thread_limiter
 from starlette.types import ASGIApp
 
 from bot.dashboard.access import TOKEN, Access, is_loopback, new_token
-from bot.dashboard.connections import Connections, Limits, SeldomLogged
-from bot.dashboard.protocols import CLOSE_S, HttpConnection, WebSocketConnection
+from bot.dashboard.connections import (
+    CLOSE_S,
+    Connections,
+    Limits,
+    ListeningSocket,
+    PeerWaits,
+    Seldom,
+    SeldomLogged,
+)
 from bot.logs.redaction import REDACTOR
 from game.errors import ConfigError
 
@@ -25,10 +34,20 @@ SEND_BUFFER: Final = 256 * 1024
 """Send buffer per browser, in bytes; the system's default would be megabytes."""
 BACKLOG: Final = 32
 """Connections that the system queues until they are accepted; a page opens six at a time."""
+LARGEST_HEAD: Final = 16 * 1024
+"""Bytes of a request's first line and headers."""
+LARGEST_MESSAGE: Final = 4096
+"""Bytes of a message that a browser sends on a WebSocket."""
+IDLE_S: Final = 5
+"""Time that a connection stays open between two requests."""
 ANSWERING: Final = 4
 """Requests answered at a time; each reads files, and takes time from the game."""
 
+_NO_MORE: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+"""Errors after which asyncio waits a second before it accepts again."""
 _UVICORN_LOGS: Final = SeldomLogged()
+
+log = structlog.get_logger(__name__)
 
 
 class PageAddress(Protocol):
@@ -90,32 +109,53 @@ class PagePort:
 
 
 @contextlib.asynccontextmanager
-async def serving(
-    port: PagePort, app: ASGIApp, limits: Limits
-) -> AsyncIterator[tuple[asyncio.Task[None], ...]]:
-    """Serve an application on the running loop; yields the tasks that do, which end only after a fault.
+async def serving(port: PagePort, app: ASGIApp, limits: Limits) -> AsyncIterator[asyncio.Task[None]]:
+    """Serve an application on the running loop; yields the task that does, which ends only after a fault.
 
     Args:
         port: listens for browsers.
         app: the application.
         limits: for browsers.
     """
-    config = _server_config(app, limits)
-    server, connections = _QuietServer(config), Connections(limits)
+    connections = port.socket.connections = Connections(limits.connections)
+    server = _QuietServer(_server_config(PeerWaits(app, connections), limits))
     current_default_thread_limiter().total_tokens = ANSWERING
-    answering = asyncio.create_task(server.serve(sockets=[]))  # we pass accepted connections to it
-    accepting = asyncio.create_task(
-        connections.serve(port.socket, lambda: HttpConnection(connections, config, server.server_state))
-    )
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(_AcceptErrors(port.socket))
+    answering = asyncio.create_task(server.serve(sockets=[port.socket]))
     try:
-        yield answering, accepting
+        yield answering
     finally:
-        accepting.cancel()
         server.should_exit = True
-        asyncio.get_running_loop().call_later(CLOSE_S / 2, connections.abort)
+        loop.call_later(CLOSE_S / 2, connections.drop_all)
         await answering
-        with contextlib.suppress(asyncio.CancelledError):
-            await accepting
+        loop.set_exception_handler(None)
+
+
+class _AcceptErrors:
+    """Handles errors of an event loop: connections that cannot be accepted are logged once a minute.
+
+    Args:
+        listening: the socket that accepts them.
+    """
+
+    def __init__(self, listening: socket.socket) -> None:
+        self._listening = listening
+        self._crowded = Seldom()
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if isinstance(error, OSError) and error.errno in _NO_MORE:
+            if times := self._crowded.due():
+                log.warning(
+                    "dashboard.crowded",
+                    times=times,
+                    reason=error.strerror,
+                    hint="further connections wait; those without requests are closed first",
+                )
+        elif not (isinstance(error, ValueError) and self._listening.fileno() < 0):
+            # asyncio tries again to accept from a socket that has been closed in the meantime
+            loop.default_exception_handler(context)
 
 
 class _QuietServer(uvicorn.Server):
@@ -148,7 +188,7 @@ def token_of(section: str, settings: PageAddress, environment: Mapping[str, str]
     return token
 
 
-def _listen(section: str, settings: PageAddress) -> socket.socket:
+def _listen(section: str, settings: PageAddress) -> ListeningSocket:
     """A socket that listens on the configured address.
 
     Raises:
@@ -162,7 +202,7 @@ def _listen(section: str, settings: PageAddress) -> socket.socket:
         raise ConfigError(
             f"{section}.host: {settings.host!r} is not an address of this machine: {exc}"
         ) from exc
-    listening = socket.socket(family, kind)
+    listening = ListeningSocket(family, kind)
     try:
         if os.name == "posix":  # on other systems it would let two servers share a port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -185,8 +225,11 @@ def _server_config(app: ASGIApp, limits: Limits) -> uvicorn.Config:
         app,
         loop="asyncio",
         http="h11",
-        ws=WebSocketConnection,
-        ws_max_size=4096,
+        ws="websockets-sansio",
+        backlog=BACKLOG,
+        h11_max_incomplete_event_size=LARGEST_HEAD,
+        timeout_keep_alive=IDLE_S,
+        ws_max_size=LARGEST_MESSAGE,
         ws_ping_interval=limits.ping_s,
         ws_ping_timeout=limits.ping_s,
         ws_per_message_deflate=False,

@@ -113,7 +113,7 @@ async def _serve(config: Config, port: PagePort, make_host: Callable[[], TableHo
                 if browser:
                     await asyncio.to_thread(webbrowser.open, _link(port.link, host.people[0]))
                 asked = asyncio.create_task(stopping.wait())
-                await asyncio.wait({*ending, asked}, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({ending, asked}, return_when=asyncio.FIRST_COMPLETED)
             abandoned = host.playing
             if not abandoned:
                 await _in_time(host.ended(), REVIEW_S)

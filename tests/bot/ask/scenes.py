@@ -18,13 +18,13 @@ HAND = "34067m345p3468s55z"
 
 
 @contextlib.contextmanager
-def served_page(host: str = "127.0.0.1", token: str = "") -> Iterator[PagePort]:
+def served_page(host: str = "127.0.0.1", token: str = "", limits: Limits | None = None) -> Iterator[PagePort]:
     """Serve the page on a thread."""
     port = PagePort("ask", AskPage(host=host, port=0), token)
     loop, stopping, ready = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
 
     async def serve() -> None:
-        async with serving(port, make_ask_app(port.access, reviewer()), Limits()):
+        async with serving(port, make_ask_app(port.access, reviewer()), limits or Limits()):
             ready.set()
             await stopping.wait()
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
 import signal
+import socket
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -15,6 +17,7 @@ import pytest
 from bot.ask import page as page_module
 from bot.ask.app import LARGEST, MODULES
 from bot.config.settings import AskPage
+from bot.dashboard.connections import Limits
 from bot.dashboard.serving import PagePort
 from game.position import WrittenPosition
 from policies.compute import IN_PLAY
@@ -124,6 +127,15 @@ def test_what_is_no_position_is_refused(
 def test_what_is_too_long_is_refused(page: PagePort) -> None:
     assert sent(page, "POST", "/ask", b" " * (LARGEST + 1))[0] == 413
     assert asked(page, hand=HAND)[0] == 200
+
+
+def test_questions_that_do_not_come_to_their_end_keep_nobody_waiting() -> None:
+    with served_page(limits=Limits(connections=8)) as port, contextlib.ExitStack() as stack:
+        for _ in range(16):
+            line = stack.enter_context(socket.create_connection(("127.0.0.1", port.port), PATIENCE_S))
+            head = f"POST /ask HTTP/1.1\r\nHost: 127.0.0.1:{port.port}\r\nContent-Length: 9\r\n\r\n{{"
+            line.sendall(head.encode())
+        assert sent(port, "GET", "/")[0] == 200
 
 
 def test_the_page_and_its_files_are_served_and_nothing_else(page: PagePort) -> None:
