@@ -9,20 +9,16 @@ from __future__ import annotations
 import typer
 
 from bot.cli.arena import arena
-from bot.cli.ask import ask
 from bot.cli.bench import bench
 from bot.cli.corpus import corpus
 from bot.cli.duels import duel, evaluate_cfr, evaluate_exploitability, train_cfr
-from bot.cli.engine import engine
 from bot.cli.evaluation import evaluation
 from bot.cli.installation import completion, config
 from bot.cli.options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, reported
 from bot.cli.output import checked_output
-from bot.cli.playing import check, dashboard, lobby, play
 from bot.cli.records import convert, games, review, traffic
 from bot.cli.reinforcement import check_rl, train_rl
 from bot.cli.selfplay import selfplay
-from bot.cli.table import table
 from bot.cli.training import training
 from bot.cli.version import Version
 
@@ -36,16 +32,9 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 for _command in (
-    play,
-    table,
-    lobby,
-    dashboard,
-    engine,
-    check,
     games,
     convert,
     review,
-    ask,
     arena,
     selfplay,
     duel,
