@@ -196,7 +196,9 @@ def _option(
         name=_flag_of(name, hint) if kind is _OPTION else name.upper(),
         help=help_text or None,
         negative=() if repeated or default is False else None,
-        show_default=_shown if default not in (False, (), "") and "default:" not in help_text else False,
+        show_default=_shown
+        if default not in (None, False, (), "") and "default:" not in help_text
+        else False,
         converter=_converter(plain, marks),
         allow_repeating=True,
     )
@@ -235,7 +237,7 @@ def _converter(plain: Any, marks: Sequence[Any]) -> Callable[[Any, Sequence[Toke
     hint = _without_none(plain)
     item = get_args(hint)[0] if get_origin(hint) in (list, tuple) else hint
     bounds = [mark for mark in marks if isinstance(mark, msgspec.Meta)]
-    readers = [mark for mark in marks if inspect.isfunction(mark)]
+    readers: list[Callable[[str], Any]] = [mark for mark in marks if inspect.isfunction(mark)]
     if item in (int, float):
         readers = [lambda text: _number(item, bounds, text)]
     if not readers:
@@ -282,7 +284,7 @@ def _shown(default: Any) -> str:
 
 def _described(documented: object) -> dict[str, str]:
     """What the docstring of a function, or of a class and its bases, says of each parameter or field."""
-    described = {}
+    described: dict[str, str] = {}
     for each in reversed(getattr(documented, "__mro__", [documented])):
         parsed = docstring_parser.parse(each.__doc__ or "", docstring_parser.DocstringStyle.GOOGLE)
         described |= {found.arg_name: _sentence(found.description or "") for found in parsed.params}

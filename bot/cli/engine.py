@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @command(
     {
-        "type": "local.type",
+        "type": Setting("local.type", str, "Game type: hanchan or tonpuu."),
         "policy": "decision.policy",
         "checkpoints": Setting(
             "decision.checkpoints", ExistingFolder, "Folder of the models; default: the configured one."

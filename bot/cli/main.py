@@ -18,7 +18,9 @@ from bot.cli.play import play
 from bot.cli.table import table
 from game.errors import BotError, ConfigError
 
-app: Final = App(name="suzaku", help_format="plaintext", help_formatter="plain", suppress_keyboard_interrupt=False)
+app: Final = App(
+    name="suzaku", help_format="plaintext", help_formatter="plain", suppress_keyboard_interrupt=False
+)
 for _command in (play, table, lobby, dashboard, engine, check, ask):
     app.command(App(name=_command.__name__, default_command=_command))  # which reads no options yet
 

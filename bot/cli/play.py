@@ -21,7 +21,7 @@ STARTED: Final = time.monotonic()
         "url": "local.url",
         "lobby": "server.lobby",
         "name": "local.name",
-        "type": "server.type",
+        "type": Setting("server.type", str),
         "games": "play.games",
         "pace": "play.pace",
         "device": "decision.device",

@@ -34,9 +34,7 @@ def _ray_address(text: str) -> str:
 
 
 AsJson: TypeAlias = Annotated[bool, flag("--json"), Parameter(help="Print the result as one JSON object.")]
-Workers: TypeAlias = Annotated[
-    Count | None, Parameter(help="Number of processes; default: one per core.")
-]
+Workers: TypeAlias = Annotated[Count | None, Parameter(help="Number of processes; default: one per core.")]
 Ray: TypeAlias = Annotated[
     str | None,
     _ray_address,
@@ -72,8 +70,8 @@ ComparedPolicy: TypeAlias = Annotated[
     str,
     Parameter(
         help="Policy to compare the decisions with: network, phoenix, large, heuristic, random, a folder of "
-        "checkpoints, python:FILE.py (docs/policy.md), or for reviews engine:COMMAND (docs/engine.md). Append "
-        ":6 or :12 to a network to average over as many tile permutations."
+        "checkpoints, python:FILE.py (docs/policy.md), or for reviews engine:COMMAND (docs/engine.md). "
+        "Append :6 or :12 to a network to average over as many tile permutations."
     ),
 ]
 WallSeed: TypeAlias = Annotated[Seed, Parameter(help="Seed of all walls.")]
@@ -90,15 +88,15 @@ AnswerTimeout: TypeAlias = Annotated[
 OpenBrowser: TypeAlias = Annotated[
     bool | None, Parameter(help="Open the page in a browser; default: if started on a terminal.")
 ]
-DryRun: TypeAlias = Annotated[
-    bool, Parameter(help="Check the settings, print what would be done, and exit.")
-]
+DryRun: TypeAlias = Annotated[bool, Parameter(help="Check the settings, print what would be done, and exit.")]
 
 LOGS: Final = {"log_level": "logs.level", "log_format": "logs.format"}
 RECORDS: Final = {"out": Setting("records.folder", OutputFolder)}
 SAVED_GAMES: Final = {
     "folder": Setting(
-        "records.folder", ExistingFolder, "Folder of the records; default: records.folder from the configuration."
+        "records.folder",
+        ExistingFolder,
+        "Folder of the records; default: records.folder from the configuration.",
     )
 }
 

@@ -21,6 +21,7 @@ PERSON: Final = "person"
 OTHERS: Final = 3
 LONGEST_NAME: Final = 16
 
+
 @command(
     {
         "policy": Setting(
