@@ -12,9 +12,12 @@ from __future__ import annotations
 import importlib
 import inspect
 import math
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -111,10 +114,10 @@ class Command:
         return self.run(*arguments, **given)
 
     def _configured(self, given: dict[str, Any]) -> Config:
-        from bot.cli.shared import load_settings
-
         path = given.pop("config", None)
-        return load_settings(path, {**self.fixed, **{self.settings[name].key: given[name] for name in given}})
+        return _load_settings(
+            path, {**self.fixed, **{self.settings[name].key: given[name] for name in given}}
+        )
 
     @property
     def _hints(self) -> dict[str, Any]:
@@ -142,7 +145,6 @@ class Command:
         return expanded
 
     def _of_config(self) -> Iterator[inspect.Parameter]:
-        from bot.cli.shared import ConfigFile
         from bot.config.settings import Config
 
         for name, setting in self.settings.items():
@@ -151,7 +153,28 @@ class Command:
             assert model is not None
             hint = setting.hint or model.model_fields[key].annotation
             yield _option(name, Union[hint, None], None, setting.help or _described(model)[key])  # noqa: UP007
-        yield _option("config", ConfigFile, None)
+        yield _option(
+            "config", Path | None, None, "Configuration file; default: ./config.yaml, if it exists."
+        )
+
+
+def _load_settings(path: Path | None, flags: Mapping[str, object]) -> Config:
+    """Load the configuration of a command, and set up the logs as it specifies.
+
+    Args:
+        path: the configuration file; if None, the environment may name one.
+        flags: command-line settings by key path, None where not given.
+
+    Raises:
+        ConfigError: the configuration is invalid.
+    """
+    from bot.config.settings import load_config
+    from bot.logs.setup import set_up_logs
+
+    chosen = path or (Path(os.environ["SUZAKU_CONFIG"]) if os.environ.get("SUZAKU_CONFIG") else None)
+    config = load_config(chosen, os.environ, flags)
+    set_up_logs(config.logs.level, config.logs.format)
+    return config
 
 
 def command(
@@ -229,7 +252,7 @@ def _unwrapped(hint: Any) -> tuple[Any, list[Any]]:
 
 def _without_none(hint: Any) -> Any:
     kinds = [kind for kind in get_args(hint) if kind is not type(None)]
-    return kinds[0] if get_origin(hint) is Union else hint
+    return kinds[0] if get_origin(hint) in (Union, UnionType) else hint
 
 
 def _converter(plain: Any, marks: Sequence[Any]) -> Callable[[Any, Sequence[Token]], Any] | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
@@ -15,7 +13,6 @@ from bot.cli.paths import existing_file, existing_folder, existing_path, output_
 from game.options import Count, Seed, flag
 
 if TYPE_CHECKING:
-    from bot.config.settings import Config
     from game.settlement import GameLength
 
 ExistingFolder: TypeAlias = Annotated[Path, existing_folder]
@@ -41,9 +38,6 @@ Ray: TypeAlias = Annotated[
     Parameter(
         help="Play on a Ray cluster: local, auto (this machine's cluster), or HOST:PORT of the head node."
     ),
-]
-ConfigFile: TypeAlias = Annotated[
-    Path | None, Parameter(help="Configuration file; default: ./config.yaml, if it exists.")
 ]
 Records: TypeAlias = Annotated[
     list[ExistingPath],
@@ -104,22 +98,3 @@ SAVED_GAMES: Final = {
 def length_of(*, tonpuu: bool) -> GameLength:
     """The length of the games that ``--tonpuu`` asks for."""
     return "tonpuu" if tonpuu else "hanchan"
-
-
-def load_settings(path: Path | None, flags: Mapping[str, object]) -> Config:
-    """Load the configuration of a command, and set up the logs as it specifies.
-
-    Args:
-        path: the configuration file; if None, the environment may name one.
-        flags: command-line settings by key path, None where not given.
-
-    Raises:
-        ConfigError: the configuration is invalid.
-    """
-    from bot.config.settings import load_config
-    from bot.logs.setup import set_up_logs
-
-    chosen = path or (Path(os.environ["SUZAKU_CONFIG"]) if os.environ.get("SUZAKU_CONFIG") else None)
-    config = load_config(chosen, os.environ, flags)
-    set_up_logs(config.logs.level, config.logs.format)
-    return config
