@@ -9,20 +9,18 @@ from __future__ import annotations
 import typer
 
 from bot.cli.arena import arena
-from bot.cli.ask import ask
 from bot.cli.bench import bench
 from bot.cli.corpus import corpus
 from bot.cli.duels import duel, evaluate_cfr, evaluate_exploitability, train_cfr
-from bot.cli.engine import engine
 from bot.cli.evaluation import evaluation
 from bot.cli.installation import completion, config
+from bot.cli.main import app as new_app
+from bot.cli.main import run
 from bot.cli.options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, reported
 from bot.cli.output import checked_output
-from bot.cli.playing import check, dashboard, lobby, play
 from bot.cli.records import convert, games, review, traffic
 from bot.cli.reinforcement import train_rl
 from bot.cli.selfplay import selfplay
-from bot.cli.table import table
 from bot.cli.training import training
 from bot.cli.version import Version
 
@@ -35,17 +33,27 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # they print local variables, and one of those is a secret
     rich_markup_mode=None,
 )
+
+
+def _bridge(name: str, summary: str) -> None:
+    """List a command that `bot.cli.main` runs."""
+
+    @app.command(
+        name,
+        help=summary,
+        add_help_option=False,
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []},
+    )
+    def passed_on(context: typer.Context) -> None:
+        raise typer.Exit(run([name, *context.args]))
+
+
+for _name in ("play", "table", "lobby", "dashboard", "engine", "check", "ask"):
+    _bridge(_name, new_app[_name].help.partition("\n")[0])
 for _command in (
-    play,
-    table,
-    lobby,
-    dashboard,
-    engine,
-    check,
     games,
     convert,
     review,
-    ask,
     arena,
     selfplay,
     duel,

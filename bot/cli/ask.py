@@ -4,115 +4,87 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-import typer
-
-from bot.cli.options import AsJson, ConfigFile, Device, Tonpuu, load_settings, reported
-from bot.cli.records import ComparedPolicy
-from bot.cli.table import OpenBrowser, PageHost, PagePortNumber, PageTokenEnv
+from bot.cli.command import command
+from bot.cli.shared import AsJson, ComparedPolicy, OpenBrowser, Tonpuu, length_of
 from game.errors import ConfigError
+from game.options import flag
+
+if TYPE_CHECKING:
+    from bot.config.settings import Config
 
 _ROUNDS: Final = tuple(f"{wind}{number}" for wind in "ESW" for number in range(1, 5))
 _SEATS: Final = {"shimocha": 1, "toimen": 2, "kamicha": 3}
 
 
-def _river(whose: str) -> Any:
-    return typer.Option(help=f"Discards {whose}.", metavar="TILES")
-
-
-def _melds(whose: str) -> Any:
-    return typer.Option(help=f"Melds {whose}.", metavar="MELDS")
-
-
-@reported
+@command(
+    {"device": "decision.device", "host": "ask.host", "port": "ask.port", "token_env": "ask.token_env"},
+)
 def ask(
-    hand: Annotated[
-        str,
-        typer.Argument(
-            help="The concealed tiles, such as 123m406p11z; on your turn the drawn tile last.",
-            metavar="HAND",
-        ),
-    ] = "",
-    dora: Annotated[
-        str, typer.Option(help="Dora indicators: one, and one more for each kan.", metavar="TILES")
-    ] = "",
-    round_name: Annotated[str, typer.Option("--round", help="The round, E1 to W4.", metavar="ROUND")] = "E1",
-    wind: Annotated[Literal["E", "S", "W", "N"], typer.Option(help="Your seat wind.")] = "E",
-    turn: Annotated[
-        int | None,
-        typer.Option(
-            help="Your turn, 1 for the first; needed only where no rivers are given.", metavar="NUMBER"
-        ),
-    ] = None,
-    river: Annotated[
-        str,
-        typer.Option(
-            help="Your discards in order. A mark follows its tile: _ tsumogiri, ! riichi, ~ taken by a call.",
-            metavar="TILES",
-        ),
-    ] = "",
-    shimocha: Annotated[str, _river("of the player to your right")] = "",
-    toimen: Annotated[str, _river("of the player opposite")] = "",
-    kamicha: Annotated[str, _river("of the player to your left")] = "",
-    melds: Annotated[
-        str,
-        typer.Option(
-            help="Your melds: 1~23m a chi, 5~55z a pon from your left (second ~ opposite, third ~ right), "
-            "5~555z and 5~55+5z open kans, 5555z a closed one.",
-            metavar="MELDS",
-        ),
-    ] = "",
-    shimocha_melds: Annotated[str, _melds("of the player to your right")] = "",
-    toimen_melds: Annotated[str, _melds("of the player opposite")] = "",
-    kamicha_melds: Annotated[str, _melds("of the player to your left")] = "",
-    offered: Annotated[
-        str, typer.Option(help="A tile just discarded that you may call or win on.", metavar="TILE")
-    ] = "",
-    offered_by: Annotated[
-        Literal["shimocha", "toimen", "kamicha"],
-        typer.Option("--from", help="Who discarded the offered tile."),
-    ] = "kamicha",
-    called: Annotated[
-        bool, typer.Option("--called", help="Your last meld was called just now; a discard is due.")
-    ] = False,
-    scores: Annotated[
-        str,
-        typer.Option(
-            help="Points now: you, right, opposite, left, such as 25000,31000,24000,20000.", metavar="POINTS"
-        ),
-    ] = "",
-    sticks: Annotated[
-        int | None,
-        typer.Option(
-            help="Riichi sticks on the table; default: as scores and riichi imply.", metavar="NUMBER"
-        ),
-    ] = None,
-    honba: Annotated[int, typer.Option(help="Repeat counters.", metavar="NUMBER")] = 0,
+    hand: str = "",
+    /,
+    *,
+    config: Config,
+    dora: str = "",
+    round_name: Annotated[str, flag("--round")] = "E1",
+    wind: Literal["E", "S", "W", "N"] = "E",
+    turn: int | None = None,
+    river: str = "",
+    shimocha: str = "",
+    toimen: str = "",
+    kamicha: str = "",
+    melds: str = "",
+    shimocha_melds: str = "",
+    toimen_melds: str = "",
+    kamicha_melds: str = "",
+    offered: str = "",
+    offered_by: Annotated[Literal["shimocha", "toimen", "kamicha"], flag("--from")] = "kamicha",
+    called: bool = False,
+    scores: str = "",
+    sticks: int | None = None,
+    honba: int = 0,
     tonpuu: Tonpuu = False,
-    page: Annotated[
-        bool, typer.Option("--page", help="Write the position, or change the given one, on a web page.")
-    ] = False,
-    host: PageHost = None,
-    port: PagePortNumber = None,
-    token_env: PageTokenEnv = None,
+    page: bool = False,
     browser: OpenBrowser = None,
     policy: ComparedPolicy = "network",
-    device: Device = None,
     as_json: AsJson = False,
-    config_file: ConfigFile = None,
 ) -> int:
     """Ask what the policy would do in a position.
 
     Prints the options with their probabilities, expected losses, danger, shanten and ukeire, as in a review
     (docs/ask.md). Quote the tiles: '5p!'.
+
+    Args:
+        config: the configuration.
+        hand: the concealed tiles, such as 123m406p11z; on your turn the drawn tile last.
+        dora: dora indicators: one, and one more for each kan.
+        round_name: the round, E1 to W4.
+        wind: your seat wind.
+        turn: your turn, 1 for the first; needed only where no rivers are given.
+        river: your discards in order. A mark follows its tile: _ tsumogiri, ! riichi, ~ taken by a call.
+        shimocha: discards of the player to your right.
+        toimen: discards of the player opposite.
+        kamicha: discards of the player to your left.
+        melds: your melds: 1~23m a chi, 5~55z a pon from your left (second ~ opposite, third ~ right), 5~555z
+            and 5~55+5z open kans, 5555z a closed one.
+        shimocha_melds: melds of the player to your right.
+        toimen_melds: melds of the player opposite.
+        kamicha_melds: melds of the player to your left.
+        offered: a tile just discarded that you may call or win on.
+        offered_by: who discarded the offered tile.
+        called: your last meld was called just now; a discard is due.
+        scores: points now: you, right, opposite, left, such as 25000,31000,24000,20000.
+        sticks: riichi sticks on the table; default: as scores and riichi imply.
+        honba: repeat counters.
+        tonpuu: whether the game is a tonpuusen.
+        page: write the position, or change the given one, on a web page.
+        browser: whether to open the page in a browser.
+        policy: who is asked.
+        as_json: whether to print JSON.
     """
     if not hand and not page:
         raise ConfigError("give a hand, such as 123m406p789s11z233z, or --page to write one on a web page")
-    config = load_settings(
-        config_file,
-        {"decision.device": device, "ask.host": host, "ask.port": port, "ask.token_env": token_env},
-    )
     from bot.ask.command import ask as ask_policy
     from bot.startup.models import compute_of
     from game.position import WrittenPosition
@@ -131,7 +103,7 @@ def ask(
         offered=offered,
         offered_by=_SEATS[offered_by],
         after_call=called,
-        length="tonpuu" if tonpuu else "hanchan",
+        length=length_of(tonpuu=tonpuu),
     )
     if page:
         from bot.ask.page import ask_on_page

@@ -1,15 +1,13 @@
 """Files and folders named on the command line, checked before use.
 
-Each function is the ``parser`` of an option or argument: it takes the user's text, with ``~`` for a home
-folder, and returns the path, or reports why the path cannot be used.
+Each function reads an option or argument: it takes the user's text, with ``~`` for a home folder, and returns
+the path, or raises a `ValueError` that says why the path cannot be used.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Final, NoReturn
-
-import typer
 
 from game.files import expand_home
 
@@ -78,4 +76,4 @@ def _refuse(text: str, why: str) -> NoReturn:
     from bot.logs.redaction import clean_text
 
     shown = clean_text(text)
-    raise typer.BadParameter(f"`{shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '…'}`: {why}")
+    raise ValueError(f"`{shown if len(shown) <= _SHOWN else shown[:_SHOWN] + '…'}`: {why}")

@@ -1,4 +1,4 @@
-"""The command that seats people at a table in the browser."""
+"""`suzaku table`: a table in the browser for people and programs."""
 
 from __future__ import annotations
 
@@ -6,25 +6,14 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final
 
-import typer
-
-from bot.cli.options import (
-    AnswerTimeout,
-    ConfigFile,
-    Device,
-    LogFormat,
-    LogLevel,
-    Out,
-    Tonpuu,
-    load_settings,
-    reported,
-    seed_of,
-)
+from bot.cli.command import Given, Setting, command
+from bot.cli.shared import ANSWER_S, LOGS, RECORDS, AnswerTimeout, OpenBrowser, Tonpuu, length_of
 from game.errors import ConfigError
 
 if TYPE_CHECKING:
+    import bot.table.plan
     from bot.config.settings import Config
     from bot.table.plan import TableBot
 
@@ -32,122 +21,53 @@ PERSON: Final = "person"
 OTHERS: Final = 3
 LONGEST_NAME: Final = 16
 
-Opponents: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--opponents",
-        help="Players in the other seats: one for all three, or three separated by commas, each as for "
-        "`suzaku arena`, or person for somebody with a link of their own; default: the included networks. "
-        "If an engine's command contains commas, repeat --opponents for each player instead.",
-        metavar="PLAYER,…",
-    ),
-]
-OwnName: TypeAlias = Annotated[str, typer.Option("--name", help="Your name at the table.", metavar="NAME")]
-ClockOption: TypeAlias = Annotated[
-    Literal["5+10", "3+5", "none"],
-    typer.Option(
-        "--clock",
-        help="Seconds for each decision, and more for each round; none waits for ever. When the time is up, "
-        "the tile just drawn is discarded, and calls are passed.",
-        metavar="5+10|3+5|none",
-    ),
-]
-MoveDelay: TypeAlias = Annotated[
-    float,
-    typer.Option(
-        "--delay",
-        help="Pause before each move of a program.",
-        metavar="SECONDS",
-        min=0.0,
-        max=10.0,
-    ),
-]
-AdvisingPolicy: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--policy",
-        help="Policy that advises and reviews: network, heuristic, or python:FILE.py for your own.",
-        metavar="POLICY",
-    ),
-]
-Practice: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--practice",
-        help="Allow taking moves back, without other persons and engines; marks the records as practice.",
-    ),
-]
-TableSeed: TypeAlias = Annotated[int | None, seed_of("all seats and walls")]
-PageHost: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--host",
-        help="Address the page listens on; all but loopback addresses require a token.",
-        metavar="HOST",
-    ),
-]
-PagePortNumber: TypeAlias = Annotated[
-    int | None,
-    typer.Option("--port", help="Port of the page; 0 picks a free one.", metavar="PORT", min=0, max=65535),
-]
-PageTokenEnv: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--token-env", help="Environment variable that holds your own token for the page.", metavar="NAME"
-    ),
-]
-OpenBrowser: TypeAlias = Annotated[
-    bool | None,
-    typer.Option(
-        "--browser/--no-browser", help="Open the page in a browser; default: if started on a terminal."
-    ),
-]
 
-
-@reported
+@command(
+    {
+        "policy": Setting(
+            "decision.policy",
+            help="Policy that advises and reviews: network, heuristic, or python:FILE.py for your own.",
+        ),
+        "host": "table.host",
+        "port": "table.port",
+        "token_env": "table.token_env",
+        "device": "decision.device",
+        **LOGS,
+        **RECORDS,
+    },
+    fixed={"play.server": "local", "logs.level": "warning"},
+)
 def table(
-    opponents: Opponents = None,
-    name: OwnName = "Player",
+    config: Config,
+    given: Given[bot.table.plan.TablePlan],
+    *,
+    opponents: list[str] | None = None,
+    name: str = "Player",
     tonpuu: Tonpuu = False,
-    clock: ClockOption = "5+10",
-    delay: MoveDelay = 0.6,
-    practice: Practice = False,
-    seed: TableSeed = None,
-    policy: AdvisingPolicy = None,
-    answer_timeout: AnswerTimeout = 10.0,
-    host: PageHost = None,
-    port: PagePortNumber = None,
-    token_env: PageTokenEnv = None,
+    answer_timeout: AnswerTimeout = ANSWER_S,
     browser: OpenBrowser = None,
-    device: Device = None,
-    config_file: ConfigFile = None,
-    log_level: LogLevel = "warning",
-    log_format: LogFormat = None,
-    out: Out = None,
 ) -> int:
     """Play against it in the browser.
 
     Prints a link to the table for you, and one for every other person. A game begins when all have sat down;
     at its end, its record is saved and reviewed. It runs until Ctrl-C.
+
+    Args:
+        config: the configuration.
+        given: what is played.
+        opponents: players in the other seats: one for all three, or three separated by commas, each as for
+            `suzaku arena`, or person for somebody with a link of their own; default: the included networks.
+            If an engine's command contains commas, repeat --opponents for each player instead.
+        name: your name at the table.
+        tonpuu: whether to play tonpuusen.
+        answer_timeout: of external engines.
+        browser: whether to open the page in a browser.
     """
-    config = load_settings(
-        config_file,
-        {
-            "play.server": "local",
-            "decision.policy": policy,
-            "decision.device": device,
-            "table.host": host,
-            "table.port": port,
-            "table.token_env": token_env,
-            "records.folder": out,
-            "logs.level": log_level,
-            "logs.format": log_format,
-        },
-    )
     from bot.table.command import run_table
     from bot.table.plan import TablePlan
     from learning.matches.players import names_in
 
+    plan = TablePlan(length=length_of(tonpuu=tonpuu), **given)
     others = names_in(opponents or ["network"])
     if len(others) not in {1, OTHERS}:
         raise ConfigError(
@@ -155,17 +75,16 @@ def table(
         )
     others = (others * OTHERS)[:OTHERS]
     people = [person for text in others if (person := _person(text)) is not None]
-    if practice:
+    if plan.practice:
         _check_practice(others)
     names = [_checked(each) for each in _numbered([name, *people])]
+    programs = [text for text in others if _person(text) is None]
     return run_table(
         config,
         os.environ,
-        TablePlan(
-            length="tonpuu" if tonpuu else "hanchan", clock=clock, delay_s=delay, seed=seed, practice=practice
-        ),
+        plan,
         names,
-        _loader([text for text in others if _person(text) is None], names, answer_timeout, config),
+        _loader(programs, names, answer_timeout, config),
         browser=sys.stdout.isatty() if browser is None else browser,
     )
 

@@ -197,7 +197,14 @@ class Section(BaseModel):
 
 
 class Play(Section):
-    """Settings of `suzaku play`."""
+    """Settings of `suzaku play`.
+
+    Attributes:
+        server: server to play on.
+        games: number of games to play.
+        pace: speed of answers.
+        seed: seed; the built-in lobby deals the same walls for the same seed.
+    """
 
     server: Literal["local", "tenhou"] = "local"
     games: Annotated[int, Field(ge=1, le=1_000_000)] = 1
@@ -206,7 +213,16 @@ class Play(Section):
 
 
 class Local(Section):
-    """The built-in lobby, or another running `suzaku lobby`."""
+    """The built-in lobby, or another running `suzaku lobby`.
+
+    Attributes:
+        url: address of a running `suzaku lobby`.
+        port: port to listen on, on this machine only; 0 picks a free one.
+        lobby: lobby to join: 0, 1000-9999 or "C12345678".
+        type: game type: hanchan, tonpuu, fast, practice, a room, or a number.
+        name: name of the bot in a local lobby.
+        clients_per_table: clients needed to start a table, 1 to 4; built-in players fill the other seats.
+    """
 
     url: Url = ""
     own_host: NamedHost = ""
@@ -232,7 +248,13 @@ class Tenhou(Section):
 
 
 class DecisionSection(Section):
-    """The policy, its time budget, and the fallback when it fails."""
+    """The policy, its time budget, and the fallback when it fails.
+
+    Attributes:
+        policy: policy that plays: network, heuristic, or python:FILE.py for your own (docs/policy.md).
+        permutations: tile permutations to average over; default: the configured number.
+        device: device for the models.
+    """
 
     policy: Policy = "network"
     checkpoints: Checkpoints = ""
@@ -244,7 +266,11 @@ class DecisionSection(Section):
 
 
 class AdaptationSection(Section):
-    """What to do with the time of a round."""
+    """What to do with the time of a round.
+
+    Attributes:
+        mode: use of a round's time: off, adapt (the policy, to the hand), search (close options) or both.
+    """
 
     mode: AdaptationMode = "off"
     when: Literal["always", "last_rounds", "stake"] = "always"
@@ -269,21 +295,38 @@ class Connection(Section):
 
 
 class Records(Section):
-    """Where finished games are saved."""
+    """Where finished games are saved.
+
+    Attributes:
+        folder: folder for the records of finished games.
+        capture: write all frames sent and received to this file, redacted.
+    """
 
     folder: Folder = Path("replays/games")
     capture: Annotated[str, BeforeValidator(_optional_path), ExpectedValues('a file name, or ""')] = ""
 
 
 class Logs(Section):
-    """Log level and format."""
+    """Log level and format.
+
+    Attributes:
+        level: log level.
+        format: log format: console, json, or auto: console on a terminal, else json.
+    """
 
     level: Literal["debug", "info", "warning", "error"] = "info"
     format: Literal["auto", "console", "json"] = "auto"
 
 
 class Dashboard(Section):
-    """The web page that shows the running game."""
+    """The web page that shows the running game.
+
+    Attributes:
+        enabled: show the game on a web page.
+        host: address the dashboard listens on; all but loopback addresses require a token.
+        port: port of the dashboard; 0 picks a free one.
+        token_env: environment variable that holds your own dashboard token.
+    """
 
     enabled: bool = False
     host: OwnHost = "127.0.0.1"
@@ -293,7 +336,13 @@ class Dashboard(Section):
 
 
 class TablePage(Section):
-    """The web page of `suzaku table`."""
+    """The web page of `suzaku table`.
+
+    Attributes:
+        host: address the page listens on; all but loopback addresses require a token.
+        port: port of the page; 0 picks a free one.
+        token_env: environment variable that holds your own token for the page.
+    """
 
     host: OwnHost = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8766

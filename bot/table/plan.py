@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
+from msgspec import Meta
 
 from bot.tenhou.game_types import AGAINST_PEOPLE, FAST, HANCHAN, GameType
 from bot.tenhou.lobby.seat_clock import ClockSettings, clock_of
+from game.options import INTERNAL, Seed, flag
 from game.settlement import GameLength
 from policies.rollout import Chooser
 
@@ -24,16 +26,17 @@ class TablePlan(msgspec.Struct, frozen=True):
 
     Attributes:
         length: hanchan or tonpuu.
-        clock: the clock of every person.
-        delay_s: pause before each move that nobody has to think about.
-        seed: seed of all seats and walls; None for unpredictable games.
-        practice: moves can be taken back; the records are marked as practice games.
+        clock: seconds for each decision, and more for each round; none waits for ever. When the time is up,
+            the tile just drawn is discarded, and calls are passed.
+        delay_s: pause in seconds before each move of a program.
+        seed: seed of all seats and walls; default: unpredictable games.
+        practice: allow taking moves back, without other persons and engines; marks the records as practice.
     """
 
-    length: GameLength = "hanchan"
+    length: Annotated[GameLength, INTERNAL] = "hanchan"
     clock: ClockName = "5+10"
-    delay_s: float = 0.6
-    seed: int | None = None
+    delay_s: Annotated[float, Meta(ge=0.0, le=10.0), flag("--delay")] = 0.6
+    seed: Seed | None = None
     practice: bool = False
 
     @property

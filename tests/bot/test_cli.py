@@ -205,7 +205,7 @@ def test_an_unknown_home_folder_is_refused_for_the_cache() -> None:
 
 def test_help_waits_for_nothing_heavy() -> None:
     """Slow imports are left to the commands that need them."""
-    heavy = ("torch", "numba", "numpy", "websockets", "starlette", "msgspec", "mahjong", "riichienv")
+    heavy = ("torch", "numba", "numpy", "websockets", "starlette", "pydantic", "mahjong", "riichienv")
     says = f"import sys, bot.cli; print([name for name in {heavy} if name in sys.modules])"
     ran = subprocess.run([sys.executable, "-c", says], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
@@ -607,7 +607,7 @@ def test_fault_23_a_whole_login_leaves_the_id_nowhere(
 def test_a_capture_that_cannot_be_written_exits_2(monkeypatch: pytest.MonkeyPatch) -> None:
     code, _, err = run("play", "--capture", "/")
     assert code == 2
-    assert "'--capture': `/`: a folder, expected the name of a file to write" in err
+    assert "--capture: `/`: a folder, expected the name of a file to write" in err
     monkeypatch.setenv("SUZAKU_RECORDS__CAPTURE", "/")
     code, _, err = run("play")
     assert code == 2

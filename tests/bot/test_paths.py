@@ -90,8 +90,8 @@ def test_the_cases_are_all_there() -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["games", "--folder", "missing"], "'--folder': `missing`: no such file or folder"),
-        (["games", "--folder", "file"], "'--folder': `file`: a file, expected a folder"),
+        (["games", "--folder", "missing"], "`missing`: no such file or folder"),
+        (["games", "--folder", "file"], "`file`: a file, expected a folder"),
         (
             ["games", "--folder", "~nosuchuser"],
             "no home folder is known for `~nosuchuser`; write the path out",
@@ -99,7 +99,7 @@ def test_the_cases_are_all_there() -> None:
         (["games", "--folder", "x" * 5000], "File name too long"),
         (["traffic", "verify", "folder"], "`folder`: a folder, expected a file"),
         (["traffic", "verify", "file", "missing"], "`missing`: no such file or folder"),
-        (["corpus", "build", "file", "--out", "file"], "'--out': `file`: `file` is a file, so no folder"),
+        (["corpus", "build", "file", "--out", "file"], "`file`: `file` is a file, so no folder"),
         (["arena", "--html", "missing/page.html"], "no folder `missing`; create it first, or name another"),
         (["arena", "--html", "folder"], "`folder`: a folder, expected the name of a file to write"),
         (["play", "--out", "a\x1b[31m/\0"], "a path cannot contain a NUL character"),

@@ -1,0 +1,100 @@
+"""Options that several commands share, and loading the configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+
+from cyclopts import Parameter
+from msgspec import Meta
+
+from bot.cli.command import Setting
+from bot.cli.paths import existing_file, existing_folder, existing_path, output_file, output_folder
+from game.options import Count, Seed, flag
+
+if TYPE_CHECKING:
+    from game.settlement import GameLength
+
+ExistingFolder: TypeAlias = Annotated[Path, existing_folder]
+ExistingFile: TypeAlias = Annotated[Path, existing_file]
+ExistingPath: TypeAlias = Annotated[Path, existing_path]
+OutputFolder: TypeAlias = Annotated[Path, output_folder]
+OutputFile: TypeAlias = Annotated[Path, output_file]
+
+
+def _ray_address(text: str) -> str:
+    """The address of a Ray cluster; that Ray is missing is said at once, not after minutes of preparation."""
+    from game.distribution import require
+
+    require("ray", "--ray")
+    return text
+
+
+AsJson: TypeAlias = Annotated[bool, flag("--json"), Parameter(help="Print the result as one JSON object.")]
+Workers: TypeAlias = Annotated[Count | None, Parameter(help="Number of processes; default: one per core.")]
+Ray: TypeAlias = Annotated[
+    str | None,
+    _ray_address,
+    Parameter(
+        help="Play on a Ray cluster: local, auto (this machine's cluster), or HOST:PORT of the head node."
+    ),
+]
+Records: TypeAlias = Annotated[
+    list[ExistingPath],
+    Parameter(
+        name="PATH",
+        help="Records (mjlog or mjai, also gzipped), folders of records, or shards (.jsonl.zst).",
+    ),
+]
+CorpusFolder: TypeAlias = Annotated[
+    ExistingFolder, Parameter(help="Folder of a corpus made by `suzaku corpus build`.")
+]
+Device: TypeAlias = Annotated[str, Parameter(help="Device for the networks: auto, cpu or cuda.")]
+PlayPrecision: TypeAlias = Annotated[
+    str,
+    Parameter(
+        help="Numeric precision of the networks: auto, int8, bf16 or fp32; auto is the fastest on this "
+        "machine, or what a run in --out began with."
+    ),
+]
+PolicyName: TypeAlias = Annotated[
+    str, Parameter(help="Policy: network, phoenix, large or a folder of checkpoints.")
+]
+ComparedPolicy: TypeAlias = Annotated[
+    str,
+    Parameter(
+        help="Policy to compare the decisions with: network, phoenix, large, heuristic, random, a folder of "
+        "checkpoints, python:FILE.py (docs/policy.md), or for reviews engine:COMMAND (docs/engine.md). "
+        "Append :6 or :12 to a network to average over as many tile permutations."
+    ),
+]
+WallSeed: TypeAlias = Annotated[Seed, Parameter(help="Seed of all walls.")]
+Tonpuu: TypeAlias = Annotated[bool, Parameter(help="Play tonpuusen instead of hanchan.")]
+ANSWER_S: Final = 10.0
+AnswerTimeout: TypeAlias = Annotated[
+    float,
+    Meta(ge=0.01),
+    Parameter(
+        help="Time limit in seconds for each answer of an external engine; the first answer gets one minute "
+        "more."
+    ),
+]
+OpenBrowser: TypeAlias = Annotated[
+    bool | None, Parameter(help="Open the page in a browser; default: if started on a terminal.")
+]
+DryRun: TypeAlias = Annotated[bool, Parameter(help="Check the settings, print what would be done, and exit.")]
+
+LOGS: Final = {"log_level": "logs.level", "log_format": "logs.format"}
+RECORDS: Final = {"out": Setting("records.folder", OutputFolder)}
+SAVED_GAMES: Final = {
+    "folder": Setting(
+        "records.folder",
+        ExistingFolder,
+        "Folder of the records; default: records.folder from the configuration.",
+    )
+}
+
+
+def length_of(*, tonpuu: bool) -> GameLength:
+    """The length of the games that ``--tonpuu`` asks for."""
+    return "tonpuu" if tonpuu else "hanchan"
