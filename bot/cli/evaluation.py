@@ -10,9 +10,7 @@ import typer
 from bot.cli.options import (
     AsJson,
     DrawTemperature,
-    LastBlocks,
     MeasuredPrecision,
-    MinP,
     NetworkDevice,
     NetworkPolicyName,
     PlayPrecision,
