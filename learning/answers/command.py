@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from game.errors import ConfigError
-from learning.answers.figures import AnswersFigures, SlotFigures, figures_of
+from learning.answers.figures import AnswersFigures, figures_of
 from learning.answers.plan import AnswersPlan, GameAnswers
 from learning.answers.playing import AnswersSetup, answers_of_games
 from learning.matches.measuring import Measurement, MeasurementReport
@@ -15,8 +15,6 @@ from policies.checkpoint import files_of
 from policies.checkpoint.card import MODELS
 from policies.compute import Compute
 from policies.named import folder_of_named, load_named
-
-_HEAD: Final = f"{'yes %':<10}{'answers':>8}{'a game':>8}  {'points':<26}final reward"
 
 
 def make_plan(
@@ -54,28 +52,4 @@ def _figures(plan: AnswersPlan, rows: Sequence[GameAnswers]) -> AnswersFigures:
     return figures_of(plan, rows)
 
 
-def _lines(plan: AnswersPlan, found: AnswersFigures) -> list[str]:
-    lines = [
-        f"{found.answers:,} answers of {found.games} games, policy {plan.policy}, {plan.walls} walls each, "
-        f"seed {plan.seed}; {found.seconds:.1f} CPU s a game",
-        'what "yes" is worth more than "no", by the probability that the model gives it:',
-    ]
-    for each in found.slots:
-        lines += ["", f"{each.slot}: {_even(each)}", _HEAD]
-        lines += [
-            f"{f'{100 * row.least:.0f}-{100 * row.most:.0f}':<10}{row.answers:>8,}{row.asked:>8.2f}  "
-            f"{row.points.text('.0f'):<26}{row.reward.text('.2f')}"
-            for row in each.classes
-        ]
-    return lines
-
-
-def _even(found: SlotFigures) -> str:
-    points, reward = (
-        "no clear probability" if each.value is None else each.text(".0%")
-        for each in (found.even_points, found.even_reward)
-    )
-    return f"both are worth the same at {points} in points, {reward} as a final reward"
-
-
-ANSWERS: Final = Measurement("answers", AnswersPlan, GameAnswers, _figures, _lines)
+ANSWERS: Final = Measurement("answers", AnswersPlan, GameAnswers, _figures)
