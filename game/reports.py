@@ -54,7 +54,7 @@ def write_json(report: object) -> None:
 def tables(report: msgspec.Struct) -> str:
     """A report as a paragraph of its plain fields, and a table for each field that has items.
 
-    A nested struct adds its plain fields. A struct with ``__str__`` is one value. Fields without names, such
+    A nested struct has a paragraph of its own, or columns where it is in a table. A struct with ``__str__`` is one value. Fields without names, such
     as matrices, are in the JSON only.
 
     >>> Row = msgspec.defstruct("Row", [("name", str), ("won", float)])
@@ -67,11 +67,7 @@ def tables(report: msgspec.Struct) -> str:
     a        0.5
     b     0.3333
     """
-    cells, items = _parts(report)
-    lines = textwrap.wrap(", ".join(f"{name} {text}" for name, text in cells.items()), _WIDTH)
-    for name, value in items.items():
-        lines += _section(name, value)
-    return "\n".join(lines)
+    return "\n".join(_paragraphs(report, ""))
 
 
 def write_report(report: Report, text_of: Callable[[Report], str] | None = None, *, as_json: bool) -> int:
@@ -85,6 +81,25 @@ def write_report(report: Report, text_of: Callable[[Report], str] | None = None,
     text: Callable[[Any], str] = json_text if as_json else text_of or tables
     sys.stdout.write(text(report) + "\n")
     return 0
+
+
+def _paragraphs(value: msgspec.Struct | Mapping[str, Any], title: str) -> Iterator[str]:
+    """The plain fields of a struct, those of each struct in it, and its tables."""
+    cells: Cells = {}
+    parts: list[Iterator[str]] = []
+    for name, each in _named(value):
+        label, text = name.replace("_", " "), _cell(each)
+        if text is not None:
+            cells[label] = text
+        elif isinstance(each, msgspec.Struct) or (isinstance(each, Mapping) and _is_flat(each)):
+            parts.append(_paragraphs(each, f"{title} {label}".strip()))
+        else:
+            parts.append(_section(f"{title} {label}".strip(), each))
+    if cells:
+        said = ", ".join(f"{name} {text}" for name, text in cells.items())
+        yield from textwrap.wrap(f"{title}: {said}" if title else said, _WIDTH, break_on_hyphens=False)
+    for part in parts:
+        yield from part
 
 
 def _section(name: str, value: Any) -> Iterator[str]:
@@ -130,10 +145,9 @@ def _aligned(column: Sequence[str]) -> Iterator[str]:
 
 def _parts(value: msgspec.Struct | Mapping[str, Any], prefix: str = "") -> tuple[Cells, dict[str, Any]]:
     """The cells of a struct with those of the structs in it, and its own fields that have items."""
-    named = value if isinstance(value, Mapping) else {n: getattr(value, n) for n in value.__struct_fields__}
     cells: Cells = {}
     items: dict[str, Any] = {}
-    for name, each in named.items():
+    for name, each in _named(value):
         label = f"{prefix} {name}".strip().replace("_", " ")
         text = _cell(each)
         if text is not None:
@@ -143,6 +157,14 @@ def _parts(value: msgspec.Struct | Mapping[str, Any], prefix: str = "") -> tuple
         elif not prefix:
             items[label] = each
     return cells, items
+
+
+def _named(value: msgspec.Struct | Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The fields of a struct, or the entries of a mapping."""
+    if isinstance(value, Mapping):
+        yield from ((str(name), each) for name, each in value.items())
+    else:
+        yield from ((name, getattr(value, name)) for name in value.__struct_fields__)
 
 
 def _items(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
