@@ -54,8 +54,8 @@ def write_json(report: object) -> None:
 def tables(report: msgspec.Struct) -> str:
     """A report as a paragraph of its plain fields, and a table for each field that has items.
 
-    A nested struct has a paragraph of its own, or columns where it is in a table. A struct with ``__str__`` is one value. Fields without names, such
-    as matrices, are in the JSON only.
+    A nested struct has a paragraph of its own, or columns where it is in a table. A struct with ``__str__``
+    is one value. Fields without names, such as matrices, are in the JSON only.
 
     >>> Row = msgspec.defstruct("Row", [("name", str), ("won", float)])
     >>> Report = msgspec.defstruct("Report", [("games", int), ("players", list[Row])])

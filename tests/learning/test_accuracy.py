@@ -334,7 +334,7 @@ def test_the_command_prints_plain_columns(corpus: Corpus, checkpoints: Path) -> 
         "--no-heuristic", "--permutations", 6, "--games", 4,
     )  # fmt: skip
     assert result.exit_code == 0, result.output
-    assert any(line.startswith("rank AI ") for line in result.stdout.splitlines())
+    assert "rank AI" in result.stdout
     assert "permutations 6" in result.stdout
 
 
