@@ -1,7 +1,7 @@
 # `make play` and `make test` need no other set-up: each creates .venv if it is missing or out of date.
 
 .DELETE_ON_ERROR:
-.PHONY: help play table test test-slow fuzz coverage check format clean
+.PHONY: help play table test test-all kernels fuzz coverage check format clean
 
 VENV := .venv
 RUN := $(VENV)/bin/python -m
@@ -13,15 +13,12 @@ REMOVE_OLD := $(RUN) pip uninstall --quiet --quiet --yes suzaku
 PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
 NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
 
-# Duration of `make fuzz`, and of the fuzz test within `make test`.
+# Duration of `make fuzz`, and of the fuzz test within `make test-all`.
 SECONDS := 600
-FUZZ_SECONDS := 30
 # pytest starts a process per core; threads of their networks beside them only wait for each other.
 ONE_THREAD := OMP_NUM_THREADS=1
 # Each process gets tests that lie together, so that what a file's tests share is mostly made once.
 ALL_CORES := -n auto --dist worksteal
-# The floor of coverage applies to a run of all tests only: ARGS may select a few.
-MEASURE := $(if $(strip $(ARGS)),,--cov --cov-report=)
 
 # If the environment's Python has been moved or removed, create the environment again.
 ifneq ($(shell $(VENV)/bin/python $(NEW_ENOUGH) 2>/dev/null && echo usable),usable)
@@ -32,9 +29,9 @@ help:
 	@echo 'make play        play one hanchan against the built-in lobby (ARGS="--games 2" adds flags)'
 	@echo 'make table       play against it in the browser'
 	@echo 'make test        all checks, then the tests'
-	@echo 'make test-slow   tests that take minutes'
+	@echo 'make test-all    the same with the slow tests, coverage, and SECONDS of fuzzing'
 	@echo 'make fuzz        search for frames that break the Tenhou session (SECONDS=3600 for an hour)'
-	@echo 'make coverage    lines and branches that the last `make test` did not reach'
+	@echo 'make coverage    lines and branches that the last `make test-all` did not reach'
 	@echo 'make check       formatting, lint, types and import rules only'
 	@echo 'make format      format the code'
 	@echo 'make clean       remove .venv and everything built or cached here (keeps records)'
@@ -45,19 +42,22 @@ play: $(VENV)/.ready-to-play
 table: $(VENV)/.ready-to-play
 	@$(RUN) bot.cli table $(ARGS)
 
-test: check
-	@$(RUN) bot.startup.warm
-	FUZZ_SECONDS=$(FUZZ_SECONDS) $(ONE_THREAD) $(RUN) pytest $(ALL_CORES) $(MEASURE) $(ARGS)
-	$(if $(MEASURE),@$(RUN) tests.coverage_floor)
+test: check kernels
+	$(ONE_THREAD) $(RUN) pytest $(ALL_CORES) $(ARGS)
+
+test-all: check kernels
+	FUZZ_SECONDS=$(SECONDS) HYPOTHESIS_PROFILE=full $(ONE_THREAD) $(RUN) pytest $(ALL_CORES) -m '' --cov --cov-report= $(ARGS)
+	@$(RUN) tests.coverage_floor
+
+# Compiled once by all cores, not by each of the test processes.
+kernels: $(VENV)/.ready-to-test
+	@$(RUN) game.warmup
 
 coverage: $(VENV)/.ready-to-test
 	$(RUN) coverage report --show-missing
 
 fuzz: $(VENV)/.ready-to-test
 	$(RUN) tests.fuzz --seconds $(SECONDS) $(ARGS)
-
-test-slow: $(VENV)/.ready-to-test
-	$(RUN) pytest -m slow $(ARGS)
 
 check: $(VENV)/.ready-to-test
 	$(RUN) ruff format --check .

@@ -93,20 +93,6 @@ class FusedNetwork:
                 return _scores(x, self._score)
             return self._head[-1](self._hidden(x))
 
-    def last_inputs(self, planes: Tensor) -> Tensor:
-        """What the last layer sees of planes.
-
-        Args:
-            planes: as for a call.
-
-        Returns:
-            ``[B, 34, width]`` of a network of discards, else ``[B, hidden]``; not inference tensors.
-        """
-        with inference():
-            x = self._seen(planes)
-            seen = torch.from_numpy(x) if self.architecture.outputs == KINDS else self._hidden(x)
-        return seen.clone()
-
     def _seen(self, planes: Tensor) -> Floats:
         """``[B, 34, width]`` after the tower."""
         x = self._stem_of(planes)

@@ -22,8 +22,6 @@ import msgspec
 import torch
 from torch import Tensor
 
-from policies.networks import Network
-
 _NOT_ALLOWED: Final = -1e9
 QUANTILES: Final = (0.01, 0.5, 0.99)
 """Quantiles of the ratios that are reported."""
@@ -141,21 +139,6 @@ def _gains(ratios: Tensor, advantages: Tensor, objective: PolicyObjective) -> Te
         return gains
     clipped = ratios.clamp(1.0 - objective.clip, 1.0 + objective.clip) * advantages
     return torch.minimum(gains, clipped)
-
-
-def learn_last(network: Network, blocks: int | None) -> list[Tensor]:
-    """Let only the last layers of a network learn, and return their weights.
-
-    Args:
-        network: whose other weights then need no gradient.
-        blocks: last blocks that learn, beside the head; None for the whole network.
-    """
-    network.requires_grad_(blocks is None)
-    network.head.requires_grad_(True)
-    if blocks:
-        for block in list(network.tower)[-blocks:]:
-            block.requires_grad_(True)
-    return [parameter for parameter in network.parameters() if parameter.requires_grad]
 
 
 class EntropyControl(msgspec.Struct):

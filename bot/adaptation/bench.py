@@ -38,11 +38,6 @@ class TimedLesson(msgspec.Struct, frozen=True):
     playouts: int
     seconds: tuple[float, ...]
 
-    @property
-    def mean_s(self) -> float:
-        """Mean of the seconds."""
-        return sum(self.seconds) / len(self.seconds)
-
 
 class AdaptationBench(msgspec.Struct, frozen=True):
     """The results of `suzaku bench adaptation`.

@@ -49,10 +49,10 @@ def measure_features(as_json: AsJson = False, seed: Seed = None) -> int:
     Reports encodings per second on one core and the time per decision, compared with the engine's own
     encoder.
     """
-    from bot.measurements import print_features
+    from game.reports import write_report
     from policies.features.encoding_bench import bench_features
 
-    return print_features(bench_features(seed=seed or 0), as_json=as_json)
+    return write_report(bench_features(seed=seed or 0), as_json=as_json)
 
 
 @bench.command("decision")
@@ -92,8 +92,8 @@ def measure_decision(
     the defaults are then suits, 64 channels, 6 blocks and lite-239/1.
     """
     config = load_settings(config_file, {"decision.permutations": permutations, "decision.device": device})
-    from bot.measurements import print_decisions
     from bot.startup.models import compute_of, load, policy_text
+    from game.reports import write_report
     from policies.decision_bench import bench_decisions, untrained_policy
     from policies.device import use_one_thread
     from policies.networks import tower_named
@@ -108,7 +108,7 @@ def measure_decision(
         policy = untrained_policy(*size, config.decision.permutations, tower=name, compute=where)
         averaged = f"{config.decision.permutations} permutations"
         name = f"untrained {name} {size[0]}×{size[1]} on {size[2]}, {averaged}, {where.device}"
-    return print_decisions(bench_decisions(policy, name, count=decisions, seed=seed), as_json=as_json)
+    return write_report(bench_decisions(policy, name, count=decisions, seed=seed), as_json=as_json)
 
 
 @bench.command("adaptation")
@@ -142,10 +142,10 @@ def measure_adaptation(
     }
     config = load_settings(config_file, {f"adaptation.{name}": value for name, value in changes.items()})
     from bot.adaptation.bench import bench_adaptation
-    from bot.measurements import print_adaptation
     from bot.startup.models import thinking_of
+    from game.reports import write_report
 
-    return print_adaptation(bench_adaptation(thinking_of(config), hands, seed), as_json=as_json)
+    return write_report(bench_adaptation(thinking_of(config), hands, seed), as_json=as_json)
 
 
 @bench.command("loader")
@@ -211,8 +211,9 @@ def measure_selfplay(
     Reports hanchan per second by number of concurrent tables and of processes, and where the time goes.
     """
     from bot.logs.setup import set_up_logs
+    from game.reports import write_report
     from game.workers.ordered import default_workers
-    from learning.arena.selfplay_bench import PLAYERS, TABLES, bench_selfplay, print_bench
+    from learning.arena.selfplay_bench import PLAYERS, TABLES, bench_selfplay
     from learning.matches.store import compute_for
 
     set_up_logs()
@@ -226,7 +227,7 @@ def measure_selfplay(
         seed=seed or 0,
         compute=compute,
     )
-    return print_bench(found, as_json=as_json)
+    return write_report(found, as_json=as_json)
 
 
 @bench.command("training")

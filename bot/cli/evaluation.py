@@ -77,7 +77,8 @@ def evaluate_accuracy(
     the rule-based player.
     """
     from bot.logs.setup import set_up_logs
-    from learning.accuracy import evaluate, make_settings, print_report
+    from game.reports import write_report
+    from learning.accuracy import evaluate, make_settings
     from learning.matches.store import compute_for
 
     set_up_logs()
@@ -92,7 +93,7 @@ def evaluate_accuracy(
         compute=compute_for(None, "auto", precision),
         seed=seed,
     )
-    return print_report(evaluate(data, settings, quiet=as_json), as_json=as_json)
+    return write_report(evaluate(data, settings, quiet=as_json), as_json=as_json)
 
 
 @evaluation.command("agents")
@@ -118,12 +119,13 @@ def evaluate_agents(
 
     Reports places, points, rank points and stable ranks with their intervals.
     """
-    from learning.arena.agents import compare_agents, draw_agents, print_agents
+    from game.reports import write_report
+    from learning.arena.agents import compare_agents, draw_agents
 
     found = compare_agents(runs)
     if plot is not None:
         draw_agents(found, plot)
-    return print_agents(found, as_json=as_json)
+    return write_report(found, as_json=as_json)
 
 
 @evaluation.command("danger")
@@ -143,11 +145,12 @@ def evaluate_danger(
     the estimate that also reads open hands.
     """
     from bot.logs.setup import set_up_logs
-    from learning.danger.report import measure_danger, print_report
+    from game.reports import write_report
+    from learning.danger.report import measure_danger
 
     set_up_logs()
     report = measure_danger(data, split=split, rooms=tuple(room or ()), games=games, seed=seed, quiet=as_json)
-    return print_report(report, as_json=as_json)
+    return write_report(report, as_json=as_json)
 
 
 @evaluation.command("hands")
@@ -225,8 +228,9 @@ def evaluate_hands(
     deal-ins are foreseen, by rule and by the direct model.
     """
     from bot.logs.setup import set_up_logs
+    from game.reports import write_report
     from learning.hands.evaluation import HandsEvaluation, evaluate_hands
-    from learning.hands.text import print_report, save_plots
+    from learning.hands.plots import save_plots
     from policies.device import use_one_thread
     from policies.hands.autoregressive import AutoregressiveSettings
     from policies.hands.diffusion import DiffusionSettings
@@ -259,7 +263,7 @@ def evaluate_hands(
     report = evaluate_hands(data, plan, quiet=as_json)
     if plots is not None:
         save_plots(report, plots)
-    return print_report(report, as_json=as_json)
+    return write_report(report, as_json=as_json)
 
 
 @evaluation.command("loss")
@@ -303,8 +307,7 @@ def evaluate_loss(
     actual hands.
     """
     from bot.logs.setup import set_up_logs
-    from learning.losses.study import LossPlan, study
-    from learning.losses.text import print_report
+    from learning.losses.study import LossPlan, print_report, study
     from policies.device import use_one_thread
 
     set_up_logs()

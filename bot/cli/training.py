@@ -288,8 +288,8 @@ def train_reward(
     tables on the games of the test split.
     """
     from bot.logs.setup import set_up_logs
+    from game.reports import write_report
     from learning.corpus.reader import Corpus
-    from learning.reward.report import print_report
     from learning.reward.training import RewardPlan, train_reward
     from learning.runs.commit import current_commit
     from policies.checkpoint import describe
@@ -309,7 +309,7 @@ def train_reward(
     )
     card, report = train_reward(plan, Corpus(folder), out, commit=current_commit(), quiet=as_json)
     typer.echo(f"{out}: {describe(card)}", err=as_json)
-    return print_report(report, as_json=as_json)
+    return write_report(report, as_json=as_json)
 
 
 @training.command("study")

@@ -42,27 +42,4 @@ def _figures(plan: AdaptationPlan, rows: Sequence[HandRow]) -> AdaptationFigures
     return figures_of(plan, rows)
 
 
-def _lines(plan: AdaptationPlan, found: AdaptationFigures) -> list[str]:
-    unit = "points" if plan.reward == "points" else "final reward"
-    lines = [
-        f"{found.hands} hands at the {plan.moment} of a round, policy {plan.policy}, sampler {plan.sampler}, "
-        f"{plan.tests} tests each, seed {plan.seed}; gains in {unit}",
-        f"{'play-outs':>9}{'at most':>9}  {'improved %':<16}{'gain a hand':<24}{'error':>8}{'changed %':>11}"
-        f"{'divergence':>12}{'luck %':>8}{'signal %':>10}{'CPU s':>8}",
-    ]
-    lines += [
-        f"{each.playouts:>9,}{each.allowed:>9g}  {each.improved.text('.0f', 100.0):<16}"
-        f"{each.gain.text('.1f'):<24}{each.error:>8.1f}{100.0 * each.changed:>11.0f}"
-        f"{each.divergence:>12.4f}{100.0 * each.luck:>8.1f}{100.0 * each.signal:>10.1f}{each.seconds:>8.1f}"
-        for each in found.playouts
-    ]
-    for name in found.playouts[-1].gains:
-        gains = ", ".join(
-            f"{each.playouts:,} at {each.allowed:g}: {each.gains[name].text('.1f')}"
-            for each in found.playouts
-        )
-        lines.append(f"{name}: {gains}")
-    return lines
-
-
-ADAPTATION: Final = Measurement("adaptation", AdaptationPlan, HandRow, _figures, _lines)
+ADAPTATION: Final = Measurement("adaptation", AdaptationPlan, HandRow, _figures)

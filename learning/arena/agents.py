@@ -13,11 +13,9 @@ import msgspec
 
 from game.distribution import require
 from game.errors import ConfigError
-from game.reports import write_report
 from learning.arena.report import ArenaReport
 from learning.arena.run import look
 from learning.matches.figures import Side
-from learning.matches.statistics import Spread
 from learning.studies import plots
 
 _COLOUR: Final = "#a83220"
@@ -64,33 +62,6 @@ def _report(folder: Path) -> ArenaReport:
     if found is None:
         raise ConfigError(f"{folder}: no set of games is complete yet; wait for the run, or leave it out")
     return found
-
-
-def print_agents(found: AgentsReport, *, as_json: bool) -> int:
-    """Print the table."""
-    write_report(found, _text, as_json=as_json)
-    return 0
-
-
-def _text(found: AgentsReport) -> str:
-    width = max(len(each.name) for each in found.agents) + 2
-    lines = [
-        f"each against three {found.opponents}; 95 % intervals in brackets",
-        f"{'':<{width}}{'games':>8}  {'average place':<24}{'points a game':<24}{'rank points a game':<24}"
-        "stable rank",
-    ]
-    lines += [
-        f"{each.name:<{width}}{each.games:>8,}  {each.placement.text('.3f'):<24}{each.points.text('.2f'):<24}"
-        f"{each.rank_points.text('.2f'):<24}{_spread(each.stable_rank)}"
-        for each in found.agents
-    ]
-    return "\n".join(lines)
-
-
-def _spread(spread: Spread) -> str:
-    if spread.value is None or spread.low is None or spread.high is None:
-        return "not defined"
-    return f"{spread.value:.2f} [{spread.low:.2f}, {spread.high:.2f}]"
 
 
 def draw_agents(found: AgentsReport, path: Path) -> None:

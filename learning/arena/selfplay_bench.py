@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import count
 from typing import Final
 
 import msgspec
 
 from game.engine import play_bare
-from game.reports import write_report
 from learning.arena.plan import ArenaPlan, sets_for
 from learning.arena.run import run
 from learning.matches.players import contender
@@ -92,25 +91,6 @@ def bench_selfplay(
             shared = processes * max(games, BLOCK_GAMES)
             speeds.append(_speed(player, shared, processes, max(tables), seed, compute))
     return SelfPlayBench(platform.processor() or platform.machine(), compute, seed, bare_ms, tuple(speeds))
-
-
-def print_bench(found: SelfPlayBench, *, as_json: bool) -> int:
-    """Print the measurements."""
-    write_report(found, lambda found: "\n".join(_lines(found)), as_json=as_json)
-    return 0
-
-
-def _lines(found: SelfPlayBench) -> Iterator[str]:
-    compute = found.compute
-    yield f"networks on {compute.device} in {compute.precision}, {compute.rows} rows at a time"
-    yield f"the rules engine alone, random moves: {found.bare_ms:.1f} ms of CPU time per hanchan"
-    yield f"{'player':<20}{'processes':>10}{'tables':>8}{'games/s':>10}{'ms/game':>10}  breakdown, ms"
-    for speed in found.speeds:
-        parts = ", ".join(f"{what} {spent:.1f}" for what, spent in speed.parts.items())
-        yield (
-            f"{speed.player[:20]:<20}{speed.workers:>10}{speed.tables:>8}{speed.games_per_s:>10.2f}"
-            f"{speed.core_ms:>10.1f}  {parts}"
-        )
 
 
 def _speed(player: str, games: int, workers: int, tables: int, seed: int, compute: Compute) -> SelfPlaySpeed:

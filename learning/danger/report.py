@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -12,11 +11,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from game.reports import write_json
 from learning.accuracy import make_settings
 from learning.accuracy.data import opened, players_of
 from learning.corpus.reader import Corpus
-from learning.danger.counts import BINS, DISCARDED, Counts, count, no_counts
+from learning.danger.counts import BINS, Counts, count, no_counts
 from learning.matches.statistics import NORMAL
 from learning.runs.progress import Progress
 from learning.samples.choice import SelectedDecisions
@@ -261,67 +259,3 @@ def _class(counts: Counts, reading: int, place: int, factor: float) -> ClassFigu
 def _both(values: Sequence[float] | NDArray[np.float64]) -> tuple[float, float]:
     plain, melds = (float(value) for value in values)
     return plain, melds
-
-
-def print_report(report: DangerReport, *, as_json: bool) -> int:
-    """Print the report, as JSON or as Markdown tables; return the exit code."""
-    if as_json:
-        write_json(report)
-        return 0
-    lines = [f"{report.games} games ({report.split}), {report.discards} free discards; predicted from suji"]
-    lines[0] += " and passed tiles alone → from open hands too"
-    lines += ["", "| tiles | against | count | deal-ins | predicted | log loss | gain | AUC |"]
-    lines.append("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
-    lines += [_foretold_row(each) for each in report.foretold]
-    lines += ["", "| hand | hands | tenpai | predicted | points | predicted |"]
-    lines.append("| --- | ---: | ---: | ---: | ---: | ---: |")
-    lines += [_reading_row(each) for each in report.readings if each.hands]
-    lines += ["", "| hand | tile | held | deal in | predicted | discarded | dealt in |"]
-    lines.append("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
-    lines += [
-        _class_row(reading.reading, each)
-        for reading in report.readings
-        for each in reading.classes
-        if each.held >= _LEAST_TILES
-    ]
-    sys.stdout.write("\n".join(lines) + "\n")
-    return 0
-
-
-def _foretold_row(each: Foretold) -> str:
-    cells = (
-        "discarded" if each.tiles == _TILES[DISCARDED] else each.tiles,
-        each.against,
-        f"{each.count:,}",
-        f"{each.deal_ins:,}",
-        f"{each.foretold[0]:,.0f} → {each.foretold[1]:,.0f}",
-        f"{each.log_loss[0]:.5f} → {each.log_loss[1]:.5f}",
-        f"{each.gain[0]:.5f} ± {each.gain[1]:.5f}",
-        f"{each.auc[0]:.4f} → {each.auc[1]:.4f}",
-    )
-    return f"| {' | '.join(cells)} |"
-
-
-def _reading_row(each: ReadingFigures) -> str:
-    cells = (
-        each.reading,
-        f"{each.hands:,}",
-        f"{each.tenpai:.1%}",
-        f"{each.tenpai_foretold[0]:.1%} → {each.tenpai_foretold[1]:.1%}",
-        f"{each.points:,.0f}",
-        f"{each.points_foretold[0]:,.0f} → {each.points_foretold[1]:,.0f}",
-    )
-    return f"| {' | '.join(cells)} |"
-
-
-def _class_row(reading: str, each: ClassFigures) -> str:
-    cells = (
-        reading,
-        each.tile_class,
-        f"{each.held:,}",
-        f"{each.held_rate:.2%}",
-        f"{each.held_foretold[0]:.2%} → {each.held_foretold[1]:.2%}",
-        f"{each.discarded:,}",
-        f"{each.discarded_rate:.2%}",
-    )
-    return f"| {' | '.join(cells)} |"

@@ -17,6 +17,7 @@ import numpy as np
 
 from game.actions import ActionKind
 from game.errors import ConfigError, ReplayError
+from game.reports import write_report
 from learning.corpus.layout import SPLITS, split_of
 from learning.corpus.sources import load, stored_games
 from learning.losses.figures import Pair, Risk, Slope, risk, slope
@@ -143,6 +144,12 @@ class _Sums:
             {name: each for name, each in slopes.items() if each is not None},
             {name: each for name, each in risks.items() if each is not None},
         )
+
+
+def print_report(report: LossReport, *, as_json: bool) -> int:
+    """Print the report; return the exit code, 130 if it was stopped."""
+    write_report(report, as_json=as_json)
+    return 130 if report.stopped else 0
 
 
 def study(paths: Sequence[Path], plan: LossPlan, *, quiet: bool) -> LossReport:

@@ -41,7 +41,6 @@ class Measurement(Generic[P, R, F]):
         plans: type of its plans.
         rows: type of its rows.
         figures: of some rows; raises `ConfigError` if nothing was found in them.
-        lines: the figures in words.
     """
 
     def __init__(
@@ -50,10 +49,9 @@ class Measurement(Generic[P, R, F]):
         plans: type[P],
         rows: type[R],
         figures: Callable[[P, Sequence[R]], F],
-        lines: Callable[[P, F], list[str]],
     ) -> None:
         self._name, self._plans, self._rows = name, plans, rows
-        self._figures, self._lines = figures, lines
+        self._figures = figures
 
     def run(
         self,
@@ -118,5 +116,4 @@ class Measurement(Generic[P, R, F]):
 
     def show(self, found: MeasurementReport[P, F], *, as_json: bool) -> int:
         """Print a report; return the exit code."""
-        write_report(found, lambda each: "\n".join(self._lines(each.plan, each.figures)), as_json=as_json)
-        return 0
+        return write_report(found, as_json=as_json)

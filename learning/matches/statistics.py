@@ -15,6 +15,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from game.reports import number_text
+
 Floats: TypeAlias = npt.NDArray[np.float64]
 Statistic: TypeAlias = Callable[[Floats], Floats]
 """Maps sums ``[..., K]`` to numbers ``[...]``."""
@@ -39,19 +41,13 @@ class Estimate(msgspec.Struct, frozen=True):
     low: float | None
     high: float | None
 
-    def text(self, form: str, scale: float = 1.0) -> str:
+    def __str__(self) -> str:
         """The number with its interval in brackets.
 
-        Args:
-            form: format of each, such as ``.2f``.
-            scale: what each is multiplied by.
-
-        >>> Estimate(0.5, 0.25, 0.75).text(".0f", 100.0)
-        '50 [25, 75]'
+        >>> str(Estimate(0.5, 0.25, 0.75)), str(Estimate(None, None, None))
+        ('0.5 [0.25, 0.75]', 'not defined')
         """
-        if self.value is None or self.low is None or self.high is None:
-            return "not defined"
-        return f"{scale * self.value:{form}} [{scale * self.low:{form}}, {scale * self.high:{form}}]"
+        return _with_range(self.value, self.low, self.high)
 
 
 class Spread(msgspec.Struct, frozen=True):
@@ -62,6 +58,10 @@ class Spread(msgspec.Struct, frozen=True):
     third_quartile: float | None
     low: float | None
     high: float | None
+
+    def __str__(self) -> str:
+        """The number with its 95 % range in brackets."""
+        return _with_range(self.value, self.low, self.high)
 
 
 def resample(sums: Floats, count: int = RESAMPLES, seed: int = 0) -> Floats:
@@ -143,6 +143,11 @@ def mean_place(counts: Floats) -> Floats:
     """
     mean: Floats = counts @ np.arange(1.0, 5.0) / counts.sum(axis=-1)
     return mean
+
+
+def _with_range(*numbers: float | None) -> str:
+    texts = [number_text(each) for each in numbers if each is not None]
+    return f"{texts[0]} [{texts[1]}, {texts[2]}]" if len(texts) == len(numbers) else "not defined"
 
 
 def _values(sums: Floats, drawn: Floats, statistic: Statistic) -> tuple[float | None, Floats]:

@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from game.reports import write_report
 from game.settlement import LAST_ROUND
 from learning.reward.games import GamesWithPlaces
 from learning.reward.tables import AND_GAPS, ROUND_AND_PLACE, RewardTable
@@ -201,46 +200,3 @@ def _mean_with_interval(by_game: NDArray[np.float64], count: int) -> tuple[float
     games = len(by_game)
     spread = float(by_game.std(ddof=1)) if games > 1 else math.nan
     return float(by_game.sum()) / count, _NORMAL_95 * spread * math.sqrt(games) / count
-
-
-def print_report(report: RewardReport, *, as_json: bool) -> int:
-    """Print the report; return the exit code."""
-    write_report(report, report_text, as_json=as_json)
-    return 0
-
-
-def report_text(report: RewardReport) -> str:
-    """The report as Markdown."""
-    total = report.square_errors[CONSTANT]
-    ways = list(report.square_errors)
-    lines = [
-        f"{report.split}: {report.games:,} games, {report.answers:,} answers, corpus {report.corpus[:16]}",
-        "",
-        "| predicted by | mean square error | root | explained |",
-        "| --- | ---: | ---: | ---: |",
-        *(
-            f"| {way} | {error:,.1f} | {math.sqrt(error):.2f} | {1 - error / total:.1%} |"
-            for way, error in report.square_errors.items()
-        ),
-        "",
-        "The network's mean square error is "
-        f"{report.gain[0]:.1f} ± {report.gain[1]:.1f} below that of the best table, in the last round "
-        f"{report.last_gain[0]:.1f} ± {report.last_gain[1]:.1f}.",
-        "",
-        f"| round | answers | {' | '.join(ways)} |",
-        "| --- |" + " ---: |" * (len(ways) + 1),
-        *(
-            f"| {name} | {row['answers']:,.0f} | " + " | ".join(f"{row[way]:.2f}" for way in ways) + " |"
-            for name, row in report.rounds.items()
-        ),
-        "",
-        "| tenth | expected | actual | 95 % |",
-        "| ---: | ---: | ---: | ---: |",
-        *(
-            f"| {decile.tenth} | {decile.expected:.1f} | {decile.actual:.1f} | ± {decile.interval:.1f} |"
-            for decile in report.deciles
-        ),
-        "",
-        f"Slope of actual over predicted rewards: {report.slope[0]:.3f} ± {report.slope[1]:.3f}",
-    ]
-    return "\n".join(lines)

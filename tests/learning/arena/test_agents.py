@@ -50,8 +50,10 @@ def test_the_table_and_the_plot_name_all_players(runs: list[Path], tmp_path: Pat
     assert result.exit_code == 0
     found = compare_agents(runs)
     lines = result.stdout.splitlines()
-    assert lines[0].startswith(f"each against three {found.opponents}")
-    assert [line.split()[0] for line in lines[2:]] == [each.name for each in found.agents]
+    assert lines[0] == f"opponents {found.opponents}"
+    assert next(line for line in lines if line.startswith("name ")).split()[1:] == [
+        each.name for each in found.agents
+    ]
     drawn = plot.read_text()
     assert {each.name for each in found.agents} <= {
         text.text for text in ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")

@@ -118,8 +118,8 @@ def test_the_report_names_every_sampler(found: WorldsFigures, capsys: pytest.Cap
     report = MeasurementReport(a_plan(("good", "poor", "none")), found)
     assert DEALS.show(report, as_json=False) == 0
     text = capsys.readouterr().out
-    assert all(f"\n{name} " in text for name in ("good", "poor", "none", "true hands"))
-    assert "\nin points: " in text
-    assert "\nin rank points of the final reward: " in text
+    assert all(name in text for name in ("good", "poor", "none"))
+    assert "\nfigures points: " in text
+    assert "\nfigures final: " in text
     assert DEALS.show(report, as_json=True) == 0
     assert '"correlation"' in capsys.readouterr().out

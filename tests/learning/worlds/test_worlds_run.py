@@ -119,7 +119,7 @@ def test_hands_can_be_compared_without_playing(undecided: str, capsys: pytest.Ca
     assert report.figures.points is None
     assert DEALS.show(report, as_json=False) == 0
     text = capsys.readouterr().out
-    assert "squared errors" in text
+    assert "scores shanten" in text
     assert "correlation" not in text
 
 
