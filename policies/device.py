@@ -15,7 +15,7 @@ from policies.compute import IN_PLAY, Compute, DeviceName, FloatPrecision, Preci
 from policies.networks import Network, as_input
 
 _MANY: Final[dict[Precision, int]] = {"fp32": 32, "bf16": 64, "int8": 64}
-"""Rows on a CPU for many positions at a time; more are hardly faster (`docs/measurements.md`)."""
+"""Rows on a CPU for many positions at a time; more are hardly faster (`docs/history/measurements.md`)."""
 _ON_GPU: Final = 2048
 
 
@@ -89,7 +89,7 @@ def multiplies_bytes() -> bool:
 def fast_precision() -> FloatPrecision:
     """bf16 where the machine trains faster in it: GPUs, and processors with AMX.
 
-    With AVX-512 alone, products in bf16 take twice the time of fp32 (`docs/measurements.md`).
+    With AVX-512 alone, products in bf16 take twice the time of fp32 (`docs/history/measurements.md`).
     """
     if torch.cuda.is_available():
         return "bf16"

@@ -39,7 +39,7 @@ from policies.search import Searching, SearchResult, SearchSettings, close_optio
 from policies.slots import Policy, Slot
 
 USUAL_SAMPLER: Final = "diffusion"
-"""Of the samplers, its hands are closest to the true ones, and it is fast (docs/results.md)."""
+"""Of the samplers, its hands are closest to the true ones, and it is fast (docs/history/results.md)."""
 LARGEST_DIVERGENCE: Final = 5.0
 """KL in nats by which an adapted policy may differ from the policy of the start on one hand."""
 _TRIAL: Final = 1

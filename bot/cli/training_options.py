@@ -43,7 +43,7 @@ Squeeze: TypeAlias = Annotated[
     int,
     typer.Option(
         help="Channels that the tower suits reduces the planes to first; 0: it does not. 32 is faster, and "
-        "better in short runs (docs/results.md).",
+        "better in short runs (docs/history/results.md).",
         metavar="NUMBER",
         min=0,
         max=4096,

@@ -34,7 +34,7 @@ PATIENCE_S: Final = 2.0
 """Loading from the cache takes less, and prints nothing."""
 REMIND_S: Final = 5.0
 DURATION: Final = "first start and after updates only; takes 2 to 5 minutes on a free core"
-"""Duration of the compilation; docs/measurements.md has the figures."""
+"""Duration of the compilation; docs/history/measurements.md has the figures."""
 
 OnKernel: TypeAlias = Callable[[str, int, int], None]
 """Called with the kernel being compiled, the number of kernels ready, and their total."""

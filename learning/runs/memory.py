@@ -17,7 +17,7 @@ def keep_freed_memory() -> bool:
 
     glibc gives back blocks of 32 MB and more as soon as they are freed, and the system clears their pages
     again for the next step. In a network of large tensors that takes longer than learning does
-    (`docs/measurements.md`). Other C libraries are left as they are.
+    (`docs/history/measurements.md`). Other C libraries are left as they are.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt

@@ -41,7 +41,7 @@ def test_noise_grows_with_its_scale_and_leaves_the_statistics_alone() -> None:
 
 @pytest.mark.slow
 def test_a_weakened_policy_learns_back(tmp_path: Path) -> None:
-    """Some ten minutes on two cores; the seed is that of docs/results.md."""
+    """Some ten minutes on two cores; the seed is that of docs/history/results.md."""
     plan = make_reinforcement_plan(
         games=1_024, evaluate_every=1_024, evaluation_games=400, learning_rate=3e-4, seed=3
     )
