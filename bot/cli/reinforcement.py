@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -12,9 +11,6 @@ from bot.cli.options import (
     AsJson,
     BaselineName,
     CriticRate,
-    DashboardHost,
-    DashboardPort,
-    DashboardTokenEnv,
     DrawTemperature,
     LastBlocks,
     LearnerPrecision,
@@ -27,7 +23,6 @@ from bot.cli.options import (
     Thinning,
     Tonpuu,
     Trace,
-    WithDashboard,
     Workers,
     check_ray,
     folder_for,
@@ -36,7 +31,6 @@ from bot.cli.options import (
 )
 from bot.cli.training import training
 from bot.cli.training_options import CheckpointFolder, peak_learning_rate
-from bot.cli.watching import open_run_dashboard
 
 Start: TypeAlias = Annotated[
     str,
@@ -276,10 +270,6 @@ def train_rl(
     precision: PlayPrecision = "auto",
     learner_precision: LearnerPrecision = "fp32",
     as_json: AsJson = False,
-    dashboard: WithDashboard = False,
-    dashboard_host: DashboardHost = None,
-    dashboard_port: DashboardPort = None,
-    dashboard_token_env: DashboardTokenEnv = None,
 ) -> int:
     """Make a policy stronger by playing against itself.
 
@@ -290,7 +280,6 @@ def train_rl(
     """
     check_ray(ray)
     from bot.logs.setup import set_up_logs
-    from learning.matches.records import RECORDS_FOLDER
     from learning.matches.store import compute_for
     from learning.reinforcement.plan import make_reinforcement_plan
     from learning.reinforcement.run import learn_from_play
@@ -346,19 +335,15 @@ def train_rl(
         precision=training_precision(learner_precision),
         compute=compute_for(None, device, precision),
     )
-    shown = {"host": dashboard_host, "port": dashboard_port, "token_env": dashboard_token_env}
-    watched = open_run_dashboard("learning", out / RECORDS_FOLDER, shown, has_past=False)
-    with watched if dashboard else contextlib.nullcontext() as on_standing:
-        card = learn_from_play(
-            plan,
-            folder_of_named(start),
-            out,
-            workers=workers,
-            ray=ray,
-            commit=current_commit(),
-            quiet=as_json,
-            on_standing=on_standing,
-        )
+    card = learn_from_play(
+        plan,
+        folder_of_named(start),
+        out,
+        workers=workers,
+        ray=ray,
+        commit=current_commit(),
+        quiet=as_json,
+    )
     typer.echo(encode_card(card).decode() if as_json else f"{out}: {describe(card)}")
     return 0
 

@@ -144,7 +144,7 @@ class Connections:
 
 
 class ListeningSocket(socket.socket):
-    """Accepts only as many connections as allowed; beyond them, asyncio is told that no descriptor is left."""
+    """Accepts only as many connections as allowed, and then tells asyncio that no descriptor is left."""
 
     connections: Connections
 
