@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -32,20 +32,12 @@ from learning.matches.store import compute_for, tables_in
 from learning.matches.tally import GameRow
 from learning.runs.progress import GamesProgress
 from policies.rollout import Seating
-from replays.standing import SeriesStanding
 
 FORMAT: Final = "suzaku-selfplay/1"
 
 Players: TypeAlias = tuple[Contender, Contender, Contender, Contender]
-OnStanding: TypeAlias = Callable[[SeriesStanding], None]
-"""Called with the state of the run at the start and after every game."""
-
 _GROUPS: Final = 1_000
 """Maximum number of groups for resampling: as independent as single games, and faster to draw."""
-
-
-def unobserved(_: SeriesStanding) -> None:
-    """Ignore the state of the run."""
 
 
 class SelfPlay(Series, frozen=True, kw_only=True):
@@ -146,7 +138,6 @@ def run(
     workers: int | None = None,
     ray: str | None = None,
     on_progress: OnProgress = lambda _games, _of, _decisions: None,
-    on_standing: OnStanding = unobserved,
 ) -> SelfPlaySummary:
     """Play the games that are missing, and summarise all.
 
@@ -156,7 +147,6 @@ def run(
         workers: processes; one per core if None.
         ray: address of a cluster to play on; see `learning.workers.spread.spread`.
         on_progress: called with the progress.
-        on_standing: called with the state of the run.
 
     Raises:
         ConfigError: another run is in the folder, or there is no such cluster.
@@ -164,9 +154,7 @@ def run(
         WorkerFailed: a process could not continue.
         OSError: the results cannot be written.
     """
-    count = _GameCounter(plan, on_standing)
-    with SeriesRunner(plan, folder, plan.form, on_progress, count.played) as runner:
-        count.begin(runner.rows.values())
+    with SeriesRunner(plan, folder, plan.form, on_progress) as runner:
         for _ in runner.blocks(workers, ray):
             pass
         rows = [runner.rows[number] for number in sorted(runner.rows)]
@@ -203,7 +191,6 @@ def selfplay(
     precision: str,
     as_json: bool,
     prepare: Callable[[], object] = lambda: None,
-    on_standing: OnStanding = unobserved,
 ) -> int:
     """Play, print the summary, and return the exit code.
 
@@ -221,7 +208,6 @@ def selfplay(
         precision: precision of the networks.
         as_json: print one JSON object.
         prepare: called once the players are loaded, before the first game.
-        on_standing: called with the state of the run.
 
     Raises:
         ConfigError: a player, the folder or the cluster is not valid.
@@ -241,9 +227,7 @@ def selfplay(
     prepare()
     try:
         with GamesProgress("selfplay") as progress:
-            found = run(
-                plan, folder, workers=workers, ray=ray, on_progress=progress.played, on_standing=on_standing
-            )
+            found = run(plan, folder, workers=workers, ray=ray, on_progress=progress.played)
     except OSError as exc:
         raise ReplayError(f"{exc.filename or folder}: {exc.strerror or exc}") from exc
     return print_summary(found, as_json=as_json)
@@ -264,51 +248,6 @@ def _lines(found: SelfPlaySummary) -> Iterator[str]:
     yield from (f"crashed: {line}" for line in found.crashes)
     if found.played:
         yield speed_line(found.played, found.seconds, found.times)
-
-
-class _GameCounter:
-    """Counts the games as they arrive."""
-
-    def __init__(self, plan: SelfPlay, on_standing: OnStanding) -> None:
-        self._plan = plan
-        self._on_standing = on_standing
-        self._members = _members(plan)
-        self._places = {who: [0, 0, 0, 0] for who in self._members}
-        self._games = self._played = self._crashes = self._faults = 0
-
-    def begin(self, rows: Iterable[GameRow]) -> None:
-        """Count the games of earlier starts."""
-        for row in rows:
-            self._add(row)
-        self._on_standing(self._standing())
-
-    def played(self, row: GameRow) -> None:
-        """Count one more game."""
-        self._played += 1
-        self._add(row)
-        self._on_standing(self._standing())
-
-    def _add(self, row: GameRow) -> None:
-        self._games += 1
-        self._crashes += bool(row.crash)
-        self._faults += bool(row.fault)
-        if row.crash:
-            return
-        for who, members in self._members.items():
-            for player, place in zip(row.players, row.places, strict=True):
-                self._places[who][place - 1] += player in members
-
-    def _standing(self) -> SeriesStanding:
-        return SeriesStanding(
-            length=self._plan.length,
-            games=self._games,
-            of=self._plan.games,
-            played=self._played,
-            crashes=self._crashes,
-            faults=self._faults,
-            players=tuple(who.name for who in self._members),
-            places=tuple((a, b, c, d) for a, b, c, d in self._places.values()),
-        )
 
 
 def _members(plan: SelfPlay) -> dict[Contender, Collection[int]]:

@@ -52,7 +52,7 @@ Averaging: TypeAlias = Literal[1, 6, 12]
 
 _PERMUTATIONS: Final[dict[Averaging, NDArray[np.int64]]] = {
     1: np.array([0]),
-    # better than the six orders of the suits, and hardly worse than all twelve (`docs/history/measurements.md`)
+    # better than the six orders of the suits, hardly worse than all twelve (`docs/history/measurements.md`)
     6: np.array([0, 3, 4, 6, 9, 10]),
     12: np.arange(12),
 }

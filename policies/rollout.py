@@ -32,7 +32,7 @@ from policies.flow import Pick, Running, Verdict, flow, most_likely, reason_of, 
 from policies.slots import Policy, Question, Slot
 
 TABLES: Final = 256
-"""Tables side by side: with fewer, the batches of a network on a CPU are less full (`docs/history/results.md`)."""
+"""Tables side by side: with fewer, batches on a CPU are less full (`docs/history/results.md`)."""
 
 _WAITING_SHARE: Final = 0.7
 """Share of the tables that may wait until riichi and calls are decided together."""

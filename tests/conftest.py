@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from collections.abc import Iterator
@@ -31,9 +32,22 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Chromium, for a module that needs it."""
+@pytest.fixture(scope="session")
+def _chromium() -> Iterator[Any]:
+    """Chromium, one for all tests of a process, and the event loop of Playwright."""
     from tests.chromium import launched
 
-    yield from launched()
+    for browser in launched():
+        loop = asyncio.get_running_loop()
+        asyncio._set_running_loop(None)
+        yield browser, loop
+        asyncio._set_running_loop(loop)
+
+
+@pytest.fixture
+def browser(_chromium: tuple[Any, Any]) -> Iterator[Any]:
+    """Chromium. Only while a test uses it does this thread appear to run Playwright's event loop."""
+    browser, loop = _chromium
+    asyncio._set_running_loop(loop)
+    yield browser
+    asyncio._set_running_loop(None)

@@ -183,7 +183,6 @@ DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Check the settings, print what would be done, and exit.")
 ]
 
-WithDashboard = Annotated[bool, typer.Option("--dashboard", help="Show the progress on a web page.")]
 DashboardHost = Annotated[
     str | None,
     typer.Option(

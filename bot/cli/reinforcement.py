@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Annotated, TypeAlias
 
 import typer
@@ -10,9 +9,6 @@ import typer
 from bot.cli.options import (
     AsJson,
     BaselineName,
-    DashboardHost,
-    DashboardPort,
-    DashboardTokenEnv,
     DrawTemperature,
     LearnerPrecision,
     NetworkDevice,
@@ -20,7 +16,6 @@ from bot.cli.options import (
     Ray,
     RewardName,
     Tonpuu,
-    WithDashboard,
     Workers,
     check_ray,
     reported,
@@ -28,7 +23,6 @@ from bot.cli.options import (
 )
 from bot.cli.training import training
 from bot.cli.training_options import CheckpointFolder, peak_learning_rate
-from bot.cli.watching import open_run_dashboard
 
 Start: TypeAlias = Annotated[
     str,
@@ -175,10 +169,6 @@ def train_rl(
     precision: PlayPrecision = "auto",
     learner_precision: LearnerPrecision = "fp32",
     as_json: AsJson = False,
-    dashboard: WithDashboard = False,
-    dashboard_host: DashboardHost = None,
-    dashboard_port: DashboardPort = None,
-    dashboard_token_env: DashboardTokenEnv = None,
 ) -> int:
     """Make a policy stronger by playing against itself.
 
@@ -188,7 +178,6 @@ def train_rl(
     """
     check_ray(ray)
     from bot.logs.setup import set_up_logs
-    from learning.matches.records import RECORDS_FOLDER
     from learning.matches.store import compute_for
     from learning.reinforcement.plan import make_reinforcement_plan
     from learning.reinforcement.run import learn_from_play
@@ -227,18 +216,14 @@ def train_rl(
         precision=training_precision(learner_precision),
         compute=compute_for(None, device, precision),
     )
-    shown = {"host": dashboard_host, "port": dashboard_port, "token_env": dashboard_token_env}
-    watched = open_run_dashboard("learning", out / RECORDS_FOLDER, shown, has_past=False)
-    with watched if dashboard else contextlib.nullcontext() as on_standing:
-        card = learn_from_play(
-            plan,
-            folder_of_named(start),
-            out,
-            workers=workers,
-            ray=ray,
-            commit=current_commit(),
-            quiet=as_json,
-            on_standing=on_standing,
-        )
+    card = learn_from_play(
+        plan,
+        folder_of_named(start),
+        out,
+        workers=workers,
+        ray=ray,
+        commit=current_commit(),
+        quiet=as_json,
+    )
     typer.echo(encode_card(card).decode() if as_json else f"{out}: {describe(card)}")
     return 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
@@ -11,21 +10,16 @@ import typer
 from bot.cli.options import (
     AnswerTimeout,
     AsJson,
-    DashboardHost,
-    DashboardPort,
-    DashboardTokenEnv,
     NetworkDevice,
     PlayPrecision,
     Ray,
     Tonpuu,
     WallSeed,
-    WithDashboard,
     Workers,
     check_ray,
     reported,
 )
 from bot.cli.paths import output_folder
-from bot.cli.watching import open_run_dashboard
 
 NumberOfGames: TypeAlias = Annotated[int, typer.Option(help="Number of games.", metavar="NUMBER", min=1)]
 RunFolder: TypeAlias = Annotated[
@@ -67,10 +61,6 @@ def selfplay(
     device: NetworkDevice = "cpu",
     precision: PlayPrecision = "auto",
     as_json: AsJson = False,
-    dashboard: WithDashboard = False,
-    dashboard_host: DashboardHost = None,
-    dashboard_port: DashboardPort = None,
-    dashboard_token_env: DashboardTokenEnv = None,
 ) -> int:
     """Play training games and save their records.
 
@@ -81,25 +71,20 @@ def selfplay(
     from bot.logs.setup import set_up_logs
     from bot.startup.warm import warm_up_visibly
     from learning import selfplay as playing
-    from learning.matches.records import RECORDS_FOLDER
 
     set_up_logs()
-    shown = {"host": dashboard_host, "port": dashboard_port, "token_env": dashboard_token_env}
-    watched = open_run_dashboard("series", out / RECORDS_FOLDER, shown, has_past=form == "mjlog")
-    with watched if dashboard else contextlib.nullcontext(playing.unobserved) as on_standing:
-        return playing.selfplay(
-            players or ["network"],
-            out,
-            games=games,
-            seed=seed,
-            length="tonpuu" if tonpuu else "hanchan",
-            form=form,
-            answer_timeout_s=answer_timeout,
-            workers=workers,
-            ray=ray,
-            device=device,
-            precision=precision,
-            as_json=as_json,
-            prepare=warm_up_visibly,
-            on_standing=on_standing,
-        )
+    return playing.selfplay(
+        players or ["network"],
+        out,
+        games=games,
+        seed=seed,
+        length="tonpuu" if tonpuu else "hanchan",
+        form=form,
+        answer_timeout_s=answer_timeout,
+        workers=workers,
+        ray=ray,
+        device=device,
+        precision=precision,
+        as_json=as_json,
+        prepare=warm_up_visibly,
+    )

@@ -26,7 +26,7 @@ from bot.logs.redaction import clean_text
 from game.errors import ReplayError
 
 OWN: Final = files("bot.dashboard") / "web"
-PAGES: Final = ("live.js", "series.js", "past.js", "replay.js")
+PAGES: Final = ("live.js", "past.js", "replay.js")
 MODULES: Final = (
     *PAGES,
     "line.js",
@@ -34,8 +34,6 @@ MODULES: Final = (
     "status.js",
     "session.js",
     "ladder.js",
-    "learning.js",
-    "chart.js",
     "texts.js",
 )
 
@@ -50,7 +48,7 @@ def make_app(access: Access, folder: Path, about: About, watching: BrowserSocket
         watching: serves the WebSocket; None if no game is played.
     """
     program = about.program
-    home = _page("live", "live.js" if about.shows == "game" else "series.js")
+    home = _page("live", "live.js")
     routes = [
         Route("/", home if watching else _to_games),
         Route("/games", _listing(folder, program, live=watching is not None)),

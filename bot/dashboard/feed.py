@@ -25,7 +25,7 @@ from bot.tenhou.session.events import (
 )
 from game.events import Four, GameEvent
 from replays.record import DecisionRecord
-from replays.standing import AdaptationStanding, LearningStanding, SeriesStanding
+from replays.standing import AdaptationStanding
 
 if TYPE_CHECKING:
     from replays.review.schema import CandidateHands
@@ -123,12 +123,6 @@ class Lost(msgspec.Struct, frozen=True):
     """Items were dropped because too many waited; items up to the next game are meaningless."""
 
 
-class Reached(msgspec.Struct, frozen=True):
-    """The progress of a run of many games."""
-
-    standing: SeriesStanding | LearningStanding
-
-
 Item: TypeAlias = (
     Began
     | Happened
@@ -140,7 +134,6 @@ Item: TypeAlias = (
     | Missed
     | LineStateChanged
     | Lost
-    | Reached
 )
 
 

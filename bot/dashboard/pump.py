@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 import structlog
@@ -38,17 +38,12 @@ class About(msgspec.Struct, frozen=True):
         policy: name of the policy that plays.
         budget_ms: per decision.
         wanted: number of games to play.
-        has_past: whether finished games can be viewed.
-        shows: a session of one game after another from one seat, a run of many games at once, or a run that
-            learns from such games.
     """
 
     program: str
     policy: str = ""
     budget_ms: int = 0
     wanted: int = 0
-    has_past: bool = True
-    shows: Literal["game", "series", "learning"] = "game"
 
 
 class Pump:
@@ -72,7 +67,6 @@ class Pump:
             "policy": about.policy,
             "budget_ms": about.budget_ms,
             "wanted": about.wanted,
-            "past": about.has_past,
         }
         self._facts = SessionFacts(fixed)
         self._messages: GameMessages | None = None

@@ -19,9 +19,7 @@ from bot.dashboard.app import make_app
 from bot.dashboard.connections import Limits
 from bot.dashboard.feed import Feed
 from bot.dashboard.guesses import HandGuesses
-from bot.dashboard.learning import LearningPump
 from bot.dashboard.pump import About, Pump
-from bot.dashboard.series import SeriesPump
 from bot.dashboard.serving import PagePort, serving, token_of
 from bot.dashboard.show import Show
 from bot.dashboard.sockets import BrowserSockets
@@ -132,7 +130,8 @@ class DashboardServer:
         assert self._stop is not None
         assert self._loop is not None
         guesses = HandGuesses(self._candidates, feed.put) if self._candidates else None
-        pump, loop, news = self._pump(feed, show, guesses), self._loop, asyncio.Event()
+        pump = Pump(feed, show, self._about, guesses.ask if guesses else None)
+        loop, news = self._loop, asyncio.Event()
 
         def wake() -> None:
             with contextlib.suppress(RuntimeError):  # the game outlives its dashboard
@@ -153,14 +152,6 @@ class DashboardServer:
             if guesses is not None:
                 guesses.close()
             pump.end()
-
-    def _pump(self, feed: Feed, show: Show, guesses: HandGuesses | None) -> Pump | SeriesPump | LearningPump:
-        about = self._about
-        if about.shows == "series":
-            return SeriesPump(feed, show, has_past=about.has_past)
-        if about.shows == "learning":
-            return LearningPump(feed, show)
-        return Pump(feed, show, about, guesses.ask if guesses else None)
 
 
 def open_dashboard(

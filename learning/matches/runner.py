@@ -34,8 +34,6 @@ _STRETCH_GAMES: Final = 2048
 
 OnProgress: TypeAlias = Callable[[int, int, int], None]
 """Called with the number of games so far, the number planned, and the decisions of this start."""
-OnGame: TypeAlias = Callable[[GameRow], None]
-"""Called with every game of this start as it ends."""
 
 
 class Setup(msgspec.Struct, frozen=True):
@@ -126,7 +124,6 @@ class SeriesRunner(Generic[P]):
         folder: folder of the results; an earlier run in it is resumed. None to keep none.
         form: format of the records to keep in it; None for no records.
         on_progress: called with the progress.
-        on_game: called with each game.
 
     Attributes:
         series: the games to play.
@@ -144,13 +141,11 @@ class SeriesRunner(Generic[P]):
         folder: Path | None = None,
         form: RecordForm | None = None,
         on_progress: OnProgress = lambda _games, _of, _decisions: None,
-        on_game: OnGame = lambda _row: None,
     ) -> None:
         self.series = series
         self._folder = folder
         self._form = form
         self._on_progress = on_progress
-        self._on_game = on_game
         self._store = Store(series, GameRow, folder)
         self.rows = self._store.rows
         self._before = len(self.rows)
@@ -257,4 +252,3 @@ class SeriesRunner(Generic[P]):
             folder.mkdir(exist_ok=True)
             replace_file(folder / ended.file.name, ended.file.data)
         self._store.add(ended.row)
-        self._on_game(ended.row)

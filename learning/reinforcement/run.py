@@ -21,12 +21,10 @@ import torch
 from game.errors import TrainingError
 from learning.reinforcement.actors import Actors, LearnedGame, ParameterStore, version_for
 from learning.reinforcement.evaluation import against_start, described, figures_of
-from learning.reinforcement.history import LearningHistory, OnLearning
 from learning.reinforcement.learner import PolicyLearner
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.samples import rewards_of, samples_of
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages, run_folder
-from learning.runs.state import CURVES_FOLDER
 from policies.checkpoint import (
     Card,
     Data,
@@ -62,7 +60,6 @@ def learn_from_play(
     ray: str | None = None,
     commit: str = "",
     quiet: bool = False,
-    on_standing: OnLearning | None = None,
 ) -> Card:
     """Improve a policy by self-play, or resume an interrupted run.
 
@@ -74,7 +71,6 @@ def learn_from_play(
         ray: address of a cluster to play on; see `learning.workers.spread.spread`.
         commit: commit of the code, for the card.
         quiet: show no progress.
-        on_standing: called with the state of the run; None if nobody watches.
 
     Returns:
         The card of the best discard model.
@@ -87,7 +83,7 @@ def learn_from_play(
         KeyboardInterrupt: a signal asked to stop; the state is saved.
     """
     check_packages()
-    run = ReinforcementRun(plan, start, out, workers=workers, ray=ray, commit=commit, on_standing=on_standing)
+    run = ReinforcementRun(plan, start, out, workers=workers, ray=ray, commit=commit)
     try:
         carry_out(run, quiet=quiet)
     finally:
@@ -105,7 +101,6 @@ class ReinforcementRun:
         workers: actors; one per core if None.
         ray: address of a cluster to play on.
         commit: commit of the code, for the card.
-        on_standing: called with the state of the run; None if nobody watches.
     """
 
     title = "self-play"
@@ -121,7 +116,6 @@ class ReinforcementRun:
         workers: int | None = None,
         ray: str | None = None,
         commit: str = "",
-        on_standing: OnLearning | None = None,
     ) -> None:
         self.plan, self.start, self.out, self.commit = plan, start, out, commit
         self._workers, self._ray = workers, ray
@@ -140,7 +134,6 @@ class ReinforcementRun:
         self._store = ParameterStore({0: pack(self.learner.acting())})
         self._decisions = 0
         self._actors: Actors | None = None
-        self._history = LearningHistory(plan, self.folder.folder / CURVES_FOLDER, on_standing)
 
     def close(self) -> None:
         """Stop the actors and the learner's threads."""
@@ -161,7 +154,6 @@ class ReinforcementRun:
     def steps(self) -> Generator[StepResult]:
         """Learn from the blocks that remain."""
         plan, status = self.plan, self.status
-        self._history.begin(status.step)
         if status.step == plan.blocks:
             return
         self._actors = Actors(
@@ -190,7 +182,6 @@ class ReinforcementRun:
         curves["play/staleness"] = float(block - version_for(plan, block))
         curves["speed/waited_s"] = waited
         curves["speed/games_per_s"] = len(played) / (time.monotonic() - begun)
-        self._history.add(status.step, curves)
         _log.debug("rl.block", block=block, **{name: float(f"{value:.4g}") for name, value in curves.items()})
         return StepResult(
             len(played),
@@ -211,12 +202,10 @@ class ReinforcementRun:
     def evaluate(self) -> EvaluationResult:
         """Games of the averaged weights against the start."""
         folder = self.folder.folder / CANDIDATE
-        self._history.tell("evaluating")
         self._save(folder, {})
         report = against_start(self.plan, folder, self.start, workers=self._workers, ray=self._ray)
         figures, best = figures_of(report), self.status.best
         points, curves = figures["points"], {f"arena/{name}": value for name, value in figures.items()}
-        self._history.add(self.status.step, curves)
         said = {f"arena_{name}": round(value, 4) for name, value in figures.items()}
         _log.info("rl.evaluation", after=self.done, **said)
         return EvaluationResult(

@@ -149,7 +149,7 @@ class LiveViewer extends Viewer {
     showWire(this.status, this.wire, this.following ? texts().live : "", facts);
     this.back.hidden = this.following;
     this.back.textContent = this.review === this.latest ? texts().follow : texts().newGame;
-    this.links.replaceChildren(...(this.session?.past ? [make("a", { href: "/games" }, texts().past)] : []));
+    this.links.replaceChildren(make("a", { href: "/games" }, texts().past));
     this.empty.hidden = this.review.rounds.length > 0;
   }
 

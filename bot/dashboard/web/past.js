@@ -79,7 +79,7 @@ function table() {
   const text = texts();
   const rows = [...past.games].reverse().map((game) =>
     make(
-      "tr", {}, make("th", { scope: "row" }, gameLink(game.id, true)),
+      "tr", {}, make("th", { scope: "row" }, gameLink(game.id)),
       make("td", {}, game.date || "–"),
       make("td", { class: "num" }, game.place ? words().place(game.place) : "–"),
       make("td", { class: "num" }, number(game.score)),

@@ -12,7 +12,7 @@ import { number, percent, signed, words } from "/web/words.js";
 /**
  * @typedef {{id: string, player: number, placement: number, scores: number[], result: number}} Played
  * @typedef {{playouts: number, of: number, worth: "points" | "global", gain: number, gain_error: number, used: boolean}} Adaptation
- * @typedef {{policy: string, budget_ms: number, wanted: number, past: boolean, line: string, games: Played[],
+ * @typedef {{policy: string, budget_ms: number, wanted: number, line: string, games: Played[],
  *   played: number, missed: number, places: number[], average_place: number | null, result: number,
  *   stable_rank: number | null, rank: {rank: number, rate: number} | null,
  *   ladder: import("/web/ladder.js").Ladder | null, decisions: {count: number, p50_ms: number, p99_ms: number, fallbacks: number,
@@ -60,13 +60,6 @@ export function pair(name, value, key) {
   return [make("dt", {}, name), make("dd", { "data-figure": key }, value)];
 }
 
-/** @param {number | null} seconds @returns {string} hours, minutes and seconds */
-export function duration(seconds) {
-  if (seconds === null) return "–";
-  const two = (/** @type {number} */ value) => String(Math.floor(value)).padStart(2, "0");
-  return `${Math.floor(seconds / 3600)}:${two((seconds % 3600) / 60)}:${two(seconds % 60)}`;
-}
-
 /** The counts of the places, as one strip. @param {number[]} places */
 export function placesStrip(places) {
   const all = places.reduce((sum, count) => sum + count, 0);
@@ -84,7 +77,7 @@ function games(session) {
   const rows = [...session.games].reverse().map((game) =>
     make(
       "tr", {},
-      make("th", { scope: "row" }, gameLink(game.id, session.past)),
+      make("th", { scope: "row" }, gameLink(game.id)),
       make("td", { class: "num" }, words().place(game.placement)),
       make("td", { class: "num" }, number(game.scores[game.player])),
       make("td", { class: game.result > 0 ? "num gain" : game.result < 0 ? "num pain" : "num" }, signed(game.result, 1)),
@@ -94,10 +87,10 @@ function games(session) {
   return make("section", {}, make("h2", {}, text.games), make("div", { class: "scroll" }, make("table", { class: "figures" }, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows))));
 }
 
-/** @param {string} id @param {boolean} linked @returns {HTMLElement} a game's short name; a link if the game can be viewed */
-export function gameLink(id, linked) {
+/** @param {string} id @returns {HTMLElement} a game's short name, which links to the game */
+export function gameLink(id) {
   const name = isolated(id.slice(-8));
-  if (!linked || !/^[0-9a-z-]+$/.test(id)) return name;
+  if (!/^[0-9a-z-]+$/.test(id)) return name;
   return make("a", { href: `/games/${id}`, title: id }, name);
 }
 

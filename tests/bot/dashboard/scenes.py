@@ -24,7 +24,6 @@ from bot.play.run import PlayRun
 from bot.player.clock import MonotonicClock
 from policies.heuristic.player import HeuristicPolicy
 from replays.index import games
-from replays.standing import LearningStanding
 
 ABOUT = About(program="suzaku 0.0", policy="heuristic", budget_ms=3000, wanted=1)
 TOKEN = "0123456789abcdefTOKEN"
@@ -114,49 +113,6 @@ class Watcher:
     def close(self) -> None:
         """Close the connection."""
         self._opened.__exit__(None, None, None)
-
-
-def learned(blocks: int) -> LearningStanding:
-    """A run of self-play learning with 16 games a block, after some of its 500 blocks."""
-    level = {
-        "policy/reward_deviation": 1.9,
-        "policy/explained": 0.3,
-        "policy/entropy_target": 0.5,
-        "policy/alpha": 0.001,
-        "policy/gain": 0.25,
-        "policy/gamma": 0.0,
-        "policy/divergence": 0.01,
-        "policy/ratio_0.01": 0.7,
-        "policy/ratio_0.5": 1.0,
-        "policy/ratio_0.99": 1.4,
-        "policy/rejected": 0.0,
-        "play/wins": 0.215,
-        "play/deal_ins": 0.125,
-        "play/riichi": 0.18,
-        "play/calls": 0.35,
-        "play/staleness": 1.0,
-        "speed/games_per_s": 3.125,
-        "speed/waited_s": 30.0,
-    }
-    each = 16
-    curves = {name: tuple((n * each, value) for n in range(1, blocks + 1)) for name, value in level.items()}
-    points = ((1600, -1.0), (3200, 2.0), (4800, 1.0)) if blocks else ()
-    curves |= {
-        "policy/entropy": tuple((n * each, 0.5 - n / 1000) for n in range(1, blocks + 1)),
-        "arena/points": points,
-        "arena/placement": tuple((at, 2.5 - value / 45) for at, value in points),
-        "arena/games": tuple((at, 400.0) for at, _ in points),
-    }
-    return LearningStanding(
-        length="hanchan",
-        games=blocks * each,
-        of=500 * each,
-        played=0,
-        blocks=blocks,
-        of_blocks=500,
-        phase="learning",
-        curves={name: curve for name, curve in curves.items() if curve},
-    )
 
 
 def is_over(message: dict[str, Any]) -> bool:

@@ -16,11 +16,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from bot.dashboard.feed import Adapting, Began, Feed, HandsGuessed, Reached
-from bot.dashboard.pump import About
+from bot.dashboard.feed import Adapting, Began, Feed, HandsGuessed
 from replays.review.schema import CandidateHand, CandidateHands
-from replays.standing import AdaptationStanding, SeriesStanding
-from tests.bot.dashboard.scenes import decided, learned, library, played, put, server
+from replays.standing import AdaptationStanding
+from tests.bot.dashboard.scenes import decided, library, played, put, server
 from tests.bot.fake_server import free_port
 from tests.chromium import needs_chromium
 
@@ -221,82 +220,6 @@ def test_the_page_comes_back_after_the_server_does(open_page: Any) -> None:
         assert back["wire"]["state"] == "open"
         assert len(back["decisions"]) == decided(items)
         page.check()
-
-
-def test_a_run_of_many_games_is_followed(open_page: Any) -> None:
-    feed = Feed()
-    standing = SeriesStanding(
-        length="hanchan",
-        games=30,
-        of=200,
-        played=0,
-        crashes=1,
-        faults=0,
-        players=("network", "<b>\u202eevil"),
-        places=((8, 8, 7, 6), (22, 22, 22, 24)),
-    )
-    about = About(program="suzaku 0.0", shows="series")
-    with server(feed, library(), about=about) as served:
-        pages = [open_page(served.url), open_page(served.url, 360, locale="ja-JP", color_scheme="dark")]
-        for page in pages:
-            page.tab.wait_for_selector(".nothing")
-        feed.put(Reached(standing))
-        feed.put(Reached(msgspec.structs.replace(standing, games=90, played=60)))
-        for page in pages:
-            page.tab.wait_for_selector(".ladder")
-            assert page.tab.text_content("[data-figure=games]") == "90"
-            assert page.tab.text_content("[data-figure=crashes]") == "1"
-            assert page.tab.locator("progress").evaluate("one => one.value / one.max") == 0.45
-            assert page.tab.locator("main h2").all_text_contents() == ["network", "<b>evil"]
-            averages = page.tab.locator("[data-figure=average_place]").all_text_contents()
-            assert averages == ["2.379", "2.533"]
-            assert page.tab.locator(".ladder-dan").count() == 22
-            assert page.tab.evaluate("document.documentElement.scrollWidth") <= page.width
-            page.check()
-
-
-def test_a_run_that_learns_is_followed(open_page: Any) -> None:
-    feed = Feed()
-    about = About(program="suzaku 0.0", shows="learning")
-    with server(feed, library(), about=about) as served:
-        pages = [open_page(served.url), open_page(served.url, 360, locale="ja-JP", color_scheme="dark")]
-        for page in pages:
-            page.tab.wait_for_selector(".nothing")
-        feed.put(Reached(learned(blocks=0)))
-        for page in pages:
-            page.tab.wait_for_selector("[data-figure=blocks]")
-            assert page.tab.locator(".chart").count() == 0
-        feed.put(Reached(learned(blocks=400)))
-        for page in pages:
-            page.tab.wait_for_selector(".chart")
-            cards = {name: page.tab.text_content(f"[data-figure={name}]") for name in ("games", "blocks")}
-            assert cards == {"games": "6,400", "blocks": "400"}
-            assert page.tab.text_content("[data-figure=staleness]") == "1"
-            assert page.tab.text_content("[data-figure=games_per_s]") == "3.13"
-            assert page.tab.locator("progress").evaluate("one => one.value / one.max") == 0.8
-            drawn = page.tab.locator(".chart").evaluate_all("all => all.map((one) => one.dataset.chart)")
-            assert len(drawn) == 14
-            assert drawn[:3] == ["arena/points", "arena/placement", "policy/gain"]
-            entropy = page.tab.locator("[data-chart='policy/entropy'] [data-series]").evaluate_all(
-                "all => all.map((one) => one.dataset.series.split(' ').map(Number))"
-            )
-            target, own = entropy
-            assert own == pytest.approx([0.5 - n / 1000 for n in range(2, 400, 3)] + [0.1], abs=1e-4)
-            assert target == [0.5] * 134
-            assert page.tab.text_content("[data-figure='policy/ratio_0.99']") == "1.40"
-            assert page.tab.text_content("[data-figure='play/deal_ins']") == "12.5%"
-            assert page.tab.locator("[data-chart='arena/points'] .dot-best").count() == 1
-            rows = page.tab.locator(".evaluations tbody tr").evaluate_all(
-                "all => all.map((row) => [row.className, ...[...row.cells].map((cell) => cell.textContent)])"
-            )
-            assert [row[0] for row in rows] == ["", "preferred", ""]
-            assert rows[1][1].startswith("3,200")
-            assert rows[1][2:] == ["+2.00", "2.456", "400"]
-            assert page.tab.evaluate("document.documentElement.scrollWidth") <= page.width
-            page.check()
-    for page in pages:
-        page.tab.wait_for_selector("[data-wire=over]")
-    assert "停止" in pages[1].tab.text_content("[data-figure=phase]")
 
 
 def test_past_games_are_listed_and_replayed(open_page: Any) -> None:

@@ -12,7 +12,6 @@ import resource
 import shlex
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import threading
@@ -26,7 +25,7 @@ from websockets.exceptions import ConnectionClosed
 
 from bot.dashboard.connections import MINUTE_S, Limits, Seldom, most_connections
 from bot.dashboard.feed import Feed
-from tests.bot.dashboard.scenes import PATIENCE_S, Watcher, ask, is_over, library, played, put, server
+from tests.bot.dashboard.scenes import PATIENCE_S, Watcher, ask, library, server
 from tests.bot.descriptors import no_descriptor_left
 
 ROOT = Path(__file__).parents[3]
@@ -170,23 +169,6 @@ def test_a_client_that_answers_no_ping_is_closed() -> None:
         opened(served.port, 1, asks_to_watch(served.port)) as lines,
     ):
         assert is_closed(lines[0])
-
-
-def test_a_client_that_answers_no_ping_and_reads_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.dashboard.connections.CLOSE_S", 0.1)
-    feed = Feed()
-    with server(feed, library(), limits=Limits(ping_s=0.2, message_s=PATIENCE_S)) as served:
-        quick, line = Watcher(served.port), socket.socket()
-        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        line.connect(("127.0.0.1", served.port))
-        line.sendall(asks_to_watch(served.port))
-        for _ in range(3):  # some megabytes
-            put(feed, played())
-            quick.hear(is_over)
-            quick.messages.clear()
-        assert is_reset(line, b"\x8a\x80" + struct.pack("!I", 0))  # an unsolicited pong
-        line.close()
-        quick.close()
 
 
 # --- in lines of the log ----------------------------------------------------------------------------------
