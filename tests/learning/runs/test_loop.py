@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import torch
 from structlog.testing import capture_logs
@@ -32,7 +33,7 @@ pytestmark = pytest.mark.usefixtures("restore_logs")
 EARLIER = Path(__file__).parent / "data"
 """Two stopped runs of an earlier version: discards after 3 of 6 steps, rewards after 2 of 4 passes.
 
-They learned from the first 54 games of ``houou-01``, with one thread.
+They learned from the first 54 games of ``houou-01``, with one thread, in an earlier format of the corpus.
 """
 GAMES = 54
 STEPS_LEFT = 3
@@ -101,11 +102,20 @@ def stop_at(patch: pytest.MonkeyPatch, step: int, number: int = signal.SIGTERM) 
 
 
 @pytest.mark.usefixtures("one_thread")
+def on_the_corpus(folder: Path, state: Path) -> None:
+    """Let the state of a run continue on a corpus of the same games in today's format."""
+    saved = torch.load(state, weights_only=True)
+    identity = msgspec.json.decode(saved["identity"])
+    identity["corpus"] = Corpus(folder).card["content_sha256"]
+    torch.save({**saved, "identity": msgspec.json.encode(identity).decode()}, state)
+
+
 def test_a_run_of_an_earlier_version_resumes_and_ends_with_the_same_numbers(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     carry_out("discard", folder, tmp_path / "whole")
     shutil.copytree(EARLIER, tmp_path / "earlier")
+    on_the_corpus(folder, tmp_path / "earlier" / "runs" / "discard" / STATE_FILE)
     taken, real = [0], Descent.step
 
     def counted(*args: Any) -> float:
@@ -132,6 +142,7 @@ def test_a_run_of_an_earlier_version_resumes_and_ends_with_the_same_numbers(
 def test_a_run_of_the_earlier_reward_predictor_is_refused(folder: Path, tmp_path: Path) -> None:
     """Its network differs, so its numbers cannot be continued; its checkpoint can still be used."""
     shutil.copytree(EARLIER, tmp_path / "earlier")
+    on_the_corpus(folder, tmp_path / "earlier" / "runs" / "reward" / STATE_FILE)
     with pytest.raises(ConfigError, match="holds another run, which differs in encoding;"):
         carry_out("reward", folder, tmp_path / "earlier")
 
