@@ -60,6 +60,7 @@ print(found)
 
 
 @pytest.mark.skipif((os.cpu_count() or 1) == 1, reason="one core: there is nothing to share work with")
+@pytest.mark.slow
 def test_a_thread_that_asks_a_network_starts_no_other() -> None:
     environment = {name: value for name, value in os.environ.items() if name not in ONE_THREAD}
     done = subprocess.run(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import msgspec
 
 from game.events import GameEvent, PlayerLeft, PlayerReturned, StartGame
@@ -28,6 +30,7 @@ def text_of(body: str, header: str = HEADER) -> str:
     return f'<mjloggm ver="2.3">{header}{body}</mjloggm>'
 
 
+@functools.cache
 def whole_game(seed: int = 1) -> GameRecord:
     """A tonpuu game by four heuristic players; one of them is away for a while."""
     names = ("Genbu", "犬猫", 'a"<&>%', "")

@@ -392,7 +392,7 @@ def _is_read_or_refused(text: str) -> None:
     assert time.process_time() - begun < 5.0
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32), which=st.integers(0, 7))
 def test_mutated_texts_are_read_or_refused(seeds: list[str], seed: int, which: int) -> None:
     _is_read_or_refused(_mutated(seeds[which], random.Random(seed)))
@@ -419,7 +419,7 @@ _VALUES = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(data=st.data(), name=st.sampled_from(["tenhou6-double-ron.json", "tenhou6-chankan-one-hand.json"]))
 def test_json_with_other_values_in_it_is_read_or_refused(data: st.DataObject, name: str) -> None:
     document = json.loads(capture(name).read_text(encoding="utf-8"))
@@ -435,7 +435,7 @@ def test_json_with_other_values_in_it_is_read_or_refused(data: st.DataObject, na
     _is_read_or_refused(json.dumps(document))
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), which=st.sampled_from([6, 7]))
 def test_mjai_with_other_values_in_it_is_read_or_refused(
     seeds: list[str], data: st.DataObject, which: int
@@ -446,7 +446,7 @@ def test_mjai_with_other_values_in_it_is_read_or_refused(
     _is_read_or_refused("\n".join(map(json.dumps, lines)))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     for start in (b"", b"\x1f\x8b", b"<mjloggm>", b'{"log":', b'{"type":'):

@@ -38,7 +38,7 @@ def event_of(state: np.void, player: int, row: list[int]) -> GameEvent:
 
 @pytest.fixture(scope="module", params=["real", "random"])
 def positions(request: pytest.FixtureRequest) -> Positions:
-    return real_positions(12) if request.param == "real" else random_positions(3, seed=5)
+    return real_positions(3) if request.param == "real" else random_positions(3, seed=5)
 
 
 def test_all_kinds_of_calls_are_met() -> None:

@@ -57,9 +57,9 @@ def decisions(events: Iterable[GameEvent]) -> Iterator[Seen]:
 @pytest.fixture(scope="module", params=["real", "random"])
 def positions(request: pytest.FixtureRequest) -> list[Seen]:
     if request.param == "real":
-        games: list[Iterable[GameEvent]] = [read(text) for _, text in shard_texts("houou-00", 8)]
+        games: list[Iterable[GameEvent]] = [read(text) for _, text in shard_texts("houou-00", 3)]
     else:
-        games = [random_game(seed) for seed in range(40, 44)]
+        games = [random_game(seed) for seed in range(40, 42)]
     return [each for game in games for each in decisions(game)]
 
 
@@ -134,7 +134,7 @@ def test_the_past_is_the_table_as_it_was(positions: list[Seen], planes: NDArray[
             past = tables(each.before[-age], each.player)
             for name in ("D", "M", "C", "R") if age == 1 else ("D", "M"):
                 assert np.array_equal(group(row, f"{name}{age}"), past[name]), (name, age)
-    assert checked > 1000
+    assert checked > 500
 
 
 def test_a_kan_by_an_added_tile_counts_from_its_pon_on(
@@ -176,7 +176,7 @@ def test_past_hands_are_exact_but_for_tiles_drawn_and_kept(
             if kept == 0:
                 exact += 1
             inexact += int((ours != wanted).any())
-    assert exact > 1000
+    assert exact > 300
     assert inexact > 0  # that is what the table of features warns of
 
 

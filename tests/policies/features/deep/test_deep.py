@@ -114,12 +114,12 @@ def test_chance_of_a_wait_is_its_share_of_the_draws() -> None:
     assert planes[36, 29] == round(ONE * (1 + np.log10(expected) / 6))
 
 
-@pytest.mark.parametrize("seed", range(200))
+@pytest.mark.parametrize("seed", range(40))
 def test_made_up_discards_agree_with_the_reference(seed: int) -> None:
     check(*made_up(seed))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_made_up_draws_agree_with_the_reference(seed: int) -> None:
     check_draws(*made_up(seed, draws=True), seed, 2)
 
@@ -131,10 +131,10 @@ def test_real_decisions_agree_with_the_reference() -> None:
         state["hand_size"][player] for state, player in zip(positions.seen, positions.players, strict=True)
     ]
     shown = 0
-    for number in rng.sample(range(len(sizes)), 60):
+    for number in rng.sample(range(len(sizes)), 20):
         state, player = positions.seen[number], int(positions.players[number])
         shown += check(state, player) if sizes[number] % 3 == 2 else check_draws(state, player, number, 1)
-    assert shown > 20
+    assert shown > 6
 
 
 @pytest.mark.slow
