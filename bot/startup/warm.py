@@ -33,7 +33,7 @@ from policies.slots import Policy
 PATIENCE_S: Final = 2.0
 """Loading from the cache takes less, and prints nothing."""
 REMIND_S: Final = 5.0
-DURATION: Final = "first start and after updates only; takes 2 to 5 minutes on a free core"
+DURATION: Final = "first start and after updates only; takes 1 to 3 minutes on two free cores"
 """Duration of the compilation; docs/history/measurements.md has the figures."""
 
 OnKernel: TypeAlias = Callable[[str, int, int], None]
