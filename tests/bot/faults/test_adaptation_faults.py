@@ -86,7 +86,7 @@ def thoughts(tmp_path: Path) -> Iterator[Thoughts]:
     found.close()
 
 
-@pytest.mark.slow  # the thinking process gets only time that nothing else wants: beside other tests perhaps none
+@pytest.mark.slow  # the thinking process gets only time that nothing else wants
 def test_fault_14_wrong_late_and_old_results_change_nothing_and_fault_15_a_lost_process_ends_no_game(
     thoughts: Thoughts, tmp_path: Path
 ) -> None:
