@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from bot.cli.command import load_settings
 from bot.cli.options import (
     AsJson,
     BaselineName,
@@ -20,7 +21,6 @@ from bot.cli.options import (
     PlayPrecision,
     Seed,
     Workers,
-    load_settings,
     reported,
     seed_of,
 )
@@ -91,6 +91,9 @@ def measure_decision(
     heuristic. With --tower, --width, --depth or --features it measures networks with random weights instead;
     the defaults are then suits, 64 channels, 6 blocks and lite-239/1.
     """
+    from bot.logs.setup import set_up_logs
+
+    set_up_logs()
     config = load_settings(config_file, {"decision.permutations": permutations, "decision.device": device})
     from bot.startup.models import compute_of, load, policy_text
     from game.reports import write_report
@@ -140,6 +143,9 @@ def measure_adaptation(
         "device": device,
         "seconds": 600.0,
     }
+    from bot.logs.setup import set_up_logs
+
+    set_up_logs()
     config = load_settings(config_file, {f"adaptation.{name}": value for name, value in changes.items()})
     from bot.adaptation.bench import bench_adaptation
     from bot.startup.models import thinking_of

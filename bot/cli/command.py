@@ -115,9 +115,7 @@ class Command:
 
     def _configured(self, given: dict[str, Any]) -> Config:
         path = given.pop("config", None)
-        return _load_settings(
-            path, {**self.fixed, **{self.settings[name].key: given[name] for name in given}}
-        )
+        return load_settings(path, {**self.fixed, **{self.settings[name].key: given[name] for name in given}})
 
     @property
     def _hints(self) -> dict[str, Any]:
@@ -158,7 +156,7 @@ class Command:
         )
 
 
-def _load_settings(path: Path | None, flags: Mapping[str, object]) -> Config:
+def load_settings(path: Path | None, flags: Mapping[str, object]) -> Config:
     """Load the configuration of a command, and set up the logs as it specifies.
 
     Args:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,7 +15,7 @@ from bot.cli.paths import existing_folder, existing_path, output_folder
 from game.errors import BotError, ConfigError
 
 if TYPE_CHECKING:
-    from bot.config.settings import Config
+    pass
 
 P = ParamSpec("P")
 
@@ -54,17 +53,6 @@ ConfigFile = Annotated[
         "--config", help="Configuration file; default: ./config.yaml, if it exists.", metavar="FILE"
     ),
 ]
-LogLevel = Annotated[
-    str | None, typer.Option("--log-level", help="Log level: debug, info, warning or error.", metavar="LEVEL")
-]
-LogFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--log-format",
-        help="Log format: console, json, or auto: console on a terminal, else json.",
-        metavar="FORMAT",
-    ),
-]
 Device = Annotated[
     str | None, typer.Option("--device", help="Device for the models: auto, cpu or cuda.", metavar="DEVICE")
 ]
@@ -83,15 +71,6 @@ RewardName = Annotated[
         metavar="points|global",
     ),
 ]
-LastBlocks = Annotated[
-    int | None,
-    typer.Option(
-        "--blocks",
-        help="Last blocks of a network that learn, beside its head; default: all.",
-        metavar="NUMBER",
-        min=0,
-    ),
-]
 DrawTemperature = Annotated[
     float,
     typer.Option(
@@ -100,16 +79,6 @@ DrawTemperature = Annotated[
         metavar="NUMBER",
         min=0.05,
         max=100.0,
-    ),
-]
-MinP = Annotated[
-    float,
-    typer.Option(
-        "--min-p",
-        help="Never draw what is less than this share as likely as the likeliest action; 0 draws anything.",
-        metavar="NUMBER",
-        min=0.0,
-        max=0.99,
     ),
 ]
 BaselineName = Annotated[
@@ -162,7 +131,6 @@ Policy = Annotated[
         metavar="POLICY",
     ),
 ]
-Out = Annotated[Path | None, folder_for("for the records of finished games")]
 RecordsFolder = Annotated[
     Path | None,
     typer.Option(
@@ -183,21 +151,6 @@ DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Check the settings, print what would be done, and exit.")
 ]
 
-DashboardHost = Annotated[
-    str | None,
-    typer.Option(
-        help="Address the dashboard listens on; all but loopback addresses require a token.",
-        metavar="HOST",
-    ),
-]
-DashboardPort = Annotated[
-    int | None,
-    typer.Option(help="Port of the dashboard; 0 picks a free one.", metavar="PORT", min=0, max=65535),
-]
-DashboardTokenEnv = Annotated[
-    str | None,
-    typer.Option(help="Environment variable that holds your own dashboard token.", metavar="NAME"),
-]
 
 Records = Annotated[
     list[Path],
@@ -298,26 +251,6 @@ def shortened(text: str) -> str:
     'xxxxxxxxx…'
     """
     return re.sub(rf"(\S{{{LONGEST_WORD}}})\S+", r"\1…", text)
-
-
-def load_settings(path: Path | None, flags: dict[str, Any]) -> Config:
-    """Load the configuration of a command, and set up the logs as it specifies.
-
-    Args:
-        path: the configuration file; if None, the environment may name one.
-        flags: command-line settings by key path, None where not given.
-
-    Raises:
-        ConfigError: the configuration is invalid.
-    """
-    from bot.config.settings import load_config
-    from bot.logs.setup import set_up_logs
-
-    set_up_logs()
-    chosen = path or (Path(os.environ["SUZAKU_CONFIG"]) if os.environ.get("SUZAKU_CONFIG") else None)
-    config = load_config(chosen, os.environ, flags)
-    set_up_logs(config.logs.level, config.logs.format)
-    return config
 
 
 def _complain(error: BotError | KeyboardInterrupt, code: int) -> int:

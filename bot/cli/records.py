@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
+from bot.cli.command import load_settings
 from bot.cli.options import (
     AsJson,
     ConfigFile,
     Device,
     RecordsFolder,
-    load_settings,
     reported,
 )
 from bot.cli.paths import existing_file, output_folder
@@ -44,6 +44,9 @@ def games(
     Shows the date, place, points, type, rounds, id and opponents of each game. The place is the bot's if its
     decisions are saved with the record, else that of `--player`.
     """
+    from bot.logs.setup import set_up_logs
+
+    set_up_logs()
     config = load_settings(config_file, {"records.folder": folder})
     from bot.records.games import list_games
 
@@ -154,6 +157,9 @@ def review(
     JSON (docs/review.md). For a folder or several records it reviews every game and adds an index. For the
     log of a duel (`suzaku duel --log`) it writes a page with both hands, the wall and all decisions.
     """
+    from bot.logs.setup import set_up_logs
+
+    set_up_logs()
     config = load_settings(config_file, {"decision.device": device})
     from bot.review.command import review as review_sources
     from bot.startup.models import compute_of

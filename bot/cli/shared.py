@@ -9,14 +9,13 @@ from cyclopts import Parameter
 from msgspec import Meta
 
 from bot.cli.command import Setting
-from bot.cli.paths import existing_file, existing_folder, existing_path, output_file, output_folder
+from bot.cli.paths import existing_folder, existing_path, output_file, output_folder
 from game.options import Count, Seed, flag
 
 if TYPE_CHECKING:
     from game.settlement import GameLength
 
 ExistingFolder: TypeAlias = Annotated[Path, existing_folder]
-ExistingFile: TypeAlias = Annotated[Path, existing_file]
 ExistingPath: TypeAlias = Annotated[Path, existing_path]
 OutputFolder: TypeAlias = Annotated[Path, output_folder]
 OutputFile: TypeAlias = Annotated[Path, output_file]
@@ -56,9 +55,6 @@ PlayPrecision: TypeAlias = Annotated[
         help="Numeric precision of the networks: auto, int8, bf16 or fp32; auto is the fastest on this "
         "machine, or what a run in --out began with."
     ),
-]
-PolicyName: TypeAlias = Annotated[
-    str, Parameter(help="Policy: network, phoenix, large or a folder of checkpoints.")
 ]
 ComparedPolicy: TypeAlias = Annotated[
     str,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -13,7 +14,9 @@ import numpy as np
 import pytest
 
 from game import jit
-from game.jit import kernel, prune, read_checked, sources_key, static_table, write_checked
+from game.files import locked_file
+from game.jit import WARM_UPS, kernel, prune, read_checked, sources_key, static_table, write_checked
+from game.warmup import modules_with_kernels
 
 ROOT = Path(__file__).parents[2]
 SOURCE = """
@@ -282,12 +285,34 @@ def test_processes_that_compile_at_the_same_time_do_not_disturb_each_other(
     code = "import probe; print(probe.double(21), probe.double(0.25), len(probe.double.stats.cache_hits))"
     environment = {"SUZAKU_CACHE_DIR": str(cache), "PYTHONPATH": str(tmp_path)}
     together = [python(code, **environment) for _ in range(2)]
+    loaded = 0
     for process in together:
         out, errors = process.communicate(timeout=60)
         assert (out.split()[:2], errors) == (["42", "0.5"], "")
+        loaded += int(out.split()[2])
+    assert loaded == 2, "each form is compiled by one process and loaded by the other"
     out, errors = python(code, **environment).communicate(timeout=60)
     assert (out, errors) == ("42 0.5 2\n", "")
     assert [path.suffix for path in forms(cache)] == [".bin", ".bin"]
+
+
+def test_a_form_that_another_process_never_finishes_is_compiled_here(
+    cache: Path, load: Loader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load().double(21)
+    [form] = forms(cache)
+    form.unlink()
+    monkeypatch.setattr(jit, "_COMPILING_S", 0.05)
+    with locked_file(form.with_suffix(".lock"), patience_s=0.0):
+        double = load().double
+        assert (double(21), hits(double)) == (42, 0)
+    assert forms(cache) == [form]
+
+
+def test_every_module_that_registers_a_warm_up_is_found() -> None:
+    for module in modules_with_kernels():
+        importlib.import_module(module)
+        assert module in WARM_UPS
 
 
 WARM_GAME = """
