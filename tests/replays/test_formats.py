@@ -173,7 +173,6 @@ BILLION_LAUGHS = (
         BILLION_LAUGHS,
         '<!DOCTYPE x SYSTEM "file:///etc/passwd"><mjloggm/>',
         SMALL_MJLOG.replace("<GO ", '<!ENTITY x "y"><GO '),
-        SMALL_MJLOG.replace("<GO ", "<!-- --><GO "),
         SMALL_MJLOG.replace("<GO ", "<![CDATA[x]]><GO "),
         SMALL_MJLOG.replace("<GO ", '<?include href="x"?><GO '),
     ],
