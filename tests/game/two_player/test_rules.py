@@ -34,6 +34,7 @@ from game.two_player.rules import points_of
 from policies import draws
 from policies.two_player.heuristics import act
 from tests.game.two_player.referee import Referee
+from tests.scale import scaled
 
 PHASE_ACTIONS = {
     CLAIM: {"pass", "chi", "pon", "daiminkan", "win"},
@@ -93,7 +94,7 @@ def test_points_of_hands(hand: str, melds: int, points: int) -> None:
         assert points_of(hand34, melds, pons) == 2 * points
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=scaled(12, 1_000), deadline=None)
 @given(st.integers(0, 2**31 - 1), st.integers(0, 3))
 def test_a_game_keeps_the_rules(seed: int, manner: int) -> None:
     rng = random.Random(seed)
@@ -161,16 +162,10 @@ def compare_with_referee(number: int) -> tuple[int, bool]:
 
 
 def test_games_are_those_of_the_referee() -> None:
-    found = [compare_with_referee(number) for number in range(150)]
+    found = [compare_with_referee(number) for number in range(scaled(150, 10_000))]
     points = Counter(points for points, _ in found)
     assert min(points[0], points[1], points[2]) >= 10
     assert sum(kan for _, kan in found) >= 20
-
-
-@pytest.mark.slow
-def test_ten_thousand_games_are_those_of_the_referee() -> None:
-    for number in range(10_000):
-        compare_with_referee(number)
 
 
 def test_kans_draw_from_the_end_and_a_discard_can_be_called() -> None:

@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from game.errors import CheckpointMismatch, ConfigError
-from learning.corpus.build import build
 from learning.corpus.reader import Corpus
 from learning.hands.generators import partial_hands
 from learning.hands.plan import HandsPlan, make_hands_plan
@@ -18,18 +17,8 @@ from learning.hands.training import parent_of, train_hands
 from learning.runs.learner import Learner
 from learning.supervised.run import Parent
 from policies.checkpoint import HAND_MODELS, HandModel, load
-from tests.learning.corpus.games import MODERN, texts, write_shard
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
-GAMES = 40
-"""Number of games of which the split gives at least one to each part."""
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    place = tmp_path_factory.mktemp("hands")
-    build([write_shard(place / "a.jsonl.zst", texts(MODERN, GAMES))], place / "corpus", workers=1)
-    return Corpus(place / "corpus")
 
 
 def plan(model: str = "direct", **settings: Any) -> HandsPlan:

@@ -19,10 +19,9 @@ from typer.testing import CliRunner
 from bot import cli
 from game.errors import CheckpointMismatch, ConfigError, TrainingError
 from game.files import replace_file
-from learning.corpus.build import build
 from learning.corpus.reader import Corpus
 from learning.runs.learner import Learner
-from learning.runs.state import CURVES_FOLDER, STATE_FILE
+from learning.runs.state import STATE_FILE
 from learning.samples.loader import Loader
 from learning.samples.positions import count
 from learning.supervised.first_weights import first_network
@@ -33,23 +32,8 @@ from policies.checkpoint import load, network_of
 from policies.features.table import HOSEI, LITE, SETS
 from policies.networks import Network, TowerName, plane_weights
 from policies.slots import Slot
-from tests.learning.corpus.games import MODERN, texts, write_shard
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
-GAMES = 40
-"""Number of games of which the split gives at least one to each part."""
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("supervised")
-    build([write_shard(place / "a.jsonl.zst", texts(MODERN, GAMES))], place / "corpus", workers=1)
-    return place / "corpus"
-
-
-@pytest.fixture(scope="module")
-def corpus(folder: Path) -> Corpus:
-    return Corpus(folder)
 
 
 def plan(model: str = "discard", **settings: Any) -> TrainingPlan:
@@ -128,15 +112,6 @@ def test_ctrl_c_reports_the_saved_state_and_the_same_command_resumes(folder: Pat
     assert f"suzaku: stopped: 128 of 256 samples are learned and saved in {state}; give" in result.stderr
     assert (state / STATE_FILE).exists()
     assert CliRunner().invoke(cli.app, args).exit_code == 0
-
-
-def test_the_training_loss_is_drawn_between_validations(corpus: Corpus, tmp_path: Path) -> None:
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    train(plan(samples=64 * 50, validate_every=64 * 50), corpus, tmp_path, quiet=True)
-    curves = EventAccumulator(str(tmp_path / "runs" / "discard" / CURVES_FOLDER)).Reload()
-    assert [point.step for point in curves.Scalars("training/loss")] == [20, 40, 50]
-    assert [point.step for point in curves.Scalars("validation/loss")] == [50]
 
 
 CHILD = """
