@@ -220,62 +220,6 @@ def test_a_win_our_rules_do_not_offer_is_found(checker: Checker) -> None:
     assert not any(difference.forbidden for difference in found)
 
 
-def test_a_hand_without_yaku_is_found(checker: Checker) -> None:
-    """An open hand that waits on its tile is complete, but has no yaku."""
-    record = open_tsumo_without_yaku()
-    found = checker.check(record).differences
-    expect(found, "result", "no yaku")
-
-
-def open_tsumo_without_yaku() -> GameRecord:
-    """A real game in which a discard that completes an open hand without yaku is replaced by a win."""
-    for record in records(MODERN, GAMES):
-        for place, event in enumerate(record.events):
-            if not isinstance(event, Discard):
-                continue
-            for player in shaped_without_yaku(record, place):
-                win = Win(
-                    player,
-                    event.player,
-                    event.tile,
-                    (),
-                    30,
-                    1000,
-                    0,
-                    ((8, 1),),
-                    (),
-                    (),
-                    -1,
-                    (0, 0, 0, 0),
-                    0,
-                    0,
-                )
-                return cut_short(record, place + 1, win)
-    raise AssertionError("no real game has it")
-
-
-def shaped_without_yaku(record: GameRecord, place: int) -> list[int]:
-    from game.scoring import has_yaku
-    from game.state import apply_all, is_furiten, new_round
-
-    start = max((n for n in range(place + 1) if isinstance(record.events[n], StartRound)), default=-1)
-    if start < 0:
-        return []
-    state = new_round()
-    apply_all(state, record.events[start : place + 1])
-    event = record.events[place]
-    assert isinstance(event, Discard)
-    return [
-        player
-        for player in range(4)
-        if player != event.player
-        and state["is_open"][player]
-        and int(state["waits"][player]) >> (event.tile >> 2) & 1
-        and not is_furiten(state, player)
-        and not has_yaku(state, player, event.tile, False)
-    ]
-
-
 def test_acts_of_an_absent_player_are_found(checker: Checker) -> None:
     record, place = find(lambda e: isinstance(e, Discard) and not e.tsumogiri)
     discarded = record.events[place]
