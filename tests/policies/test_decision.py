@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 from msgspec.structs import replace
@@ -14,6 +14,13 @@ from policies.heuristic.player import HeuristicPolicy
 from policies.slots import Policy, Slot
 from tests.policies.fakes import Broken, Scripted
 from tests.scene import Scene
+
+
+@pytest.fixture(autouse=True)
+def _logs() -> Iterator[None]:
+    """A traceback drawn for a terminal takes seconds."""
+    with capture_logs():
+        yield
 
 
 def choose(scene: Scene, policy: Policy, player: int = 0) -> Decision:

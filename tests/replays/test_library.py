@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
+import multiprocessing
 import re
-import subprocess
-import sys
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -157,43 +156,22 @@ def test_a_seat_whose_line_broke_leaves_the_lobbys_record_as_it_is(game: GameRec
         assert not (tmp_path / CONFLICTS).exists()
 
 
-_SAVE_ONE = """
-import sys
-from pathlib import Path
-import msgspec
-from tests.replays.games import seen_from, whole_game
-from tests.replays.test_library import decided
-from replays.library import save
-seat = int(sys.argv[2])
-made = msgspec.structs.replace(decided(), player=seat)
-game = msgspec.structs.replace(seen_from(whole_game(), seat), decisions=(made,) * 500)
-print("ready", flush=True)
-sys.stdin.readline()
-save(game, Path(sys.argv[1]))
-"""
+def save_seat(game: GameRecord, seat: int, folder: Path, together: Any) -> None:
+    made = msgspec.structs.replace(decided(), player=seat)
+    own = msgspec.structs.replace(seen_from(game, seat), decisions=(made,) * 500)
+    together.wait()
+    save(own, folder)
 
 
 def test_four_processes_at_one_table_lose_nothing(game: GameRecord, tmp_path: Path) -> None:
-    root = Path(library.__file__).parents[1]
-    with contextlib.ExitStack() as stack:
-        processes = [
-            stack.enter_context(
-                subprocess.Popen(
-                    [sys.executable, "-c", _SAVE_ONE, str(tmp_path), str(seat)],
-                    cwd=root,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    text=True,
-                )
-            )
-            for seat in range(4)
-        ]
-        for process in processes:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
-        for process in processes:
-            process.communicate("go\n")
-            assert process.returncode == 0
+    fork = multiprocessing.get_context("fork")
+    together = fork.Barrier(4)
+    processes = [fork.Process(target=save_seat, args=(game, seat, tmp_path, together)) for seat in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0] * 4
     path = tmp_path / f"{GAME_ID}.mjlog.xml"
     assert read_record(path.read_text(), GAME_ID).events == game.events
     assert [made.player for made in decisions_beside(path)] == [seat for seat in range(4) for _ in range(500)]
