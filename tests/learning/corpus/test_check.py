@@ -33,6 +33,7 @@ from learning.corpus.verify import _VerifyTotals, _WorkerReport, print_report
 from replays.mjlog_reader import read_record
 from replays.record import GameRecord
 from tests.learning.corpus.games import MODERN, OLD, OTHER, records, texts
+from tests.scale import scaled
 
 Events = list[GameEvent]
 GAMES = 60
@@ -81,7 +82,7 @@ def expect(
 
 
 def test_real_games_of_every_age_have_no_differences(checker: Checker) -> None:
-    for record in (*records(MODERN, GAMES), *records(OLD, 30)):
+    for record in (*records(MODERN, GAMES)[: scaled(12, 60)], *records(OLD, 30)[: scaled(8, 30)]):
         result = checker.check(record)
         assert not [d for d in result.differences if not d.oddity]
         assert result.seeded

@@ -116,7 +116,7 @@ def test_chance_of_a_wait_is_its_share_of_the_draws() -> None:
 
 
 def test_made_up_positions_agree_with_the_reference() -> None:
-    hands = scaled(40, 2_000)
+    hands = scaled(24, 2_000)
     shown = sum(check(*made_up(seed)) for seed in range(hands))
     shown += sum(check_draws(*made_up(seed, draws=True), seed, 2) for seed in range(hands // 6))
     assert shown > 0.6 * hands
