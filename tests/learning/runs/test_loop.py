@@ -26,6 +26,7 @@ from learning.runs.state import CURVES_FOLDER, STATE_FILE, RunFolder
 from learning.supervised.plan import TrainingPlan, make_plan
 from learning.supervised.run import train
 from policies.checkpoint import models_in
+from tests.learning.stopping import stop_at
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 EARLIER = Path(__file__).parent / "data"
@@ -71,18 +72,6 @@ def test_two_runs_do_not_share_a_folder(
         assert not (tmp_path / "runs" / "reward" / STATE_FILE).exists()
     carry_out("reward", folder, tmp_path)
     assert last_state(tmp_path, "reward")
-
-
-def stop_at(patch: pytest.MonkeyPatch, step: int, number: int = signal.SIGTERM) -> None:
-    left, real = [step], Descent.step
-
-    def counted(*args: Any) -> float:
-        left[0] -= 1
-        if left[0] == 0:
-            os.kill(os.getpid(), number)
-        return real(*args)
-
-    patch.setattr(Descent, "step", counted)
 
 
 def on_the_corpus(folder: Path, state: Path) -> None:
