@@ -64,6 +64,7 @@ def test_a_shard_is_counted_game_by_game(mixed: Path) -> None:
     assert "fu 40 in the record" in text
 
 
+@pytest.mark.slow
 def test_processes_find_the_same(mixed: Path) -> None:
     assert without_measures(verify([mixed], workers=2)) == without_measures(verify([mixed], workers=1))
 
