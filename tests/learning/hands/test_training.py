@@ -15,6 +15,7 @@ from learning.hands.training import parent_of, train_hands
 from learning.supervised.run import Parent
 from policies.checkpoint import HAND_MODELS, HandModel, load
 from tests.learning.stopping import stop_at
+from tests.scale import scaled
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
@@ -53,7 +54,7 @@ def test_every_model_gets_better_and_its_card_names_its_data(
         plan(model, samples=32), corpus, tmp_path / "short", parent=parent(model, direct), quiet=True
     )
     card = train_hands(
-        plan(model, samples=1600, learning_rate=0.01),
+        plan(model, samples=scaled(960, 1_600), learning_rate=0.01),
         corpus,
         tmp_path,
         parent=parent(model, direct),
@@ -100,7 +101,7 @@ def test_a_model_is_distilled_to_fewer_steps(corpus: Corpus, direct: Path, tmp_p
     train_hands(plan("diffusion"), corpus, tmp_path / "whole", parent=Parent(direct, "direct"), quiet=True)
     begin = Parent(tmp_path / "whole", "diffusion")
     losses = []
-    for samples in (32, 1600):
+    for samples in (32, scaled(960, 1_600)):
         short = plan("diffusion", distil=2, samples=samples, learning_rate=0.01)
         card = train_hands(short, corpus, tmp_path / str(samples), parent=begin, quiet=True)
         losses.append(card.metrics["loss"])
