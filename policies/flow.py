@@ -17,9 +17,8 @@ import structlog
 from game.actions import PASS, Action, ActionKind
 from game.errors import DecisionError, IllegalActionError, ModelError
 from game.observation import Observation
-from policies.nine_terminals import should_abort
 from policies.slots import Question, Slot, read_row
-from policies.winning import should_win
+from policies.winning import should_abort, should_win
 
 Step: TypeAlias = Literal["win", "nine_terminals", "kan", "riichi", "discard", "call", "forced"]
 

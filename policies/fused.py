@@ -27,8 +27,19 @@ from policies.compute import FloatPrecision
 from policies.device import inference
 from policies.features.table import KINDS, ONE
 from policies.networks import HOSEI_TOWERS, Network, SuitsArchitecture, tower_of
-from policies.towers.pooled import HONOURS, RANKS, SUITED, SUITS, PooledBlock, PooledContext
-from policies.towers.residual import NARROW, TAPS, DiscardHead, ResidualBlock, YesNoHead
+from policies.towers.residual import (
+    HONOURS,
+    NARROW,
+    RANKS,
+    SUITED,
+    SUITS,
+    TAPS,
+    DiscardHead,
+    PooledBlock,
+    PooledContext,
+    ResidualBlock,
+    YesNoHead,
+)
 from policies.towers.suits import (
     ChannelScale,
     SuitsBlock,

@@ -24,8 +24,7 @@ from game.errors import ConfigError
 from policies.features.table import ONE, SETS, Axis
 from policies.towers import hosei, residual, suits
 from policies.towers.hands import HAND_SCORES, HandsHead
-from policies.towers.pooled import PooledBlock
-from policies.towers.residual import YES_NO
+from policies.towers.residual import YES_NO, PooledBlock
 
 Outputs: TypeAlias = Literal[2, 4, 34, 735]
 TowerName: TypeAlias = Literal["residual", "pooled", "suits", "hosei", "hosei-base"]

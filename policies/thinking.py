@@ -21,13 +21,11 @@ from game.events import GameEvent
 from game.observation import Observation
 from game.settlement import RewardKind
 from policies.adaptation import AdaptationSettings, PolicyAdaptation
-from policies.candidates import chances_of
 from policies.checkpoint import load_predictor
 from policies.checkpoint.files import Reader, read_file
 from policies.compute import Compute
-from policies.deals.deal import Deals, DealSampler
+from policies.deals.deal import Deals, DealSampler, RoundView
 from policies.deals.named import load_sampler
-from policies.deals.view import RoundView
 from policies.draws import drawn_bits
 from policies.flow import flow, run_flows
 from policies.improvement import Improvement, Option
@@ -35,6 +33,7 @@ from policies.inference import NetworkPolicy, load_policy
 from policies.playouts import Branching, EndWorth, Playouts, RewardWorth, points_worth
 from policies.reward import Predictor, round_starts
 from policies.rollout import Choice, PolicyChooser, Request, Times
+from policies.sampling import chances_of
 from policies.search import Searching, SearchResult, SearchSettings, close_options, searching
 from policies.slots import Policy, Slot
 

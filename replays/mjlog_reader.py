@@ -29,8 +29,8 @@ from game.events import (
     Win,
 )
 from game.tiles import TILES, UNSEEN
-from replays.mjlog_tags import MjlogTag, no_tag, parse_tag
 from replays.record import GameRecord, Names
+from replays.tenhou_attributes import MjlogTag, no_tag, parse_tag
 from replays.tenhou_tags import FinalScores, meld_event, read_agari, read_init, read_meld, read_ryuukyoku
 
 MAX_CHARACTERS: Final = 2 * 1024 * 1024

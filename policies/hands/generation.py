@@ -19,8 +19,7 @@ from policies.hand_networks import DenoiserNetwork
 from policies.hands.direct import DirectModel
 from policies.hands.ready import AS_SAMPLED, BLOCKS, IMPOSSIBLE, REPLACED, is_ready, make_ready
 from policies.hands.rounding import place_reds
-from policies.hands.sampler import SampledHands
-from policies.hands.views import View, generator_for, view_of
+from policies.hands.views import SampledHands, View, generator_for, view_of
 from policies.networks import as_input
 from policies.towers.suits import Columns
 
@@ -96,7 +95,7 @@ class Generator(ABC):
     def sample(
         self, records: NDArray[np.void], players: NDArray[np.intp], count: int, seed: int
     ) -> SampledHands:
-        """Sample hands, as `policies.hands.sampler.HandSampler` describes."""
+        """Sample hands, as `policies.hands.views.HandSampler` describes."""
         planes = encode(records, players, self.features)
         copies = np.empty((len(records), count, 3, 34), np.int8)
         reds = np.empty((len(records), count, 3, 3), np.bool_)

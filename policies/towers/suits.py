@@ -16,8 +16,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from policies.towers.pooled import HONOURS, RANKS, SUITED, SUITS, Context, PooledContext
-from policies.towers.residual import HIDDEN, NARROW, TAPS, YES_NO, image_norm
+from policies.towers.residual import (
+    HIDDEN,
+    HONOURS,
+    NARROW,
+    RANKS,
+    SUITED,
+    SUITS,
+    TAPS,
+    YES_NO,
+    Context,
+    PooledContext,
+    image_norm,
+)
 
 
 class Columns(NamedTuple):

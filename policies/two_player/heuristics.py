@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from game.jit import kernel, warms_up
 from game.shanten import accepted_one_suit, shanten_one_suit
 from game.tiles import KINDS
-from game.two_player.draws import shuffle
 from game.two_player.layout import (
     ACTIONS,
     ANKAN,
@@ -33,6 +32,7 @@ from game.two_player.layout import (
     PON,
     POSITION,
     TILES,
+    shuffle,
 )
 from game.two_player.rules import deal, legal_calls, legal_kans
 from policies.two_player.abstraction import NORMAL, PAIRS, TRIPLETS

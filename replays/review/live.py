@@ -16,8 +16,7 @@ from policies.improvement import Improvement
 from replays.record import DecisionRecord
 from replays.review import schema
 from replays.review.judging import ORDER, STEPS
-from replays.review.moments import Moment
-from replays.review.texts import action_text
+from replays.review.moments import Moment, action_text
 
 _BEFORE_DISCARD: Final = ("win", "nine_terminals", "kan", "riichi")
 _CLAIMS: Final = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN, ActionKind.RON, ActionKind.PASS)

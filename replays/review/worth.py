@@ -20,9 +20,9 @@ from game.scoring import context_of, evaluate
 from game.settlement import HONBA_POINTS, RIICHI_STICK, deltas, draw_deltas, liable_player
 from game.shanten import shanten
 from policies.heuristic.attack import tenpai_value
-from policies.heuristic.calls import worth_of_discards, worth_of_pass
 from policies.heuristic.hand_value import MELDS
 from policies.heuristic.outlook import LATER_POINTS, Danger, Outlook, Prices, priced
+from policies.heuristic.player import worth_of_discards, worth_of_pass
 from policies.heuristic.stakes import HAN_MAX, POINTS_PER_VALUE, RON_POINTS
 from replays.review.moments import Moment
 from replays.review.prospects import Prospects, RoundSituation

@@ -24,8 +24,7 @@ from policies.networks import (
     Outputs,
     parameters_of,
 )
-from policies.towers.dropout import Dropout, reseed
-from policies.towers.hosei import Images
+from policies.towers.hosei import Dropout, Images, reseed
 from tests.policies.saved import forge_card, small_card, weights
 
 PLANES = SETS[HOSEI].planes

@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 
 from learning.matches.measuring import MeasurementReport
-from learning.worlds.command import DEALS
-from learning.worlds.figures import WorldsFigures, figures_of
+from learning.worlds.figures import DEALS, HandErrors, WorldsFigures, figures_of
 from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
-from learning.worlds.scores import HandErrors
 
 WORLDS = 70
 NOISE = 900.0
