@@ -1,4 +1,4 @@
-"""Tenhou's ranks (four players): the rank points of each place, which are its reward, and the promotions.
+"""Tenhou's ranks (four players): rank points of the places, promotions, and the rank that chances lead to.
 
 Source: Suphx, arXiv:2003.13590, table 6 and appendix B (last places of 6-dan and 10-dan), for East games; a
 hanchan counts 1.5 times as much. The ranks in between are public knowledge about the rooms, not observed.
@@ -75,7 +75,7 @@ def rank_points(place: int, rank: int, room: Room, length: GameLength) -> int:
 
 
 Rewards: TypeAlias = tuple[float, float, float, float]
-"""What the places of a game are worth, first to fourth."""
+"""The rewards of the places of a game, first to fourth."""
 
 
 def _rewards(rank: int, room: Room, length: GameLength) -> Rewards:
@@ -147,6 +147,8 @@ def climb(
     seed: int = 0,
 ) -> Ladder:
     """Simulate climbers whose places follow the counted frequencies.
+
+    In this simplification no player falls below 1-dan: dan is no measure of players who could.
 
     Args:
         counts: ``[N, 4]`` counts of the places; each climber uses one row, so that resampled counts carry

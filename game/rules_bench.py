@@ -1,4 +1,4 @@
-"""Speed of the table's building blocks on one core, and their agreement with another library."""
+"""Speed of the table and its building blocks on one core, and their agreement with other libraries."""
 
 from __future__ import annotations
 

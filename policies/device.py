@@ -1,4 +1,4 @@
-"""Where networks compute: chosen by name, and a network there."""
+"""Where networks compute: a device chosen by name, a network on it, and how its loss is recognised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `policies.fused` does between two products: bias, context, activation and windows.
+"""The kernels of `policies.fused` between two products: bias, context, activation and windows.
 
 Arrays are float32. ``B`` positions have 34 columns each. Columns lie on strips: one of all 34, or three of 9
 (the suits) while the 7 honours stand alone; the strips' columns are the rows of ``[B * strips * length, …]``,

@@ -20,7 +20,7 @@ class Option(msgspec.Struct, frozen=True):
 
 
 class OptionValue(msgspec.Struct, frozen=True):
-    """What a search found out about an option.
+    """The result of a search for one option.
 
     Attributes:
         action: the option.
@@ -42,7 +42,7 @@ class OptionValue(msgspec.Struct, frozen=True):
 
 
 class Improvement(msgspec.Struct, frozen=True):
-    """What stands behind a decision beside the policy of the start.
+    """How a decision was improved, and by how much.
 
     Attributes:
         way: an adapted policy decided, or a search, or a search among the options of an adapted policy.

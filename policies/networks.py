@@ -40,7 +40,7 @@ HOSEI_CHI: Final = 4
 
 
 class Architecture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="residual"):
-    """What a network is built from, here with convolutions along all 34 columns.
+    """The architecture of a network; this one has convolutions along all 34 columns.
 
     Attributes:
         planes: number of input planes.

@@ -1,9 +1,14 @@
-"""A fused network whose products multiply bytes, on processors with instructions for that.
+"""A fused network whose products multiply bytes, on processors with instructions for that, and its kernels.
 
 A weight is a byte with a scale for its output channel. What a product takes has been through an activation,
 so it is not negative: a byte counts steps of 1/255 of the largest value of its position. Neither needs
 calibration, so any checkpoint can be played in bytes, and an answer still depends on its question only. Sums
 of products are exact; the first layer, sums between blocks, pooled context and the head stay float32.
+
+Shapes of the kernels are those of `policies.fused_kernels`. A value in a byte is a multiple of its position's
+scale, from 0 at -128 to 255 at 127. Sums of products are int32, and ``terms`` ``[3, W]`` float32 say what
+they stand for: ``(sum * terms[0] + terms[1]) * scale + terms[2]``. A number that is not finite cannot be a
+byte, but it stays in ``x``, so a broken network is noticed.
 """
 
 from __future__ import annotations

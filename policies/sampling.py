@@ -1,4 +1,4 @@
-"""Drawing actions in proportion to a policy's probabilities, for learning from play.
+"""A step's options with their probabilities, and actions drawn in proportion to them.
 
 A draw depends on the game, the player and the moment, and on nothing else: a game stays the same whatever is
 played beside it.
@@ -29,7 +29,7 @@ Picks: TypeAlias = Callable[[Request], Pick]
 
 
 class Distribution(NamedTuple):
-    """What one step of the flow may choose.
+    """The options of one step of the flow, with their probabilities.
 
     Attributes:
         options: actions; None is "no" to all of them.

@@ -55,7 +55,7 @@ SEARCHES: Final[dict[RewardKind, SearchSettings]] = {
 
 
 class ThinkingSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What to do with the time of a round.
+    """Settings of search and adaptation.
 
     Attributes:
         worlds: most deals over which a search compares options; 0 for no search.
@@ -277,7 +277,7 @@ class Thinker:
             adaptation.prove(self._sampler.deals(view, trials, seed), between)
 
     def worth(self, events: Sequence[GameEvent]) -> EndWorth:
-        """What the end of the present round is worth.
+        """The function that values the end of the present round.
 
         Args:
             events: of the game so far.
@@ -325,7 +325,7 @@ def _same(first: Action, second: Action) -> bool:
 
 
 class AdaptedChoice(msgspec.Struct, frozen=True):
-    """What an adapted policy would discard.
+    """The discards of an adapted policy.
 
     Attributes:
         options: the legal discards, likeliest first.
@@ -339,7 +339,7 @@ class AdaptedChoice(msgspec.Struct, frozen=True):
 def adapted_choice(
     observation: Observation, base: Sequence[tuple[Action, float]], adapted: Policy
 ) -> AdaptedChoice:
-    """What an adapted policy would discard where the policy of the start discards too.
+    """The discards of an adapted policy, where the initial policy discards too.
 
     Args:
         observation: the decision.

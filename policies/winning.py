@@ -1,4 +1,4 @@
-"""The rule-based win model: whether to declare an available win.
+"""The rule-based models: whether to declare an available win, or to abort with nine terminals.
 
 Source: Suphx, arXiv:2003.13590, section 2.1: always, except in the last round of the game when the win would
 leave us in fourth place.

@@ -1,4 +1,4 @@
-"""Attributes of one Tenhou tag, read with checks; the wire and record files share it."""
+"""Tenhou's tags and their attributes, read with checks; the wire and record files share them."""
 
 from __future__ import annotations
 

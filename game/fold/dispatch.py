@@ -1,4 +1,4 @@
-"""Dispatch of a packed event to the kernel that applies it."""
+"""Dispatch of a packed event to the kernel that applies it; wins, draws and new indicators."""
 
 from __future__ import annotations
 

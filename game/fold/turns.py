@@ -1,4 +1,4 @@
-"""Draws, riichi and discards."""
+"""Draws, riichi and discards, and tiles that pass without a win."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The position of a two-player game as one NumPy record, and the numbers of the actions.
+"""The position of a two-player game as one NumPy record, the numbers of the actions, and walls.
 
 A record is 120 bytes and refers to nothing, so copying it is the cheap undo of a search: a recursion needs
 one record for each level.

@@ -34,7 +34,7 @@ _MOST_SETS: Final = 2_000
 
 
 class DuelPlan(msgspec.Struct, frozen=True):
-    """What is played.
+    """The settings of a duel.
 
     Attributes:
         players: two, by name.

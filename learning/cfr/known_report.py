@@ -1,4 +1,4 @@
-"""`suzaku eval cfr`: CFR on a game with a known answer."""
+"""`suzaku eval cfr`: CFR on a game with a known answer, Kuhn or Leduc poker."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _GROWTH: Final = 5
 
 
 class CfrPlan(msgspec.Struct, frozen=True):
-    """What determines the numbers of a run.
+    """The settings that determine a run's numbers.
 
     Attributes:
         sampling: "chance" or "external".
@@ -187,7 +187,7 @@ class CfrRun:
 
 
 class CfrReport(msgspec.Struct, frozen=True):
-    """What a run did: its settings, where its table is, and its evaluations."""
+    """The report of a run: its settings, where its table is, and its evaluations."""
 
     plan: CfrPlan
     table: str

@@ -39,7 +39,7 @@ _DIRECT: Final = "direct"
 
 
 class HandsEvaluation(msgspec.Struct, frozen=True, kw_only=True):
-    """What is measured, and how.
+    """The settings of a measurement.
 
     Attributes:
         folder: the models.
@@ -74,7 +74,7 @@ class HandsEvaluation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HandsReport(msgspec.Struct, frozen=True):
-    """What was found.
+    """The results of a measurement.
 
     Attributes:
         split: part of the corpus.
@@ -142,7 +142,7 @@ def evaluate_hands(data: Sequence[Path], plan: HandsEvaluation, *, quiet: bool =
 
 
 def _models(plan: HandsEvaluation) -> tuple[Mapping[str, Callable[[], Generator]], DirectModel | None]:
-    """What loads each sampler, by the name it has in the report, and the direct model."""
+    """The loader of each sampler, by its name in the report, and the direct model."""
     there = models_in(plan.folder)
     wanted = [name for name in HAND_MODELS if name in (plan.models or there)]
     if not wanted:

@@ -1,4 +1,4 @@
-"""What `suzaku eval deals` measures, and what it keeps of each game."""
+"""The settings of `suzaku eval deals`, its scores of hands, and the results that it keeps of each game."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class SampledWorlds(msgspec.Struct, frozen=True):
-    """What one sampler's worlds gave for one decision.
+    """The results of one sampler's worlds for one decision.
 
     Attributes:
         differences: points of the first choice minus points of the second, in each world.

@@ -1,4 +1,4 @@
-"""Whole hidden deals: the opponents' hands and the wall, ready to become tables."""
+"""Whole hidden deals: one seat's view of a round, and the opponents' hands and the wall that fit it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class RoundView(msgspec.Struct, frozen=True):
 
 
 class Unseen(msgspec.Struct, frozen=True):
-    """What a view leaves open.
+    """The tiles that a view leaves open.
 
     Attributes:
         tiles: ``[M]`` int16, the tiles that the player has not seen, ascending.
@@ -70,7 +70,7 @@ class Unseen(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, view: RoundView) -> Unseen:
-        """What this view leaves open."""
+        """The tiles that this view leaves open."""
         record, opponents = view.record, list(view.opponents)
         sizes = record["hand_size"][opponents].astype(np.int64)
         riichi = record["riichi"][opponents]

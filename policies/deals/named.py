@@ -1,4 +1,4 @@
-"""Samplers of deals by the text that names them in commands."""
+"""Samplers of deals by the text that names them in commands; models of hands are completed to deals."""
 
 from __future__ import annotations
 

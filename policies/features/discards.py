@@ -1,4 +1,4 @@
-"""Planes of discards (groups D, E and F)."""
+"""Planes of discards, safe and unseen tiles (groups D to H)."""
 
 from __future__ import annotations
 

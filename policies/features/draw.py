@@ -1,4 +1,4 @@
-"""Small kernels that write planes: ``[C, 34]`` uint8, initially zero, `ONE` for 1."""
+"""Small kernels that write planes (``[C, 34]`` uint8, initially zero, `ONE` for 1), and masks as arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Planes of melds and visible dora (groups B, C, O and P)."""
+"""Planes of melds, visible dora and candidate calls (groups B, C, O, P and R)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the opponents hold, from the state alone: shanten, waits, deal-ins and copies, no hand generated."""
+"""Describes the opponents' hands without generating any: shanten, waits, deal-ins and copies."""
 
 from __future__ import annotations
 

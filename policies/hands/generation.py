@@ -1,4 +1,4 @@
-"""What both generators of hands share: the trunk once for a state, consistency, ready hands, red fives."""
+"""The base of both generators of hands: the trunk once for a state, consistency, ready hands, red fives."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class DrawnHands(NamedTuple):
 
 
 class GenerationCounts(msgspec.Struct):
-    """What happened to hands on their way to be consistent.
+    """Counts of the corrections that made generated hands consistent.
 
     Attributes:
         hands: hands generated, three a sample.
@@ -228,5 +228,5 @@ def load_denoiser(
 
 
 def spread_over(seen: Columns, count: int) -> Columns:
-    """What the trunk saw of one state, for each of its samples."""
+    """The trunk's columns of one state, repeated for each of its samples."""
     return Columns(seen.suits.expand(count, -1, -1, -1), seen.honours.expand(count, -1, -1, -1))

@@ -1,4 +1,4 @@
-"""What one player knows about the hands of the others: their sizes, and the tiles that may be in them."""
+"""One player's knowledge of the other hands, and the interface of the samplers that fill them in."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DIGEST: Final = 8
 
 
 class View(NamedTuple):
-    """What a player knows of the opponents' hands, in turn order from the player on.
+    """A player's knowledge of the opponents' hands, in turn order from the player on.
 
     Attributes:
         unseen: ``[34]`` int8, copies of each kind that the player cannot see.
@@ -40,7 +40,7 @@ class View(NamedTuple):
 
 
 def view_of(record: np.void, player: int) -> View:
-    """What a player knows.
+    """The view of one player.
 
     Args:
         record: one of `ROUND_STATE`; hands of the others are not read, even if they are known.

@@ -2,10 +2,15 @@
 
 Each round is described at the deal: every player's score, the changes of the previous round, dealer, honba,
 sticks, the progress of the game, and the player's lead over each opponent, coarse and fine, because at the
-end a hundred points can decide a place. ``rounds-36/1`` adds what the round can change
-(`policies.reward.encoding`). The predicted player always comes first, so one network serves all four. Rounds
-are counted from the last regular one: a hanchan at South 1 has as much left as a tonpuu at East 1, so each
-helps to train the other.
+end a hundred points can decide a place. The predicted player always comes first, so one network serves all
+four. Rounds are counted from the last regular one: a hanchan at South 1 has as much left as a tonpuu at East
+1, so each helps to train the other.
+
+``rounds-36/1`` adds the places after the round, and whether the game is then over. Every round ends in one of
+160 results: a win by each player, by self-draw or from each opponent, with one of nine values; or a draw with
+any of the players tenpai. Each result is settled exactly, with honba and sticks, and weighted by how often it
+occurs, the same for all players but the dealer. In the last round this is nearly the answer; the network only
+corrects it.
 """
 
 from __future__ import annotations

@@ -157,11 +157,11 @@ PredictorNetwork: TypeAlias = RewardNetwork | FinishNetwork
 
 
 class Predictor(Protocol):
-    """What `predict` asks: a network of a predictor, here or on another device."""
+    """The interface that `predict` uses: a predictor's network, here or on another device."""
 
     @property
     def architecture(self) -> PredictorArchitecture:
-        """What it was built from."""
+        """The network's architecture."""
 
     def __call__(self, rounds: Tensor) -> Tensor:
         """Expected rewards as `RewardNetwork.forward` returns them, on the CPU."""

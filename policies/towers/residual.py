@@ -1,6 +1,10 @@
-"""Convolutions over three neighbouring kinds along all 34 columns: the tower of the paper.
+"""Convolutions over three neighbouring kinds along all 34 columns: the tower of the paper, and pooled context.
 
-Source: Suphx, arXiv:2003.13590, section 2.2, figures 4 and 5.
+A convolution sees neighbouring kinds only. With pooled context every block sees the whole hand: it adds to
+each column what the means of its suit, of all suits and of the honours say.
+
+Sources: Suphx, arXiv:2003.13590, section 2.2, figures 4 and 5; KataGo's global pooling, arXiv:1902.10565,
+section 4.1.
 """
 
 from __future__ import annotations
@@ -104,7 +108,7 @@ HONOURS: Final = 7
 
 
 class Context(NamedTuple):
-    """What is added to the columns of each suit, ``[B, width, 3]``, and of the honours, ``[B, width]``."""
+    """Additions to the columns of each suit, ``[B, width, 3]``, and of the honours, ``[B, width]``."""
 
     suits: Tensor
     honours: Tensor

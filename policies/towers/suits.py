@@ -92,7 +92,7 @@ class SuitsNorm(nn.Module):
 
 
 class SuitsScale(nn.Module):
-    """What replaces batch normalisation: a scale and a bias for each channel.
+    """A scale and a bias for each channel, in place of batch normalisation.
 
     Args:
         width: channels.
@@ -122,7 +122,7 @@ class ChannelScale(nn.Module):
 
 
 def norm(width: int, first: float = 1.0, *, normalised: bool = True) -> SuitsNorm | SuitsScale:
-    """What follows a convolution.
+    """The normalisation after a convolution, or the scale in its place.
 
     Args:
         width: channels.

@@ -212,7 +212,7 @@ def useful_copies(
 
 @kernel
 def _shape(hand: NDArray[np.int8], unseen: NDArray[np.int8]) -> int:
-    """What a hand's triplets and pairs can be made of, as eight counts of kinds in one number.
+    """The material for a hand's triplets and pairs, as eight counts of kinds in one number.
 
     The first four count the kinds that can become a triplet, by the tiles held (0 to 3); the others the kinds
     that can become a pair at most.

@@ -70,7 +70,7 @@ def advance(position: Any, wall: NDArray[np.int8], commitment: Any) -> int:
 
 @kernel
 def next_action(position: Any, commitment: Any, legal: NDArray[np.bool_]) -> int:
-    """What the player to act does; `MUST_CHOOSE` if it has no policy for this stage yet."""
+    """The action of the player to act; `MUST_CHOOSE` if it has no policy for this stage yet."""
     action = forced_action(position, legal)
     if action != MUST_CHOOSE:
         return action

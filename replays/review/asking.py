@@ -1,4 +1,4 @@
-"""What a policy makes of a position written by hand, with the figures of a review."""
+"""Single decisions with the figures of a review: for a written position, or one of our own as it was made."""
 
 from __future__ import annotations
 

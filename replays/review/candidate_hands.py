@@ -1,4 +1,4 @@
-"""Hands that the opponents may hold at the moments of a review, as the models of hands make them up."""
+"""The opponents' hands at the moments of a review: generated ones, and the readings of the direct model."""
 
 from __future__ import annotations
 

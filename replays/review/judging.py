@@ -1,4 +1,4 @@
-"""Asks a policy about decisions: its choice, its probability of each option, and how far an action deviates.
+"""Asks a policy about decisions: its choice, its probability of each option, and the hand after each.
 
 The policy is asked through the one decision flow, about all decisions at once. Where the flow ends before its
 last step, as with a declared riichi, it runs again without the actions of that step, so that every option

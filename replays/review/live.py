@@ -37,7 +37,7 @@ class LiveDecisions:
                 self._waiting[each.round_index, each.honba, each.turn, _is_claim(each)].append(each)
 
     def of(self, moment: Moment, options: Sequence[schema.ReviewOption]) -> schema.Live | None:
-        """What happened at a moment, None if the log has nothing about it.
+        """The logged decision at a moment, None if the log has none.
 
         Within a turn the log may have decisions without effect, such as calls that another player took; the
         one whose options match those of the moment is used.
