@@ -106,7 +106,7 @@ class PlayOutPool:
 
 
 def less_luck(rewards: NDArray[np.float64], groups: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
-    """The rewards less what was to be expected of their tiles.
+    """Rewards less their luck, estimated from other play-outs of the same tiles, as in duplicate bridge.
 
     The mean of the others' rewards in the same group is a baseline that does not depend on what was done for
     a reward; it is shrunk by how much the rewards of a group resemble each other.

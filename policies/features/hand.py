@@ -111,11 +111,11 @@ _KANS: Final = (int(MeldKind.DAIMINKAN), int(MeldKind.ANKAN), int(MeldKind.KAKAN
 def mark_go_around(rec: Any, me: int, age: int, out: Any, at: int) -> None:
     """H, D, M, and C and R of the present and of one go-around ago; empty if the round is younger.
 
-    "n go-arounds ago" is the moment before the player's own n-th last discard in this round. A record holds no
-    history; the past is rebuilt from the order of its discards and calls. Exact: discards, riichi, and melds
-    and indicators but for a kan by an added tile, whose moment is not recorded. A hand is the present one
-    without the tile just drawn, with the tiles discarded or melded since; what it cannot leave out are tiles
-    drawn since and kept.
+    "n go-arounds ago" is the moment before the player's own n-th last discard in this round. A record holds
+    no history; the past is rebuilt from the order of its discards and calls. Exact: discards, riichi, and
+    melds and indicators but for a kan by an added tile, whose moment is not recorded. A hand is the present
+    one without the tile just drawn, with the tiles discarded or melded since; what it cannot leave out are
+    tiles drawn since and kept.
     """
     discards = int(rec.river_size[me])
     if discards < age:

@@ -40,9 +40,7 @@ _KAN_SHARE: Final = 0.95
 
 def worth_of_pass(view: Outlook) -> float:
     """Value of the 13 tiles as they are, before the next draw."""
-    worth = hand_worth(
-        view.hand34, view.side, view.unseen34, view.dora34, view.gains, view.moment, view.discarded34, 1
-    )
+    worth = hand_worth(view.hand34, view.setting, 1)
     return max(0.0, worth - future_risk(view.hand34, view.side, view.moment))
 
 
@@ -69,19 +67,9 @@ def worth_of_discards(
         side: the matching fixed part.
     """
     out = np.empty(34, dtype=np.float64)
-    discard_worths(
-        view.hand34 if hand34 is None else hand34,
-        view.side if side is None else side,
-        view.unseen34,
-        view.dora34,
-        view.gains,
-        view.moment,
-        view.discarded34,
-        view.rate,
-        view.cost,
-        allowed,
-        out,
-    )
+    tiles = view.hand34 if hand34 is None else hand34
+    setting = view.setting if side is None else view.setting._replace(side=side)
+    discard_worths(tiles, setting, view.rate, view.cost, allowed, out)
     return out
 
 
@@ -121,9 +109,7 @@ def kan_is_good(view: Outlook, action: Action, in_riichi: bool) -> bool:
     distance = int(shanten(hand34, int(side[MELDS])))
     if distance > _KAN_SHANTEN or (view.moment[PRESSURE] >= _KAN_PRESSURE and distance > 0):
         return False
-    after = float(
-        hand_worth(hand34, side, view.unseen34, view.dora34, view.gains, view.moment, view.discarded34, 1)
-    )
+    after = float(hand_worth(hand34, view.setting._replace(side=side), 1))
     discards = worth_of_discards(view, np.ones(34, dtype=np.bool_))
     return after > 0.0 and after >= _KAN_SHARE * float(discards.max())
 
@@ -176,9 +162,7 @@ def _riichi(question: Question) -> list[float]:
         hand34[kind] -= 1
         if shanten(hand34, int(view.side[MELDS])) == 0:
             discarded = view.discarded34 | np.uint64(1 << int(kind))
-            tenpai_value(
-                hand34, view.side, view.unseen34, view.dora34, view.gains, view.moment, discarded, out
-            )
+            tenpai_value(hand34, view.setting._replace(discarded34=discarded), out)
             survive = 1.0 - float(view.rate[kind])
             declared = max(declared, survive * float(out[0]) - float(view.cost[kind]))
             silent = max(silent, survive * float(out[1]) - float(view.cost[kind]))

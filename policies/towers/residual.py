@@ -1,4 +1,4 @@
-"""Convolutions over three neighbouring kinds along all 34 columns: the tower of the paper, and pooled context.
+"""Convolutions over three neighbouring kinds along all 34 columns, the tower of the paper; pooled context.
 
 A convolution sees neighbouring kinds only. With pooled context every block sees the whole hand: it adds to
 each column what the means of its suit, of all suits and of the honours say.

@@ -277,7 +277,7 @@ def _more_by_riichi(view: Outlook, kind: int) -> float:
     hand34 = _hand_after(view, kind)
     out = np.empty(2)
     discarded = view.discarded34 | np.uint64(1 << kind)
-    tenpai_value(hand34, view.side, view.unseen34, view.dora34, view.gains, view.moment, discarded, out)
+    tenpai_value(hand34, view.setting._replace(discarded34=discarded), out)
     return (1.0 - float(view.rate[kind])) * float(out[0] - out[1]) / POINTS_PER_VALUE
 
 
