@@ -26,9 +26,9 @@ from policies.checkpoint.files import Reader, read_file
 from policies.compute import Compute
 from policies.deals.deal import Deals, DealSampler, RoundView
 from policies.deals.named import load_sampler
+from policies.decision import Improvement, Option
 from policies.draws import drawn_bits
 from policies.flow import flow, run_flows
-from policies.improvement import Improvement, Option
 from policies.inference import NetworkPolicy, load_policy
 from policies.playouts import Branching, EndWorth, Playouts, RewardWorth, points_worth
 from policies.reward import Predictor, round_starts

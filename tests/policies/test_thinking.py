@@ -17,7 +17,7 @@ from game.layout import PHASE_TURN
 from game.observation import Observation
 from game.rules import legal_actions
 from game.table import Table
-from policies.improvement import Improvement
+from policies.decision import Improvement
 from policies.inference import NetworkPolicy
 from policies.playouts import EndWorth
 from policies.rollout import PolicyChooser, Rollout, Seating

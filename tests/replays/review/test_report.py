@@ -16,10 +16,9 @@ from game.events import Win
 from game.restore import seen_by
 from game.settlement import placements
 from policies.deals import RoundView, UniformDeals
-from policies.decision import Option, decide
+from policies.decision import Improvement, Option, OptionValue, decide
 from policies.hands.views import SampledHands
 from policies.heuristic.player import HeuristicPolicy
-from policies.improvement import Improvement, OptionValue
 from policies.random_play import RandomPolicy
 from replays.formats import read_game
 from replays.record import DecisionRecord
