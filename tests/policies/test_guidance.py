@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from policies.features.kinds import kinds_of
 
 from game.errors import ConfigError
 from game.layout import ROUND_STATE
 from policies.checkpoint.store import with_weights
 from policies.compute import Compute
+from policies.features.draw import kinds_of
 from policies.features.encode import encode
 from policies.features.table import GUIDED, LITE, ORACLE, SETS
 from policies.guidance import (
