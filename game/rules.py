@@ -16,10 +16,11 @@ from game.fold import bit, kuikae_mask
 from game.jit import kernel
 from game.layout import AT_HAND, PHASE_CALLED, PHASE_CLAIM, PHASE_ROB, PHASE_TURN
 from game.melds import MeldKind
+from game.packing import DRAW_REASONS
 from game.scoring import has_yaku
 from game.shanten import waits
 from game.state import hand_tiles, row_of
-from game.tiles import face_of
+from game.tiles import EAST, WHITE, face_of
 
 _NONE: Final = np.uint64(0)
 _ORPHANS: Final = np.uint64(sum(1 << k for k in (0, 8, 9, 17, 18, 26, 27, 28, 29, 30, 31, 32, 33)))
@@ -40,6 +41,9 @@ _RON: Final = int(ActionKind.RON)
 _NINE_TERMINALS: Final = int(ActionKind.NINE_TERMINALS)
 _MELD_PON: Final = int(MeldKind.PON)
 _MELD_DAIMINKAN: Final = int(MeldKind.DAIMINKAN)
+_FOUR_WINDS: Final = DRAW_REASONS.index("four_winds")
+_FOUR_RIICHI: Final = DRAW_REASONS.index("four_riichi")
+_FOUR_KANS: Final = DRAW_REASONS.index("four_kans")
 
 _WINS: Final = frozenset((ActionKind.TSUMO, ActionKind.RON))
 
@@ -289,6 +293,24 @@ def ends_unclaimed(rec: Any) -> bool:
         if kans == 4:
             return False
     return True
+
+
+@kernel
+def abort_reason(rec: Any) -> int:
+    """Why this discard ends the round unless it is won on: an index in `DRAW_REASONS`, -1 if it does not."""
+    if rec.riichi.min() == 2:
+        return _FOUR_RIICHI
+    if ends_unclaimed(rec):
+        return _FOUR_KANS
+    if not rec.unbroken or rec.discard_count != 4:
+        return -1
+    first = rec.river[0, 0] >> 2
+    if first < EAST or first >= WHITE:
+        return -1
+    for player in range(1, 4):
+        if rec.river[player, 0] >> 2 != first:
+            return -1
+    return _FOUR_WINDS
 
 
 @kernel

@@ -52,6 +52,7 @@ from game.packing import (
 _EXHAUSTIVE: Final = DRAW_REASONS.index("exhaustive")
 _NINE_TERMINALS: Final = DRAW_REASONS.index("nine_terminals")
 _NAGASHI: Final = DRAW_REASONS.index("nagashi_mangan")
+_REASONS: Final = len(DRAW_REASONS)
 
 
 @kernel
@@ -108,7 +109,7 @@ def draw_round(rec: Any, code: Any) -> int:
     """Settle a round without a win."""
     if rec.phase not in (PHASE_CLAIM, PHASE_TURN, PHASE_ROB):
         return WRONG_MOMENT
-    if code[1] < 0 or code[1] > 6:
+    if code[1] < 0 or code[1] >= _REASONS:
         return BAD_CODE
     if code[1] in (_EXHAUSTIVE, _NAGASHI) and (rec.phase != PHASE_CLAIM or rec.wall_left > 0):
         return WRONG_MOMENT

@@ -21,6 +21,8 @@ from game.events import (
     Discard,
     DoraRevealed,
     DrawnRound,
+    EndGame,
+    EndRound,
     GameEvent,
     Kakan,
     PlayerLeft,
@@ -28,6 +30,7 @@ from game.events import (
     Pon,
     Riichi,
     RiichiAccepted,
+    StartGame,
     StartRound,
     Win,
 )
@@ -51,6 +54,8 @@ _KINDS: Final = {
     Ankan: ActionKind.ANKAN,
     Kakan: ActionKind.KAKAN,
 }
+_ENDS: Final = (EndRound, EndGame, StartGame, StartRound)
+"""Events after which nothing of the round is recorded; it has no result if one follows a discard."""
 ASIDES: Final = (RiichiAccepted, DoraRevealed, PlayerLeft, PlayerReturned)
 """Events that open no choice; they may come between a tile and the claim to it."""
 
@@ -197,6 +202,9 @@ class _Following:
         if getattr(event, "player", -1) == self._player and broken_rule(self._state, event):
             return
         could_win = legal[0].kind is ActionKind.RON
+        if isinstance(event, _ENDS) or (isinstance(event, DrawnRound) and event.reason == "unknown"):
+            self.hidden += 1  # the record does not tell what the player did
+            return
         done = PASS
         if isinstance(event, Win):
             won = next((e for e in onward[:3] if isinstance(e, Win) and e.player == self._player), None)

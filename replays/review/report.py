@@ -41,7 +41,7 @@ from replays.tally import tally
 if TYPE_CHECKING:
     from policies.hands.direct import DirectModel
 
-Source: TypeAlias = Literal["mjlog", "tenhou6", "link", "mjai"]
+Source: TypeAlias = Literal["mjlog", "tenhou6", "link", "mjai", "kobalab"]
 
 _HANCHAN: Final = 8
 _LONGEST_NAME: Final = 60

@@ -123,7 +123,7 @@ def _out_of_order(_: int) -> list[list[float]]:
     raise RuntimeError("out of order")
 
 
-@pytest.mark.parametrize("settings", [{"worlds": 32}, {"playouts": 24}, {"worlds": 32, "playouts": 24}])
+@pytest.mark.parametrize("settings", [{"playouts": 24}, {"worlds": 16, "playouts": 24}])
 def test_a_thinking_player_plays_the_same_beside_others(
     policy: NetworkPolicy, settings: dict[str, int]
 ) -> None:
