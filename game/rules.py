@@ -6,6 +6,7 @@ games; a comment marks each rule that is specific to Tenhou.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -18,8 +19,8 @@ from game.melds import MeldKind
 from game.packing import DRAW_REASONS
 from game.scoring import has_yaku
 from game.shanten import waits
-from game.state import row_of
-from game.tiles import EAST, WHITE
+from game.state import hand_tiles, row_of
+from game.tiles import EAST, WHITE, face_of
 
 _NONE: Final = np.uint64(0)
 _ORPHANS: Final = np.uint64(sum(1 << k for k in (0, 8, 9, 17, 18, 26, 27, 28, 29, 30, 31, 32, 33)))
@@ -366,3 +367,23 @@ def leaves_discard(rec: Any, player: int, called: int, a: int, b: int) -> bool:
         if left > 0 and forbidden & bit(kind) == _NONE:
             return True
     return False
+
+
+_IN_RIICHI: Final = 2
+"""`game.layout`: the riichi is accepted."""
+
+
+def twins_of_drawn(record: np.void, player: int, legal: Sequence[Action]) -> list[int]:
+    """Other copies of the drawn tile that may be discarded from the hand instead of it, ascending.
+
+    Legal actions list such a discard as tsumogiri only; `game.table.Table.step` accepts the copies as well.
+
+    Args:
+        record: the round, with the player's hand known.
+        player: who is asked, absolute.
+        legal: the player's legal actions.
+    """
+    drawn = int(record["drawn"])
+    if Action(ActionKind.DISCARD, drawn) not in legal or record["riichi"][player] == _IN_RIICHI:
+        return []
+    return [tile for tile in hand_tiles(record, player) if tile != drawn and face_of(tile) == face_of(drawn)]

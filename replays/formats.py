@@ -46,7 +46,7 @@ _VIEWER_LOSSES: Final = (
     "the exact copies of tiles, the order hands were dealt in, dice, the wall's seed, and players' absences"
 )
 LOSSES: Final[dict[Format, str]] = {"tenhou6": _VIEWER_LOSSES, "link": _VIEWER_LOSSES}
-"""What a format cannot store, as text."""
+"""The information that a format cannot store, as text."""
 
 MAX_NOTE: Final = 2000
 """Characters of notes that may come before an mjlog."""

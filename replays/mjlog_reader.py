@@ -29,8 +29,8 @@ from game.events import (
     Win,
 )
 from game.tiles import TILES, UNSEEN
-from replays.mjlog_tags import MjlogTag, parse_tag
 from replays.record import KNOWN_BITS, MAX_TYPE, GameRecord, Names, usual_type
+from replays.tenhou_attributes import MjlogTag, parse_tag
 from replays.tenhou_tags import FinalScores, meld_event, read_agari, read_init, read_meld, read_ryuukyoku
 
 MAX_CHARACTERS: Final = 2 * 1024 * 1024

@@ -122,10 +122,6 @@ class Faces:
             raise ValueError("an unseen tile; this format shows all hands")
         return self._numbers[tile]
 
-    def is_tile(self, number: int) -> bool:
-        """Whether a number stands for a tile."""
-        return number in self.copies
-
 
 def parse_draw(token: int | str) -> DrawToken:
     """Parse one entry of a draw list.

@@ -229,8 +229,7 @@ def evaluate_hands(
     """
     from bot.logs.setup import set_up_logs
     from game.reports import write_report
-    from learning.hands.evaluation import HandsEvaluation, evaluate_hands
-    from learning.hands.plots import save_plots
+    from learning.hands.evaluation import HandsEvaluation, evaluate_hands, save_plots
     from policies.device import use_one_thread
     from policies.hands.autoregressive import AutoregressiveSettings
     from policies.hands.diffusion import DiffusionSettings
@@ -381,7 +380,7 @@ def evaluate_deals(
     """
     from bot.logs.setup import set_up_logs
     from learning.matches.store import compute_for
-    from learning.worlds.command import DEALS, make_plan, measure
+    from learning.worlds.figures import DEALS, make_plan, measure
 
     set_up_logs()
     if so_far:
@@ -469,7 +468,7 @@ def evaluate_adaptation(
     compares it with the policy over other deals, with the same tiles for both.
     """
     from bot.logs.setup import set_up_logs
-    from learning.adaptation.command import ADAPTATION, make_plan, measure
+    from learning.adaptation.figures import ADAPTATION, make_plan, measure
     from learning.matches.store import compute_for
     from policies.adaptation import AdaptationSettings
 

@@ -11,7 +11,7 @@ from bot.logs.redaction import clean_text
 from bot.tenhou.game_types import describe
 from game.ranking import rank_name
 from game.tiles import text_of_mjai
-from replays.review.losses import Loss
+from replays.review.grading import Loss
 from replays.review.schema import (
     Caveat,
     Judged,

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from game.errors import ConfigError
 from learning.adaptation.plan import AdaptationPlan, AdaptedTo, HandRow
+from learning.adaptation.playing import AdaptationSetup, adapter
+from learning.matches.measuring import Measurement, MeasurementReport
 from learning.matches.statistics import Estimate, estimate, resample
+from policies.checkpoint import files_of
+from policies.checkpoint.card import MODELS
+from policies.deals.named import settings_of
+from policies.named import folder_of_named, load_named
 
 _CLASSES: Final[tuple[tuple[str, range], ...]] = (
     ("East", range(4)),
@@ -75,13 +83,13 @@ def figures_of(plan: AdaptationPlan, rows: Sequence[HandRow], seed: int = 0) -> 
     return AdaptationFigures(
         len(tested),
         tuple(
-            _figures([row.adapted[place] for row in tested], rounds, seed)
+            _playout_figures([row.adapted[place] for row in tested], rounds, seed)
             for place in range(len(plan.playouts) * len(plan.divergences))
         ),
     )
 
 
-def _figures(tests: Sequence[AdaptedTo], rounds: NDArray[np.int64], seed: int) -> PlayoutFigures:
+def _playout_figures(tests: Sequence[AdaptedTo], rounds: NDArray[np.int64], seed: int) -> PlayoutFigures:
     gains = np.array([test.gain for test in tests])
     other = np.array([test.changed > 0.0 for test in tests])
     return PlayoutFigures(
@@ -110,3 +118,31 @@ def _share(true: NDArray[np.bool_], seed: int) -> Estimate:
 def _mean(values: NDArray[np.float64], seed: int) -> Estimate:
     sums = np.column_stack([values, np.ones(len(values))])
     return estimate(sums, resample(sums, seed=seed), lambda totals: totals[..., 0] / totals[..., 1])
+
+
+def make_plan(*, policy: str, sampler: str, **settings: Any) -> AdaptationPlan:
+    """Check what is asked for.
+
+    Raises:
+        ConfigError: a setting is not possible, or the sampler or the policy does not exist.
+        CheckpointError: the policy's checkpoints cannot be used.
+    """
+    settings_of(sampler)
+    return AdaptationPlan(policy=policy, identity=load_named(policy).identity, sampler=sampler, **settings)
+
+
+def measure(
+    plan: AdaptationPlan, folder: Path | None, *, workers: int | None, quiet: bool
+) -> MeasurementReport[AdaptationPlan, AdaptationFigures]:
+    """Measure the hands that are missing, and report on all; see `Measurement.run`."""
+    setup = AdaptationSetup(plan, files_of(folder_of_named(plan.policy), MODELS))
+    return ADAPTATION.run(plan, plan.hands, adapter, setup, folder, workers=workers, quiet=quiet)
+
+
+def _figures(plan: AdaptationPlan, rows: Sequence[HandRow]) -> AdaptationFigures:
+    if not any(row.adapted for row in rows):
+        raise ConfigError("no player of these games had such a hand; give more --hands")
+    return figures_of(plan, rows)
+
+
+ADAPTATION: Final = Measurement("adaptation", AdaptationPlan, HandRow, _figures)

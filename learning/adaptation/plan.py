@@ -1,4 +1,4 @@
-"""What `suzaku eval adaptation` measures, and what it keeps of each hand."""
+"""The settings of `suzaku eval adaptation`, and the results that it keeps of each hand."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from game.warmup import warm_up
 from game.workers.pool import Work
 from learning.adaptation.plan import AdaptationPlan, AdaptedTo, HandRow
 from learning.matches.watched import play_watched
-from policies.adaptation.trial import worth_of_deals
+from policies.adaptation.adaptation import worth_of_deals
 from policies.checkpoint.files import reader_of
 from policies.deals import Deals, RoundView, UniformDeals
 from policies.deals.deal import true_deals

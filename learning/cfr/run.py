@@ -7,7 +7,7 @@ last save, and a finished one goes on if it is given more iterations.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,11 +20,11 @@ from game.reports import write_report
 from learning.cfr.benchmark import deal_series, measure, summed_up
 from learning.cfr.deal_tree import new_deal_tree
 from learning.cfr.node_table import NODES_FILE, CurvePoint, NodeFolder, visited
-from learning.cfr.plot import PLOT_FILE, draw_curve
-from learning.cfr.regrets import update_of
 from learning.cfr.sampling import NodeSums, learn_deals, new_sums
+from learning.cfr.tree import update_of
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages
 from learning.runs.state import RunFolder
+from learning.studies import plots
 
 SAMPLINGS: Final = ("chance", "external")
 _STEP: Final = 500
@@ -34,11 +34,11 @@ _GROWTH: Final = 5
 
 
 class CfrPlan(msgspec.Struct, frozen=True):
-    """What determines the numbers of a run.
+    """The settings that determine a run's numbers.
 
     Attributes:
         sampling: "chance" or "external".
-        update: variant of CFR, known to `learning.cfr.regrets.update_of`.
+        update: variant of CFR, known to `learning.cfr.tree.update_of`.
         epoch: iterations between evaluations. After 20 epochs, evaluations come whenever the iterations
             have grown by a fifth.
         deals: of the benchmark.
@@ -187,7 +187,7 @@ class CfrRun:
 
 
 class CfrReport(msgspec.Struct, frozen=True):
-    """What a run did: its settings, where its table is, and its evaluations."""
+    """The report of a run: its settings, where its table is, and its evaluations."""
 
     plan: CfrPlan
     table: str
@@ -221,3 +221,35 @@ def regret_bound(sums: NodeSums, iterations: int) -> float:
     """
     keys = visited(sums)
     return float(np.maximum(sums.regrets[keys].max(axis=1), 0.0).sum()) / max(1, iterations)
+
+
+PLOT_FILE: Final = "curve.svg"
+_LOGARITHMIC_FROM: Final = 100
+"""Iterations grown by this factor are spread out logarithmically."""
+
+
+def draw_curve(curve: Sequence[CurvePoint], path: Path) -> None:
+    """Draw the evaluations of a run.
+
+    Args:
+        curve: at least one.
+        path: of the SVG file.
+    """
+    iterations = [point.iterations for point in curve]
+    drawing = plots.figure(7.0, 4.0)
+    left = drawing.subplots()
+    left.plot(
+        iterations, [point.sampled for point in curve], color="#a83220", label="one game each, as the paper"
+    )
+    left.plot(iterations, [point.exploitability for point in curve], color="#2f7a66", label="expected scores")
+    left.plot(iterations, [point.fixed for point in curve], color="#6b7280", label="best single policy")
+    if iterations[-1] > _LOGARITHMIC_FROM * iterations[0]:
+        left.set_xscale("log")
+    lowest = min(0.0, *(point.fixed for point in curve))
+    left.set_ylim(lowest - 0.05, 1.3 * max(point.sampled for point in curve))  # room for the legend
+    left.axhline(0.0, color="#000000", linewidth=0.8)
+    left.set_xlabel("iterations")
+    left.set_ylabel("opponent's points a game")
+    left.grid(alpha=0.3)
+    left.legend(loc="upper right")
+    plots.save(drawing, path)

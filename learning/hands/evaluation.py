@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
+from game.dora import dora_of
 from game.errors import ConfigError
+from game.jit import kernel
+from game.tiles import KINDS
 from learning.accuracy.data import opened, players_of
 from learning.hands.figures import (
     DangerFigures,
@@ -20,20 +24,22 @@ from learning.hands.figures import (
     true_shares,
 )
 from learning.hands.foresight import HandDecisions, decisions_of, foreseen_by_samples, foreseen_directly
-from learning.hands.rule_danger import danger_by_rule
 from learning.samples.choice import ALL_PLAYERS, SelectedDecisions
+from learning.studies import plots
 from learning.supervised.plan import Selection
 from policies.checkpoint import HAND_MODELS, models_in
 from policies.hands.autoregressive import AutoregressiveSettings, load_autoregressive
 from policies.hands.diffusion import DiffusionSettings, load_diffusion
 from policies.hands.direct import HAND_MODELS_FOLDER, DirectModel
 from policies.hands.generation import Generator
+from policies.heuristic.danger import against_each
+from policies.towers.hands import SHANTEN_CLASSES
 
 _DIRECT: Final = "direct"
 
 
 class HandsEvaluation(msgspec.Struct, frozen=True, kw_only=True):
-    """What is measured, and how.
+    """The settings of a measurement.
 
     Attributes:
         folder: the models.
@@ -68,7 +74,7 @@ class HandsEvaluation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HandsReport(msgspec.Struct, frozen=True):
-    """What was found.
+    """The results of a measurement.
 
     Attributes:
         split: part of the corpus.
@@ -136,7 +142,7 @@ def evaluate_hands(data: Sequence[Path], plan: HandsEvaluation, *, quiet: bool =
 
 
 def _models(plan: HandsEvaluation) -> tuple[Mapping[str, Callable[[], Generator]], DirectModel | None]:
-    """What loads each sampler, by the name it has in the report, and the direct model."""
+    """The loader of each sampler, by its name in the report, and the direct model."""
     there = models_in(plan.folder)
     wanted = [name for name in HAND_MODELS if name in (plan.models or there)]
     if not wanted:
@@ -176,3 +182,68 @@ def _danger(direct: DirectModel, decisions: HandDecisions) -> tuple[DangerFigure
     found = direct.read(decisions.states, decisions.players)
     heads = found.deal_ins[rows, np.arange(3), decisions.discards[:, None]].astype(np.float64)
     return danger_figures(danger_by_rule(decisions), heads, decisions)
+
+
+_OTHERS: Final = 3
+
+
+def danger_by_rule(decisions: HandDecisions) -> NDArray[np.float64]:
+    """``[N, 3]``: the probability that the discard deals in to each opponent, open hands read."""
+    out = np.empty((len(decisions.players), _OTHERS))
+    _fill(decisions.states, decisions.players, decisions.discards, out)
+    return out
+
+
+@kernel
+def _fill(states: Any, players: Any, discards: Any, out: Any) -> None:
+    visible, dora34 = np.empty(KINDS, np.int8), np.empty(KINDS, np.int8)
+    tenpai, points, rates = np.empty(_OTHERS), np.empty(_OTHERS), np.empty((_OTHERS, KINDS))
+    for row in range(len(states)):
+        rec, player = states[row], players[row]
+        dora34[:] = 0
+        for i in range(rec.indicator_count):
+            dora34[dora_of(int(rec.indicators[i]) >> 2)] += 1
+        for kind in range(KINDS):
+            visible[kind] = rec.seen34[kind] + rec.hand34[player, kind]
+        against_each(rec, player, visible, dora34, True, tenpai, points, rates)
+        for seat in range(_OTHERS):
+            out[row, seat] = tenpai[seat] * rates[seat, discards[row]]
+
+
+_COLUMNS: Final = 2
+
+
+def save_plots(report: HandsReport, folder: Path) -> None:
+    """Draw the shanten by turn and the calibration of waits, as SVG."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shown = [each for each in report.models if not each.model.endswith("more")]
+    truth = np.array(report.by_turn)
+    drawing = plots.figure(10.0, 2.6 * (1 + len(shown)))
+    axes = drawing.subplots(len(shown) + 1, 1, sharex=True)
+    turns = np.arange(len(truth))
+    axes[0].plot(turns, truth @ np.arange(SHANTEN_CLASSES), label="games", color="black")
+    for each in shown:
+        axes[0].plot(turns, np.array(each.by_turn) @ np.arange(SHANTEN_CLASSES), label=each.model)
+    axes[0].set_ylabel("mean shanten")
+    axes[0].legend(fontsize="small")
+    for axis, each in zip(axes[1:], shown, strict=True):
+        for offset, shares, strength in ((-0.2, truth, 0.45), (0.2, np.array(each.by_turn), 1.0)):
+            below = np.zeros(len(turns))
+            for shanten in range(SHANTEN_CLASSES):
+                height = np.nan_to_num(shares[:, shanten])
+                axis.bar(turns + offset, height, 0.38, below, color=f"C{shanten}", alpha=strength)
+                below += height
+        axis.set_ylabel(each.model, fontsize="small")
+    axes[-1].set_xlabel("turn; shanten 0 at the bottom; left the games, right the model")
+    plots.save(drawing, folder / "shanten.svg")
+    drawing = plots.figure(8.0, 4.0)
+    for axis, name in zip(drawing.subplots(1, _COLUMNS), ("curve", "scaled_curve"), strict=True):
+        axis.plot((0, 1), (0, 1), ":", color="black")
+        for each in shown:
+            curve = np.array(getattr(each, name))
+            used = curve[:, 0] > 0
+            axis.plot(curve[used, 1], curve[used, 2], ".-", label=each.model)
+        axis.set_xlabel("foreseen share of waits" + (", after Platt scaling" if name != "curve" else ""))
+        axis.set_ylabel("actual share")
+        axis.legend(fontsize="small")
+    plots.save(drawing, folder / "waits.svg")

@@ -1,4 +1,4 @@
-"""What models foresee about hidden hands at decisions of real games, in one form for all of them."""
+"""Predictions of hidden hands at decisions of real games, in one form for all models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from learning.samples.hidden import HiddenHands, hidden_hands
 from learning.samples.positions import positions_of
 from policies.hands.direct import DirectModel
 from policies.hands.generation import GenerationCounts, Generator
-from policies.hands.sampler import HandSampler
+from policies.hands.views import HandSampler
 from policies.towers.hands import SHANTEN_CLASSES
 
 Watch: TypeAlias = Callable[[int], None]
@@ -49,7 +49,7 @@ class HandDecisions(NamedTuple):
 
 
 class Foresight(msgspec.Struct, frozen=True):
-    """What a model foresees at N decisions.
+    """A model's predictions at N decisions.
 
     Attributes:
         shanten: ``[N, 3, 7]`` probabilities.
@@ -104,7 +104,7 @@ def decisions_of(corpus: Corpus, choice: SelectedDecisions, most: int, seed: int
 
 
 def foreseen_directly(model: DirectModel, decisions: HandDecisions) -> Foresight:
-    """What the direct heads foresee."""
+    """The predictions of the direct heads."""
     begun = time.process_time()
     found = model.read(decisions.states, decisions.players)
     seconds = time.process_time() - begun
@@ -122,7 +122,7 @@ def foreseen_directly(model: DirectModel, decisions: HandDecisions) -> Foresight
 def foreseen_by_samples(
     sampler: HandSampler, decisions: HandDecisions, samples: int, seed: int, *, title: str, quiet: bool
 ) -> Foresight:
-    """What generated hands foresee: the share of them with each shanten and each wait.
+    """The predictions of generated hands: the share of them with each shanten and each wait.
 
     Args:
         sampler: generates the hands.

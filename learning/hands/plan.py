@@ -69,7 +69,7 @@ class HandsPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def architecture(self) -> Architecture:
-        """What the direct model is built from."""
+        """The architecture of the direct model."""
         return architecture_of("suits", self.features, outputs_of("direct", "suits"), self.width, self.depth)
 
 

@@ -17,13 +17,11 @@ from game.state import clone
 from game.warmup import warm_up
 from game.workers.pool import Work
 from learning.matches.watched import play_watched
-from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
-from learning.worlds.scores import scores_of
+from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan, scores_of
 from policies.checkpoint import load_predictor
 from policies.checkpoint.files import reader_of
-from policies.deals.deal import Deals, DealSampler, true_deals
+from policies.deals.deal import Deals, DealSampler, RoundView, true_deals
 from policies.deals.named import load_sampler
-from policies.deals.view import RoundView
 from policies.draws import drawn_bits, drawn_share
 from policies.named import Files, load_named
 from policies.playouts import Branching, EndWorth, Playouts, RewardWorth, points_worth

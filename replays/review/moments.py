@@ -40,8 +40,9 @@ from game.observation import Observation
 from game.rules import legal_actions
 from game.settlement import GameLength
 from game.state import apply, clone, new_round
-from game.tiles import face_of
+from game.tiles import face_of, mjai_text
 from replays.mjai import Message, render
+from replays.review import schema
 
 WINS: Final = (ActionKind.TSUMO, ActionKind.RON)
 _KINDS: Final = {
@@ -254,3 +255,28 @@ def _is(event: GameEvent, action: Action) -> bool:
             return sorted(map(face_of, consumed)) == sorted(map(face_of, action.consumed))
         case _:
             return True
+
+
+_NAMES: Final[dict[ActionKind, schema.ActionName]] = {
+    ActionKind.PASS: "pass",
+    ActionKind.DISCARD: "discard",
+    ActionKind.RIICHI: "riichi",
+    ActionKind.CHI: "chi",
+    ActionKind.PON: "pon",
+    ActionKind.DAIMINKAN: "daiminkan",
+    ActionKind.ANKAN: "ankan",
+    ActionKind.KAKAN: "kakan",
+    ActionKind.TSUMO: "tsumo",
+    ActionKind.RON: "ron",
+    ActionKind.NINE_TERMINALS: "nine_terminals",
+}
+
+
+def action_text(action: Action, record: np.void) -> schema.ReviewAction:
+    """An action by its faces; ``record`` shows which tile was drawn."""
+    return schema.ReviewAction(
+        kind=_NAMES[action.kind],
+        tile=mjai_text(action.tile) if action.tile >= 0 else "",
+        consumed=tuple(mjai_text(tile) for tile in action.consumed),
+        tsumogiri=action.kind is ActionKind.DISCARD and action.tile == int(record["drawn"]),
+    )

@@ -186,7 +186,7 @@ class Note(_ReviewPart, frozen=True, kw_only=True):
 
 
 class SearchedOption(_ReviewPart, frozen=True, kw_only=True):
-    """What a search found out about an option.
+    """The result of a search for one option.
 
     Attributes:
         ahead: how much more it is expected to be worth than what the policy alone would have done.

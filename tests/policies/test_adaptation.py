@@ -14,7 +14,6 @@ from game.events import Discard
 from game.table import Table
 from game.tiles import parse_hand
 from policies.adaptation import AdaptationSettings, PolicyAdaptation
-from policies.candidates import chances_of
 from policies.checkpoint import load, network_of
 from policies.deals import Deals, RoundView, UniformDeals
 from policies.device import choose_compute
@@ -23,6 +22,7 @@ from policies.included import SHIPPED
 from policies.inference import Model, NetworkPolicy, load_policy
 from policies.playouts import EndWorth, RewardWorth, points_worth
 from policies.reward import PredictorNetwork, round_starts
+from policies.sampling import chances_of
 from policies.slots import Slot
 from tests.policies.deals.positions import Position, self_play
 from tests.policies.fakes import Undecided

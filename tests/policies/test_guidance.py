@@ -10,8 +10,8 @@ from game.errors import ConfigError
 from game.layout import ROUND_STATE
 from policies.checkpoint.store import with_weights
 from policies.compute import Compute
+from policies.features.draw import kinds_of
 from policies.features.encode import encode
-from policies.features.kinds import kinds_of
 from policies.features.table import GUIDED, LITE, ORACLE, SETS
 from policies.guidance import (
     SEEN_PLANES,

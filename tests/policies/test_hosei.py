@@ -23,8 +23,7 @@ from policies.networks import (
     Network,
     Outputs,
 )
-from policies.towers.dropout import Dropout, reseed
-from policies.towers.hosei import Images
+from policies.towers.hosei import Dropout, Images, reseed
 from tests.policies.saved import forge_card, small_card
 
 PLANES = SETS[HOSEI].planes

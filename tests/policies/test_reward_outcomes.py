@@ -8,7 +8,7 @@ import pytest
 from game.scoring import ron_points, tsumo_payments
 from game.settlement import GameLength, draw_deltas, game_over, placements
 from policies.reward import ROUND_START, together
-from policies.reward.outcomes import places_after, round_outcomes
+from policies.reward.encoding import places_after, round_outcomes
 
 Four = tuple[int, int, int, int]
 

@@ -8,7 +8,7 @@ import pytest
 from game.events import Discard, EndGame, StartRound
 from game.layout import PHASE_CALLED, PHASE_TURN
 from game.walls import round_wall
-from policies.features.kinds import kinds_of
+from policies.features.draw import kinds_of
 from policies.features.table import LITE
 from policies.inference import Model, load_policy
 from policies.probabilities import chances

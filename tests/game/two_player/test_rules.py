@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from game.errors import IllegalActionError
 from game.tiles import KINDS, kind_text, parse_hand
-from game.two_player.draws import drawn_bits
 from game.two_player.game import TwoPlayerGame, seeded_wall
 from game.two_player.layout import (
     DECK,
@@ -23,6 +22,7 @@ from game.two_player.layout import (
     WIN,
     action_of,
     action_text,
+    drawn_bits,
     meld_tiles,
 )
 from game.two_player.rules import points_of

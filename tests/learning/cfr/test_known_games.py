@@ -7,11 +7,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from learning.cfr.known_games import KNOWN_GAMES
-from learning.cfr.regrets import UPDATES
+from learning.cfr.known_report import KNOWN_GAMES
 from learning.cfr.response import best_response, exploitability, value_of
 from learning.cfr.solver import TreeSolver
-from learning.cfr.tree import DecisionNode, GameTree, OutcomeNode, Step, lay_out
+from learning.cfr.tree import UPDATES, DecisionNode, GameTree, OutcomeNode, Step, lay_out
 from tests.scale import scaled
 
 

@@ -7,16 +7,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from game.two_player.draws import shuffle
-from learning.cfr.abstract_game import abstract_game, response_values
+from game.two_player.layout import shuffle
 from learning.cfr.benchmark import deal_series, measure, summed_up
 from learning.cfr.deal_tree import ALL, DRAWN, LIKELY, expand, new_deal_tree
+from learning.cfr.exploit_report import abstract_game, response_values
 from learning.cfr.node_table import visited
-from learning.cfr.regrets import UPDATES
 from learning.cfr.response import best_response, value_of
 from learning.cfr.sampling import NodeSums, learn_deal, learn_deals, new_sums
 from learning.cfr.solver import BOTH, TreeSolver
-from learning.cfr.tree import TERMINAL
+from learning.cfr.tree import TERMINAL, UPDATES
 from policies.two_player.abstraction import KEYS, POLICIES
 from tests.scale import scaled
 

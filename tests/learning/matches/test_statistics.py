@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from game.ladder import stable_rank
+from game.ranking import stable_rank
 from learning.matches.statistics import (
     LEAST_SETS,
     Floats,

@@ -6,9 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from learning.worlds.figures import WorldsFigures, figures_of
+from learning.worlds.figures import HandErrors, WorldsFigures, figures_of
 from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
-from learning.worlds.scores import HandErrors
 
 WORLDS = 70
 NOISE = 900.0

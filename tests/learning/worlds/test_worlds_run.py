@@ -12,10 +12,9 @@ from typer.testing import CliRunner
 from bot.cli import app
 from game.errors import ConfigError
 from learning.matches.store import RESULTS_FILE
-from learning.worlds.command import DEALS, make_plan, measure
-from learning.worlds.plan import WorldsPlan
+from learning.worlds.figures import DEALS, make_plan, measure
+from learning.worlds.plan import WorldsPlan, scores_of
 from learning.worlds.playing import WorldsSetup, close_decisions, differences_of, judge_of_games
-from learning.worlds.scores import scores_of
 from policies.deals import UniformDeals
 from tests.policies.fakes import Undecided
 

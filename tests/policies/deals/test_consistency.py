@@ -15,7 +15,7 @@ from game.state import apply, new_round
 from game.table import masked
 from policies.deals import DealSampler, DealsOfHands, UniformDeals, UniformHands
 from policies.deals.named import load_sampler, settings_of
-from policies.hands.sampler import SampledHands
+from policies.hands.views import SampledHands
 from tests.policies.deals.positions import (
     Position,
     assert_fits,

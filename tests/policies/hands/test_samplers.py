@@ -16,8 +16,7 @@ from policies.hands.diffusion import DiffusionSampler, DiffusionSettings, load_d
 from policies.hands.direct import DirectModel
 from policies.hands.generation import Generator
 from policies.hands.ready import IMPOSSIBLE, is_ready, make_ready
-from policies.hands.sampler import SampledHands
-from policies.hands.views import view_of
+from policies.hands.views import SampledHands, view_of
 from tests.policies.hands.models import denoiser, real_moments
 from tests.scale import scaled
 
