@@ -87,6 +87,7 @@ class Command:
             name: setting if isinstance(setting, Setting) else Setting(setting)
             for name, setting in settings.items()
         }
+        self.name = run.__name__.replace("_", "-")
         self.__name__, self.__doc__ = run.__name__, _reflowed(run.__doc__ or "")
         self.__annotations__: dict[str, Any] = {}
 
