@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import typer
 
-from bot.cli.arena import arena
 from bot.cli.bench import bench
 from bot.cli.corpus import corpus
-from bot.cli.duels import duel, evaluate_cfr, evaluate_exploitability, train_cfr
-from bot.cli.evaluation import evaluation
 from bot.cli.installation import completion, config
 from bot.cli.main import COMMANDS, GROUPS, run
 from bot.cli.options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, reported
 from bot.cli.output import checked_output
 from bot.cli.records import convert, games, review, traffic
 from bot.cli.reinforcement import train_rl
-from bot.cli.selfplay import selfplay
 from bot.cli.training import training
 from bot.cli.version import Version
 
@@ -50,7 +46,7 @@ def _bridge(parent: typer.Typer, *path: str, summary: str) -> None:
 for _each in COMMANDS:
     _bridge(app, _each.name, summary=(_each.__doc__ or "").partition("\n")[0])
 for _name, _help, _commands in GROUPS:
-    _old = {"train": training, "eval": evaluation}.get(_name)
+    _old = {"train": training}.get(_name)
     if _old is None:
         _bridge(app, _name, summary=_help)
     else:
@@ -60,22 +56,15 @@ for _command in (
     games,
     convert,
     review,
-    arena,
-    selfplay,
-    duel,
     config,
     completion,
 ):
     app.command()(_command)
 training.command("rl")(train_rl)
-training.command("cfr")(train_cfr)
-evaluation.command("exploitability")(evaluate_exploitability)
-evaluation.command("cfr")(evaluate_cfr)
 for _name, _group in (
     ("traffic", traffic),
     ("corpus", corpus),
     ("train", training),
-    ("eval", evaluation),
     ("bench", bench),
 ):
     app.add_typer(_group, name=_name)

@@ -8,22 +8,30 @@ from typing import Final
 
 from cyclopts import App, CycloptsError
 
+from bot.cli import eval as evaluation
+from bot.cli import train
+from bot.cli.arena import arena
 from bot.cli.ask import ask
 from bot.cli.check import check
 from bot.cli.command import Command
 from bot.cli.dashboard import dashboard
+from bot.cli.duel import duel
 from bot.cli.engine import engine
 from bot.cli.lobby import lobby
 from bot.cli.options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, shortened
 from bot.cli.play import play
+from bot.cli.selfplay import selfplay
 from bot.cli.table import table
 from game.errors import BotError, ConfigError
 
 app: Final = App(
     name="suzaku", help_format="plaintext", help_formatter="plain", suppress_keyboard_interrupt=False
 )
-COMMANDS: Final = (play, table, lobby, dashboard, engine, check, ask)
-GROUPS: Final[Sequence[tuple[str, str, Sequence[Command]]]] = ()
+COMMANDS: Final = (play, table, lobby, dashboard, engine, check, ask, arena, selfplay, duel)
+GROUPS: Final[Sequence[tuple[str, str, Sequence[Command]]]] = (
+    ("train", "Train the networks on real games.", (train.cfr,)),
+    ("eval", "Measure how good the networks are.", evaluation.COMMANDS),
+)
 
 
 def _register(parent: App, commands: Iterable[Command]) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from game.errors import ConfigError
 from learning.adaptation.figures import AdaptationFigures, figures_of
 from learning.adaptation.plan import AdaptationPlan, HandRow
@@ -17,15 +19,16 @@ from policies.deals.named import settings_of
 from policies.named import folder_of_named, load_named
 
 
-def make_plan(*, policy: str, sampler: str, **settings: Any) -> AdaptationPlan:
-    """Check what is asked for.
+def make_plan(**given: Any) -> AdaptationPlan:
+    """The plan with the fields that were given.
 
     Raises:
         ConfigError: a setting is not possible, or the sampler or the policy does not exist.
         CheckpointError: the policy's checkpoints cannot be used.
     """
-    settings_of(sampler)
-    return AdaptationPlan(policy=policy, identity=load_named(policy).identity, sampler=sampler, **settings)
+    plan = AdaptationPlan(**given, identity="")
+    settings_of(plan.sampler)
+    return msgspec.structs.replace(plan, identity=load_named(plan.policy).identity)
 
 
 def measure(

@@ -9,7 +9,6 @@ from typing import Generic, TypeVar
 import msgspec
 
 from game.errors import ReplayError
-from game.reports import write_report
 from game.workers.pool import Done, Work
 from learning.matches.store import NumberedRow, ResumablePlan, Store, read_rows
 from learning.runs.progress import Progress
@@ -113,7 +112,3 @@ class Measurement(Generic[P, R, F]):
             ConfigError: nothing was found to measure.
         """
         return MeasurementReport(plan, self._figures(plan, rows))
-
-    def show(self, found: MeasurementReport[P, F], *, as_json: bool) -> int:
-        """Print a report; return the exit code."""
-        return write_report(found, as_json=as_json)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+import msgspec
 
 from game.errors import ConfigError
 from learning.matches.measuring import Measurement, MeasurementReport
@@ -12,7 +14,6 @@ from learning.worlds.figures import WorldsFigures, figures_of
 from learning.worlds.plan import GameWorlds, WorldsPlan
 from learning.worlds.playing import WorldsSetup, judge_of_games
 from policies.checkpoint import files_of
-from policies.compute import IN_PLAY, Compute
 from policies.deals.named import models_of, settings_of
 from policies.named import files_of_named, folder_of_named, load_named
 
@@ -20,51 +21,22 @@ _LEAST_WALLS: Final = 4
 """Walls by which the noise of a mean over them can be told."""
 
 
-def make_plan(
-    *,
-    policy: str,
-    samplers: Sequence[str],
-    games: int,
-    per_game: int,
-    close: float,
-    worlds: int,
-    seed: int,
-    play: bool = True,
-    final: bool = False,
-    from_go_around: int = 0,
-    walls: int = 0,
-    compute: Compute = IN_PLAY,
-) -> WorldsPlan:
-    """Check what is asked for.
+def make_plan(**given: Any) -> WorldsPlan:
+    """The plan with the fields that were given.
 
     Raises:
         ConfigError: a sampler or the policy does not exist, or has no reward predictor and needs one;
             or there are too few walls.
         CheckpointError: the policy's checkpoints cannot be used.
     """
-    if 0 < walls < _LEAST_WALLS:
-        raise ConfigError(f"walls: {walls} are too few to judge by; give at least {_LEAST_WALLS}, or 0")
-    settings = tuple(settings_of(text) for text in samplers)
-    identity = load_named(policy).identity
-    if final:
-        folder_of_named(policy)
-    return WorldsPlan(
-        policy=policy,
-        identity=identity,
-        samplers=tuple(samplers),
-        settings=settings,
-        models=models_of(settings),
-        games=games,
-        per_game=per_game,
-        close=close,
-        worlds=worlds,
-        seed=seed,
-        play=play,
-        final=final,
-        from_go_around=from_go_around,
-        walls=walls,
-        compute=compute,
-    )
+    plan = WorldsPlan(**given, identity="", settings=(), models="")
+    if 0 < plan.walls < _LEAST_WALLS:
+        raise ConfigError(f"walls: {plan.walls} are too few to judge by; give at least {_LEAST_WALLS}, or 0")
+    settings = tuple(settings_of(text) for text in plan.samplers)
+    if plan.final:
+        folder_of_named(plan.policy)
+    identity = load_named(plan.policy).identity
+    return msgspec.structs.replace(plan, identity=identity, settings=settings, models=models_of(settings))
 
 
 def measure(

@@ -7,16 +7,16 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from bot.cli import app
 from game.errors import ConfigError
+from game.reports import write_report
 from learning.matches.store import RESULTS_FILE
 from learning.worlds.command import DEALS, make_plan, measure
 from learning.worlds.plan import WorldsPlan
 from learning.worlds.playing import WorldsSetup, close_decisions, differences_of, judge_of_games
 from learning.worlds.scores import scores_of
 from policies.deals import UniformDeals
+from tests.cli import run_cli
 from tests.policies.fakes import Undecided
 
 
@@ -117,7 +117,7 @@ def test_hands_can_be_compared_without_playing(undecided: str, capsys: pytest.Ca
     assert {each.differences for found in row.decisions for each in found.samplers} == {()}
     report = DEALS.report(plan, [row])
     assert report.figures.points is None
-    assert DEALS.show(report, as_json=False) == 0
+    assert write_report(report, as_json=False) == 0
     text = capsys.readouterr().out
     assert "scores shanten" in text
     assert "correlation" not in text
@@ -138,6 +138,6 @@ def test_a_run_goes_on_where_it_stopped(undecided: str, tmp_path: Path) -> None:
 
 def test_the_command_refuses_samplers_that_do_not_exist(tmp_path: Path) -> None:
     out = str(tmp_path / "out")
-    result = CliRunner().invoke(app, ["eval", "deals", "--out", out, "--sampler", "diffusion:stops=2"])
+    result = run_cli("eval", "deals", "--out", out, "--sampler", "diffusion:stops=2")
     assert result.exit_code == 2
     assert not (tmp_path / "out").exists()
