@@ -19,9 +19,7 @@ from bot.cli.main import run
 from bot.cli.options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, reported
 from bot.cli.output import checked_output
 from bot.cli.records import convert, games, review, traffic
-from bot.cli.reinforcement import train_rl
 from bot.cli.selfplay import selfplay
-from bot.cli.training import training
 from bot.cli.version import Version
 
 __all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_USAGE", "app", "main", "reported"]
@@ -35,17 +33,20 @@ app = typer.Typer(
 )
 
 
-def _bridge(name: str, summary: str) -> None:
+training = typer.Typer(help="Train the networks on real games.", no_args_is_help=True)
+
+
+def _bridge(name: str, summary: str, group: typer.Typer = app, prefix: tuple[str, ...] = ()) -> None:
     """List a command that `bot.cli.main` runs."""
 
-    @app.command(
+    @group.command(
         name,
         help=summary,
         add_help_option=False,
         context_settings={"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []},
     )
     def passed_on(context: typer.Context) -> None:
-        raise typer.Exit(run([name, *context.args]))
+        raise typer.Exit(run([*prefix, name, *context.args]))
 
 
 for _name in ("play", "table", "lobby", "dashboard", "engine", "check", "ask"):
@@ -61,7 +62,8 @@ for _command in (
     completion,
 ):
     app.command()(_command)
-training.command("rl")(train_rl)
+for _name in ("discard", "riichi", "chi", "pon", "kan", "hands", "reward", "rl"):
+    _bridge(_name, new_app["train"][_name].help.partition("\n")[0], training, ("train",))
 training.command("cfr")(train_cfr)
 evaluation.command("exploitability")(evaluate_exploitability)
 evaluation.command("cfr")(evaluate_cfr)

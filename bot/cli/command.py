@@ -191,11 +191,11 @@ def _plan_of(hint: Any) -> type[msgspec.Struct] | None:
 def _of_plan(plan: type[msgspec.Struct], *, optional: bool) -> Iterator[inspect.Parameter]:
     described = _described(plan)
     for field in msgspec.structs.fields(plan):
-        default = field.default
-        if field.required:
-            default = None if optional else _NO_DEFAULT
+        hint, default = field.type, _NO_DEFAULT if field.required else field.default
+        if field.required and optional:
+            hint, default = Union[hint, None], None  # noqa: UP007 - the option may be left out
         if _flag_of(field.name, field.type):
-            yield _option(field.name, field.type, default, described.get(field.name, ""))
+            yield _option(field.name, hint, default, described.get(field.name, ""))
 
 
 def _option(

@@ -16,6 +16,7 @@ from bot.cli.lobby import lobby
 from bot.cli.options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, shortened
 from bot.cli.play import play
 from bot.cli.table import table
+from bot.cli.train import train
 from game.errors import BotError, ConfigError
 
 app: Final = App(
@@ -23,6 +24,7 @@ app: Final = App(
 )
 for _command in (play, table, lobby, dashboard, engine, check, ask):
     app.command(App(name=_command.__name__, default_command=_command))  # which reads no options yet
+app.command(train)
 
 
 def run(words: Sequence[str]) -> int:

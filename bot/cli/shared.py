@@ -48,6 +48,9 @@ Records: TypeAlias = Annotated[
 CorpusFolder: TypeAlias = Annotated[
     ExistingFolder, Parameter(help="Folder of a corpus made by `suzaku corpus build`.")
 ]
+OfficialAi: TypeAlias = Annotated[
+    bool | None, Parameter(help="Only official AI accounts, or only people.", negative="--people")
+]
 Device: TypeAlias = Annotated[str, Parameter(help="Device for the networks: auto, cpu or cuda.")]
 PlayPrecision: TypeAlias = Annotated[
     str,

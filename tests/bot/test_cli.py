@@ -140,7 +140,6 @@ def test_the_shell_completes_commands_and_flags(shell: str, monkeypatch: pytest.
     [
         (["train", "discard", "--corpus", "corpus", "--out", "out"], "tensorboard"),
         (["train", "reward", "--corpus", "corpus", "--out", "out"], "tensorboard"),
-        (["train", "study", "data", "--corpus", "corpus", "--out", "out"], "matplotlib"),
         (["arena", "--ray", "local"], "ray"),
         (["selfplay", "--games", "1", "--out", "out", "--ray", "local"], "ray"),
     ],
