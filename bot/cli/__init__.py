@@ -14,8 +14,7 @@ from bot.cli.corpus import corpus
 from bot.cli.duels import duel, evaluate_cfr, evaluate_exploitability, train_cfr
 from bot.cli.evaluation import evaluation
 from bot.cli.installation import completion, config
-from bot.cli.main import app as new_app
-from bot.cli.main import run
+from bot.cli.main import COMMANDS, GROUPS, run
 from bot.cli.options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, reported
 from bot.cli.output import checked_output
 from bot.cli.records import convert, games, review, traffic
@@ -36,21 +35,28 @@ app = typer.Typer(
 training = typer.Typer(help="Train the networks on real games.", no_args_is_help=True)
 
 
-def _bridge(name: str, summary: str, group: typer.Typer = app, prefix: tuple[str, ...] = ()) -> None:
-    """List a command that `bot.cli.main` runs."""
+def _bridge(parent: typer.Typer, *path: str, summary: str) -> None:
+    """List a command, or a group of commands, that `bot.cli.main` runs."""
 
-    @group.command(
-        name,
+    @parent.command(
+        path[-1],
         help=summary,
         add_help_option=False,
         context_settings={"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []},
     )
     def passed_on(context: typer.Context) -> None:
-        raise typer.Exit(run([*prefix, name, *context.args]))
+        raise typer.Exit(run([*path, *context.args]))
 
 
-for _name in ("play", "table", "lobby", "dashboard", "engine", "check", "ask"):
-    _bridge(_name, new_app[_name].help.partition("\n")[0])
+for _each in COMMANDS:
+    _bridge(app, _each.name, summary=(_each.__doc__ or "").partition("\n")[0])
+for _name, _help, _commands in GROUPS:
+    _old = {"train": training, "eval": evaluation}.get(_name)
+    if _old is None:
+        _bridge(app, _name, summary=_help)
+    else:
+        for _each in _commands:
+            _bridge(_old, _name, _each.name, summary=(_each.__doc__ or "").partition("\n")[0])
 for _command in (
     games,
     convert,
@@ -62,8 +68,6 @@ for _command in (
     completion,
 ):
     app.command()(_command)
-for _name in ("discard", "riichi", "chi", "pon", "kan", "hands", "reward", "rl"):
-    _bridge(_name, new_app["train"][_name].help.partition("\n")[0], training, ("train",))
 training.command("cfr")(train_cfr)
 evaluation.command("exploitability")(evaluate_exploitability)
 evaluation.command("cfr")(evaluate_cfr)

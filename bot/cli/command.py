@@ -34,7 +34,7 @@ from typing import (
 
 import docstring_parser
 import msgspec
-from cyclopts import Parameter, Token
+from cyclopts import CoercionError, Parameter, Token
 
 from game.options import FLAG
 
@@ -87,6 +87,7 @@ class Command:
             name: setting if isinstance(setting, Setting) else Setting(setting)
             for name, setting in settings.items()
         }
+        self.name = run.__name__.replace("_", "-")
         self.__name__, self.__doc__ = run.__name__, _reflowed(run.__doc__ or "")
         self.__annotations__: dict[str, Any] = {}
 
@@ -265,10 +266,18 @@ def _converter(plain: Any, marks: Sequence[Any]) -> Callable[[Any, Sequence[Toke
         return None
 
     def convert(_: Any, tokens: Sequence[Token]) -> Any:
-        values = [readers[0](token.value) for token in tokens]
+        values = [_read(readers[0], token) for token in tokens]
         return get_origin(hint)(values) if item is not hint else values[0]
 
     return convert
+
+
+def _read(reader: Callable[[str], Any], token: Token) -> Any:
+    try:
+        return reader(token.value)
+    except ValueError as error:
+        # else the message names the option only where it has a single word
+        raise CoercionError(msg=str(error), token=token) from error
 
 
 def _number(kind: type[int] | type[float], bounds: Sequence[msgspec.Meta], text: str) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
 from bot.cli.command import Command, Given, command
 from bot.cli.shared import (
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     import learning.supervised.plan
     import policies.checkpoint
     from policies.checkpoint import Card
-
-train: Final = App(name="train", help="Train the networks on real games.")
 
 CheckpointFolder: TypeAlias = Annotated[
     OutputFolder, Parameter(help="Folder for the checkpoint; a stopped run resumes.")
@@ -60,7 +58,6 @@ TowerFrom: TypeAlias = Annotated[
 def _imitation(model: str) -> Command:
     """The command `suzaku train MODEL`; the five commands take the same options."""
 
-    @command()
     def imitate(
         *,
         corpus: CorpusFolder,
@@ -101,7 +98,8 @@ def _imitation(model: str) -> Command:
         card = run.train(plan, Corpus(corpus), out, parent=parent, commit=current_commit(), quiet=as_json)
         return _report(out, card, as_json=as_json)
 
-    return imitate
+    imitate.__name__ = model
+    return command()(imitate)
 
 
 @command()
@@ -243,7 +241,9 @@ def _report(out: Path, card: Card, *, as_json: bool) -> int:
     return 0
 
 
-for _model in ("discard", "riichi", "chi", "pon", "kan"):
-    train.command(App(name=_model, default_command=_imitation(_model)))
-for _command in (hands, reward, rl):
-    train.command(App(name=_command.__name__, default_command=_command))
+TRAIN: Final = (
+    *map(_imitation, ("discard", "riichi", "chi", "pon", "kan")),
+    hands,
+    reward,
+    rl,
+)
