@@ -78,7 +78,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     player: str = ""
     ai: bool | None = None
     share: Share = 1.0
-    decisions: Annotated[int, INTERNAL] = 0
+    decisions: Annotated[int, Meta(ge=0)] = 0
 
 
 class SamplesPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -114,7 +114,7 @@ class SamplesPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     samples: Annotated[int, Meta(ge=0)] = 0
     batch_size: BatchSize = 512
     learning_rate: LearningRate
-    weight_decay: Annotated[float, INTERNAL] = 0.01
+    weight_decay: NotNegative = 0.01
     warm_up: Annotated[int, INTERNAL] = 300
     averaging: Share = 0.999
     augment: bool = True
@@ -281,8 +281,6 @@ def faults_in(plan: SamplesPlan, *, calls: bool, purpose: str) -> list[str]:
         for name in ("width", "depth", "passes", "batch_size", "learning_rate", "validate_every")
         if getattr(plan, name) <= 0
     ]
-    if plan.selection.decisions < 0:
-        faults.append(f"decisions: {plan.selection.decisions} must not be negative")
     if not 0.0 < plan.selection.share <= 1.0:
         faults.append(f"share: {plan.selection.share} must be above 0 and at most 1")
     faults += [
