@@ -6,6 +6,7 @@ A command's options are the fields of its plan, each with the type, default and 
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated, Final, TypeAlias
 
 from msgspec import Meta
@@ -22,6 +23,21 @@ Count: TypeAlias = Annotated[int, Meta(ge=1)]
 Seed: TypeAlias = Annotated[int, Meta(ge=0, le=LARGEST_SEED)]
 Share: TypeAlias = Annotated[float, Meta(ge=0.0, le=1.0)]
 NotNegative: TypeAlias = Annotated[float, Meta(ge=0.0)]
+
+
+def day(text: str) -> date:
+    """A day, as 2026-01-31.
+
+    Raises:
+        ValueError: the text is none.
+    """
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"found {text!r}, expected a day such as 2026-01-31") from None
+
+
+Day: TypeAlias = Annotated[date, day]
 
 
 def flag(name: str) -> Meta:

@@ -9,15 +9,11 @@ from __future__ import annotations
 import typer
 
 from bot.cli.arena import arena
-from bot.cli.bench import bench
-from bot.cli.corpus import corpus
 from bot.cli.duels import duel, evaluate_cfr, evaluate_exploitability, train_cfr
 from bot.cli.evaluation import evaluation
-from bot.cli.installation import completion, config
 from bot.cli.main import COMMANDS, GROUPS, run
 from bot.cli.options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, reported
 from bot.cli.output import checked_output
-from bot.cli.records import convert, games, review, traffic
 from bot.cli.selfplay import selfplay
 from bot.cli.version import Version
 
@@ -58,25 +54,17 @@ for _name, _help, _commands in GROUPS:
         for _each in _commands:
             _bridge(_old, _name, _each.name, summary=(_each.__doc__ or "").partition("\n")[0])
 for _command in (
-    games,
-    convert,
-    review,
     arena,
     selfplay,
     duel,
-    config,
-    completion,
 ):
     app.command()(_command)
 training.command("cfr")(train_cfr)
 evaluation.command("exploitability")(evaluate_exploitability)
 evaluation.command("cfr")(evaluate_cfr)
 for _name, _group in (
-    ("traffic", traffic),
-    ("corpus", corpus),
     ("train", training),
     ("eval", evaluation),
-    ("bench", bench),
 ):
     app.add_typer(_group, name=_name)
 

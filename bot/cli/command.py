@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 LARGEST: Final = 2**63 - 1
 _OPTION: Final = inspect.Parameter.KEYWORD_ONLY
 _NO_DEFAULT: Final = inspect.Parameter.empty
-_PLANS: Final = re.compile(r"\b((?:policies|learning|bot)(?:\.[a-z_0-9]+)+)\.[A-Z]")
+_PLANS: Final = re.compile(r"\b((?:policies|replays|learning|bot)(?:\.[a-z_0-9]+)+)\.[A-Z]")
 
 T = TypeVar("T")
 
@@ -124,7 +124,7 @@ class Command:
         annotations = {name: str(text) for name, text in self.run.__annotations__.items() if name != "config"}
         for module in _PLANS.findall(" ".join(annotations.values())):
             importlib.import_module(module)
-        packages = {name: sys.modules.get(name) for name in ("policies", "learning", "bot")}
+        packages = {name: sys.modules.get(name) for name in ("policies", "replays", "learning", "bot")}
         names = packages | self.run.__globals__
         return {name: eval(text, names) for name, text in annotations.items()}  # noqa: S307 - our own annotations
 
@@ -218,11 +218,10 @@ def _option(
         name=_flag_of(name, hint) if kind is _OPTION else name.upper(),
         help=help_text or None,
         negative=() if repeated or default is False else None,
-        show_default=_shown
-        if default not in (None, False, (), "") and "default:" not in help_text
-        else False,
+        show_default=_shown if _is_shown(default) and "default:" not in help_text else False,
         converter=_converter(plain, marks),
         allow_repeating=True,
+        json_list=False,  # a file may be called [E1].xml
     )
     own = [mark for mark in marks if isinstance(mark, Parameter)]
     annotation = Annotated[plain, shown, *own]  # type: ignore[valid-type]
@@ -299,6 +298,10 @@ def _number(kind: type[int] | type[float], bounds: Sequence[msgspec.Meta], text:
     if not possible or any(number < bound for bound in least) or any(number > bound for bound in most):
         raise ValueError(f"found {text!r}, expected {expected}")
     return number
+
+
+def _is_shown(default: Any) -> bool:
+    return default is not None and default is not False and default not in ((), "")
 
 
 def _shown(default: Any) -> str:

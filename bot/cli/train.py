@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 from cyclopts import Parameter
 
@@ -18,6 +18,7 @@ from bot.cli.shared import (
     PlayPrecision,
     Ray,
     Tonpuu,
+    TrainingPrecision,
     Workers,
     length_of,
 )
@@ -34,10 +35,6 @@ if TYPE_CHECKING:
 
 CheckpointFolder: TypeAlias = Annotated[
     OutputFolder, Parameter(help="Folder for the checkpoint; a stopped run resumes.")
-]
-TrainingPrecision: TypeAlias = Annotated[
-    Literal["auto", "bf16", "fp32"],
-    Parameter(help="Numeric precision of learning; auto is bf16 where it is fast."),
 ]
 ContinueFrom: TypeAlias = Annotated[
     ExistingFolder | None,
