@@ -6,13 +6,13 @@ A command's options are the fields of its plan, each with the type, default and 
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated, Any, Final, NamedTuple, TypeAlias, get_args
 
 from msgspec import Meta
 
 FLAG: Final = "flag"
 """Key of a field's own flag in the ``extra`` of its `Meta`; ``""`` for none."""
-NEGATIVE: Final = "negative"
 SWITCH: Final = "switch"
 
 INTERNAL: Final = Meta(extra={FLAG: ""})
@@ -24,6 +24,21 @@ Count: TypeAlias = Annotated[int, Meta(ge=1)]
 Seed: TypeAlias = Annotated[int, Meta(ge=0, le=LARGEST_SEED)]
 Share: TypeAlias = Annotated[float, Meta(ge=0.0, le=1.0)]
 NotNegative: TypeAlias = Annotated[float, Meta(ge=0.0)]
+
+
+def day(text: str) -> date:
+    """A day, as 2026-01-31.
+
+    Raises:
+        ValueError: the text is none.
+    """
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"found {text!r}, expected a day such as 2026-01-31") from None
+
+
+Day: TypeAlias = Annotated[date, day]
 
 
 class Switch(NamedTuple):
@@ -38,9 +53,9 @@ class Switch(NamedTuple):
     help: str
 
 
-def flag(name: str, negative: str = "") -> Meta:
-    """The flag of a field whose name differs, and the one for False of a field that is true or false."""
-    return Meta(extra={FLAG: name, **({NEGATIVE: negative} if negative else {})})
+def flag(name: str) -> Meta:
+    """The flag of a field whose name differs."""
+    return Meta(extra={FLAG: name})
 
 
 def switch(name: str, value: object, help_text: str) -> Meta:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
+from cyclopts import App
 
 from bot import cli
+from bot.cli.main import app as program
 
 
 class Result(NamedTuple):
@@ -24,9 +27,19 @@ class Result(NamedTuple):
         return self.stdout + self.stderr
 
 
+def commands(app: App = program, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], App]]:
+    """Every command, with the words that name it."""
+    if app.default_command is not None:
+        yield path, app
+    for name in app:
+        if not name.startswith("-"):
+            yield from commands(app[name], (*path, name))
+
+
 def run_cli(*words: object, stdin: bytes = b"") -> Result:
     """Run `suzaku` with these words; an error that it does not report is raised."""
-    printed, reported = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    printed = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
+    reported = io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace", write_through=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), "utf-8"))
         patch.setattr(sys, "stdout", printed)

@@ -8,15 +8,9 @@ from __future__ import annotations
 
 import typer
 
-from bot.cli.bench import bench
-from bot.cli.corpus import corpus
-from bot.cli.installation import completion, config
 from bot.cli.main import COMMANDS, GROUPS, run
 from bot.cli.options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, reported
 from bot.cli.output import checked_output
-from bot.cli.records import convert, games, review, traffic
-from bot.cli.reinforcement import train_rl
-from bot.cli.training import training
 from bot.cli.version import Version
 
 __all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_USAGE", "app", "main", "reported"]
@@ -45,29 +39,8 @@ def _bridge(parent: typer.Typer, *path: str, summary: str) -> None:
 
 for _each in COMMANDS:
     _bridge(app, _each.name, summary=(_each.__doc__ or "").partition("\n")[0])
-for _name, _help, _commands in GROUPS:
-    _old = {"train": training}.get(_name)
-    if _old is None:
-        _bridge(app, _name, summary=_help)
-    else:
-        for _each in _commands:
-            _bridge(_old, _name, _each.name, summary=(_each.__doc__ or "").partition("\n")[0])
-for _command in (
-    games,
-    convert,
-    review,
-    config,
-    completion,
-):
-    app.command()(_command)
-training.command("rl")(train_rl)
-for _name, _group in (
-    ("traffic", traffic),
-    ("corpus", corpus),
-    ("train", training),
-    ("bench", bench),
-):
-    app.add_typer(_group, name=_name)
+for _name, _help, _ in GROUPS:
+    _bridge(app, _name, summary=_help)
 
 
 @app.callback()

@@ -34,9 +34,9 @@ from typing import (
 
 import docstring_parser
 import msgspec
-from cyclopts import Parameter, Token
+from cyclopts import CoercionError, Parameter, Token
 
-from game.options import NEGATIVE, SWITCH, extra_of, flag, flag_of
+from game.options import SWITCH, extra_of, flag, flag_of
 
 if TYPE_CHECKING:
     from bot.config.settings import Config
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 LARGEST: Final = 2**63 - 1
 _OPTION: Final = inspect.Parameter.KEYWORD_ONLY
 _NO_DEFAULT: Final = inspect.Parameter.empty
-_PLANS: Final = re.compile(r"\b((?:policies|learning|bot)(?:\.[a-z_0-9]+)+)\.[A-Z]")
+_PLANS: Final = re.compile(r"\b((?:policies|replays|learning|bot)(?:\.[a-z_0-9]+)+)\.[A-Z]")
 
 T = TypeVar("T")
 
@@ -125,7 +125,7 @@ class Command:
         annotations = {name: str(text) for name, text in self.run.__annotations__.items() if name != "config"}
         for module in _PLANS.findall(" ".join(annotations.values())):
             importlib.import_module(module)
-        packages = {name: sys.modules.get(name) for name in ("policies", "learning", "bot")}
+        packages = {name: sys.modules.get(name) for name in ("policies", "replays", "learning", "bot")}
         names = packages | self.run.__globals__
         return {name: eval(text, names) for name, text in annotations.items()}  # noqa: S307 - our own annotations
 
@@ -193,14 +193,14 @@ def _plan_of(hint: Any) -> type[msgspec.Struct] | None:
 def _of_plan(plan: type[msgspec.Struct], *, optional: bool) -> Iterator[inspect.Parameter]:
     described = _described(plan)
     for field in msgspec.structs.fields(plan):
-        default = field.default
-        if field.required:
-            default = None if optional else _NO_DEFAULT
-        name = flag_of(field.name, field.type)
-        if switch := extra_of(field.type).get(SWITCH):
+        hint, default = field.type, _NO_DEFAULT if field.required else field.default
+        if field.required and optional:
+            hint, default = Union[hint, None], None  # noqa: UP007 - the option may be left out
+        name = flag_of(field.name, hint)
+        if switch := extra_of(hint).get(SWITCH):
             yield _option(field.name, Annotated[bool, flag(name)], False, switch.help)
         elif name and _plan_of(field.type) is None:
-            yield _option(field.name, field.type, default, described.get(field.name, ""))
+            yield _option(field.name, hint, default, described.get(field.name, ""))
 
 
 def _fields_set(plan: type[msgspec.Struct], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -231,12 +231,11 @@ def _option(
     shown = Parameter(
         name=flag_of(name, hint) if kind is _OPTION else name.upper(),
         help=help_text or None,
-        negative=extra_of(hint).get(NEGATIVE) or (() if repeated or default is False else None),
-        show_default=_shown
-        if default not in (None, False, (), "") and "default:" not in help_text
-        else False,
+        negative=() if repeated or default is False else None,
+        show_default=_shown if _is_shown(default) and "default:" not in help_text else False,
         converter=_converter(plain, marks),
         allow_repeating=True,
+        json_list=False,  # a file may be called [E1].xml
     )
     own = [mark for mark in marks if isinstance(mark, Parameter)]
     annotation = Annotated[plain, shown, *own]  # type: ignore[valid-type]
@@ -274,10 +273,18 @@ def _converter(plain: Any, marks: Sequence[Any]) -> Callable[[Any, Sequence[Toke
         return None
 
     def convert(_: Any, tokens: Sequence[Token]) -> Any:
-        values = [readers[0](token.value) for token in tokens]
+        values = [_read(readers[0], token) for token in tokens]
         return get_origin(hint)(values) if item is not hint else values[0]
 
     return convert
+
+
+def _read(reader: Callable[[str], Any], token: Token) -> Any:
+    try:
+        return reader(token.value)
+    except ValueError as error:
+        # else the message names the option only where it has a single word
+        raise CoercionError(msg=str(error), token=token) from error
 
 
 def _number(kind: type[int] | type[float], bounds: Sequence[msgspec.Meta], text: str) -> float:
@@ -299,6 +306,10 @@ def _number(kind: type[int] | type[float], bounds: Sequence[msgspec.Meta], text:
     if not possible or any(number < bound for bound in least) or any(number > bound for bound in most):
         raise ValueError(f"found {text!r}, expected {expected}")
     return number
+
+
+def _is_shown(default: Any) -> bool:
+    return default is not None and default is not False and default not in ((), "")
 
 
 def _shown(default: Any) -> str:

@@ -12,6 +12,7 @@ from bot.cli.shared import (
     Device,
     ExistingFolder,
     ExistingPath,
+    OfficialAi,
     OutputFile,
     OutputFolder,
     PlayPrecision,
@@ -51,6 +52,7 @@ def accuracy(
     *,
     data: Data,
     checkpoints: list[ExistingFolder] | None = None,
+    ai: OfficialAi = None,
     precision: Precision = "fp32",
     as_json: AsJson = False,
 ) -> int:
@@ -64,6 +66,7 @@ def accuracy(
         data: games.
         checkpoints: folder of checkpoints; default: the included ones; may be repeated, and the others are
             then compared with the first.
+        ai: kind of players.
         precision: of the networks.
         as_json: whether to print JSON.
     """
@@ -72,7 +75,7 @@ def accuracy(
     from learning.matches.store import compute_for
     from policies.included import SHIPPED
 
-    plan = AccuracyPlan(compute=compute_for(None, "auto", precision), **given)
+    plan = AccuracyPlan(ai=ai, compute=compute_for(None, "auto", precision), **given)
     return write_report(evaluate(data, checkpoints or [SHIPPED], plan, quiet=as_json), as_json=as_json)
 
 
@@ -267,7 +270,7 @@ def cfr(plan: learning.cfr.known_report.KnownGamePlan, *, as_json: AsJson = Fals
     return write_report(solve(plan), as_json=as_json)
 
 
-COMMANDS: Final = (
+EVAL: Final = (
     accuracy,
     agents,
     danger,

@@ -41,7 +41,7 @@ class AccuracyPlan(GamesPlan, frozen=True, kw_only=True):
         models: only this model; may be repeated.
         least_rank: only players of at least this rank; 16 is 7-dan.
         player: only the player with this name.
-        ai: only official AI accounts, or only people.
+        ai: only official AI accounts if true, only people if false.
         permutations: tile permutations to average over in each position.
         heuristic: also evaluate the rule-based player.
         heuristic_decisions: decisions per model to sample for the rule-based player.
@@ -51,7 +51,7 @@ class AccuracyPlan(GamesPlan, frozen=True, kw_only=True):
     models: Annotated[tuple[Slot, ...], flag("--model")] = ()
     least_rank: Annotated[int, Meta(le=100)] = -1
     player: str = ""
-    ai: Annotated[bool, flag("--ai", negative="--people")] | None = None
+    ai: bool | None = None
     permutations: Averaging = 1
     heuristic: bool = True
     heuristic_decisions: Count = 20_000

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from learning import plots
 from learning.cfr.node_table import CurvePoint
-from learning.studies import plots
 
 PLOT_FILE: Final = "curve.svg"
 _LOGARITHMIC_FROM: Final = 100

@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
+from learning import plots
 from learning.hands.evaluation import HandsReport
-from learning.studies import plots
 from policies.towers.hands import SHANTEN_CLASSES
 
 _COLUMNS: Final = 2
