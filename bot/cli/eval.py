@@ -195,12 +195,12 @@ def deals(
     """
     from game.reports import write_report
     from learning.matches.store import compute_for
-    from learning.worlds.command import DEALS, make_plan, measure
+    from learning.worlds.playing import DEALS, make_plan
 
     if so_far:
         return write_report(DEALS.so_far(out), as_json=as_json)
     plan = make_plan(compute=compute_for(out, device, precision), **given)
-    return write_report(measure(plan, out, workers=workers, quiet=as_json), as_json=as_json)
+    return write_report(DEALS.run(plan, out, workers=workers, quiet=as_json), as_json=as_json)
 
 
 @command()
@@ -221,13 +221,13 @@ def adaptation(
     compares it with the policy over other deals, with the same tiles for both.
     """
     from game.reports import write_report
-    from learning.adaptation.command import ADAPTATION, make_plan, measure
+    from learning.adaptation.playing import ADAPTATION, make_plan
     from learning.matches.store import compute_for
 
     if so_far:
         return write_report(ADAPTATION.so_far(out), as_json=as_json)
     plan = make_plan(settings=settings, compute=compute_for(out, device, precision), **given)
-    return write_report(measure(plan, out, workers=workers, quiet=as_json), as_json=as_json)
+    return write_report(ADAPTATION.run(plan, out, workers=workers, quiet=as_json), as_json=as_json)
 
 
 @command()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from game.reports import write_report
-from learning.matches.measuring import MeasurementReport
+from learning.measure import MeasurementReport
 from learning.worlds.figures import WorldsFigures, figures_of
 from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
 from learning.worlds.scores import HandErrors
