@@ -7,14 +7,14 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 import numpy as np
 import torch
 
-from game.errors import ConfigError
 from game.observation import Observation
+from game.options import Count
 from game.table import Table
 from game.workers.ordered import default_workers
 from policies.compute import IN_PLAY, Compute
@@ -23,7 +23,7 @@ from policies.features.table import LITE, LITE_CALL, SUPHX, SUPHX_CALL
 from policies.heuristic.player import HeuristicPolicy
 from policies.inference import Averaging, Model, NetworkPolicy
 from policies.known_hand import known_questions
-from policies.networks import DISCARDS, YES_NO, Network, Outputs, TowerName, architecture_of
+from policies.networks import DISCARDS, YES_NO, Network, Outputs, architecture_of
 from policies.slots import Policy, Question, Slot, Source
 
 _CALL_SETS: Final = {LITE: LITE_CALL, SUPHX: SUPHX_CALL}
@@ -119,37 +119,43 @@ def bench_decisions(policy: Policy, name: str, *, count: int = 1000, seed: int =
     )
 
 
+class UntrainedNetworks(msgspec.Struct, frozen=True):
+    """Networks with random weights: as slow as trained ones.
+
+    Attributes:
+        width: measure untrained networks with this many channels.
+        depth: measure untrained networks with this many blocks.
+        features: measure untrained networks on this feature set; the call models use the matching one.
+        tower: measure untrained networks with this tower.
+    """
+
+    width: Count = 64
+    depth: Count = 6
+    features: Literal["lite-239/1", "suphx-838/1"] = "lite-239/1"
+    tower: Literal["residual", "pooled", "suits"] = "suits"
+
+    def __str__(self) -> str:
+        return f"untrained {self.tower} {self.width}×{self.depth} on {self.features}"
+
+
 def untrained_policy(
-    width: int,
-    depth: int,
-    features: str,
-    averaging: Averaging,
-    seed: int = 0,
-    tower: TowerName = "suits",
-    compute: Compute = IN_PLAY,
+    networks: UntrainedNetworks, averaging: Averaging, seed: int = 0, compute: Compute = IN_PLAY
 ) -> NetworkPolicy:
-    """Networks of a given size with random weights: as slow as trained ones.
+    """A policy of untrained networks.
 
     Args:
-        width: width of each network, at least 1.
-        depth: depth of each network, at least 1.
-        features: feature set of the own-turn models; the call models use the matching one.
+        networks: their kind and size.
         averaging: suit permutations averaged over in every position.
         seed: seed of the weights.
-        tower: the networks' tower.
         compute: how the networks compute.
-
-    Raises:
-        ConfigError: there is no such feature set.
     """
-    if features not in _CALL_SETS:
-        raise ConfigError(f"--features: found {features!r}, expected {' or '.join(_CALL_SETS)}")
     torch.manual_seed(seed)
     models = {}
     for slot in Slot:
-        seen = features if slot in (Slot.DISCARD, Slot.RIICHI) else _CALL_SETS[features]
+        seen = networks.features if slot in (Slot.DISCARD, Slot.RIICHI) else _CALL_SETS[networks.features]
         outputs: Outputs = DISCARDS if slot is Slot.DISCARD else YES_NO
-        network = Network(architecture_of(tower, seen, outputs, width, depth))
+        shape = architecture_of(networks.tower, seen, outputs, networks.width, networks.depth)
+        network = Network(shape)
         models[slot] = Model(network.eval(), seen, compute=compute)
     return NetworkPolicy(models, averaging)
 

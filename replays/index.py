@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator
-from datetime import date
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -18,6 +17,7 @@ import structlog
 from game.errors import ReplayError
 from game.events import Four
 from game.files import replace_file
+from game.options import Day
 from game.settlement import placements
 from replays.formats import read_file, read_game
 from replays.library import RECORD_SUFFIX, decisions_file
@@ -121,30 +121,32 @@ def games(folder: Path) -> tuple[list[GameEntry], list[str]]:
     return entries, problems
 
 
-def chosen(
-    entries: Iterable[GameEntry],
-    *,
-    player: str = "",
-    since: date | None = None,
-    placement: int | None = None,
-) -> Iterator[GameEntry]:
-    """The games that match.
+class GameChoice(msgspec.Struct, frozen=True, kw_only=True):
+    """Which games of a library to list.
 
-    Args:
-        entries: all of them.
-        player: only games with this name at the table, from that player's view.
-        since: only games from this day on, in Japan.
-        placement: only games in which that player, or else we, took this place.
+    Attributes:
+        player: only games of this player, seen from their seat.
+        since: only games from this day on, Japan time (2026-01-31).
+        until: only games up to and including this day.
+        placement: only games with this final place.
     """
-    for entry in entries:
-        if player and player not in entry.names:
-            continue
-        seen = entry.seen_by(player) if player else entry
-        if since is not None and seen.date[:10] < since.isoformat():
-            continue
-        if placement is not None and seen.placement != placement:
-            continue
-        yield seen
+
+    player: str = ""
+    since: Day | None = None
+    until: Day | None = None
+    placement: Annotated[int, msgspec.Meta(ge=1, le=4)] | None = None
+
+    def of(self, entries: Iterable[GameEntry]) -> Iterator[GameEntry]:
+        """The games that match, from that player's view."""
+        for entry in entries:
+            if self.player and self.player not in entry.names:
+                continue
+            seen = entry.seen_by(self.player) if self.player else entry
+            since = "" if self.since is None else self.since.isoformat()
+            until = seen.date if self.until is None else self.until.isoformat()
+            on_time = since <= seen.date[:10] <= until
+            if on_time and self.placement in (None, seen.placement):
+                yield seen
 
 
 def _records(folder: Path) -> list[Path]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from cyclopts import Parameter
 from msgspec import Meta
@@ -29,6 +29,14 @@ def _ray_address(text: str) -> str:
     return text
 
 
+def _source(text: str) -> str:
+    """A source of records, - for stdin; cyclopts takes no word with a hyphen for an argument by default."""
+    if text.startswith("-") and text != "-":
+        raise ValueError(f"no such option: {text}")
+    return text
+
+
+Source: TypeAlias = Annotated[str, _source, Parameter(allow_leading_hyphen=True)]
 AsJson: TypeAlias = Annotated[bool, flag("--json"), Parameter(help="Print the result as one JSON object.")]
 Workers: TypeAlias = Annotated[Count | None, Parameter(help="Number of processes; default: one per core.")]
 Ray: TypeAlias = Annotated[
@@ -41,12 +49,15 @@ Ray: TypeAlias = Annotated[
 Records: TypeAlias = Annotated[
     list[ExistingPath],
     Parameter(
-        name="PATH",
+        name="PATH...",
         help="Records (mjlog or mjai, also gzipped), folders of records, or shards (.jsonl.zst).",
     ),
 ]
 CorpusFolder: TypeAlias = Annotated[
     ExistingFolder, Parameter(help="Folder of a corpus made by `suzaku corpus build`.")
+]
+OfficialAi: TypeAlias = Annotated[
+    bool | None, Parameter(help="Only official AI accounts, or only people.", negative="--people")
 ]
 Device: TypeAlias = Annotated[str, Parameter(help="Device for the networks: auto, cpu or cuda.")]
 PlayPrecision: TypeAlias = Annotated[
@@ -55,6 +66,10 @@ PlayPrecision: TypeAlias = Annotated[
         help="Numeric precision of the networks: auto, int8, bf16 or fp32; auto is the fastest on this "
         "machine, or what a run in --out began with."
     ),
+]
+TrainingPrecision: TypeAlias = Annotated[
+    Literal["auto", "bf16", "fp32"],
+    Parameter(help="Numeric precision of learning; auto is bf16 where it is fast."),
 ]
 ComparedPolicy: TypeAlias = Annotated[
     str,

@@ -10,6 +10,7 @@ import msgspec
 from bot.logs.redaction import clean_text
 from bot.records.sources import STDIN, shown
 from bot.review.one import put
+from bot.review.source import ReviewPlan
 from game.errors import ConfigError, ReplayError
 from game.two_player.log import BEGINNING, DuelLog, parse_log
 from replays.formats import read_file
@@ -67,17 +68,17 @@ def review_duel(log: DuelLog, name: str, folder: Path | None, *, to_json: bool) 
     return 0
 
 
-def check_options(*, seat: int | None, player: str, compares: bool, all_seats: bool) -> None:
+def check_options(plan: ReviewPlan, *, compares: bool) -> None:
     """Refuse options of a review that mean nothing for a duel.
 
     Raises:
         ConfigError: one of them was given.
     """
     options = (
-        ("--seat", seat is not None),
-        ("--player", player),
+        ("--seat", plan.seat is not None),
+        ("--player", plan.player),
         ("--compare", compares),
-        ("--all-seats", all_seats),
+        ("--all-seats", plan.all_seats),
     )
     for option, given in options:
         if given:

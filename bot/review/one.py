@@ -10,7 +10,7 @@ from typing import Final
 
 from bot.logs.redaction import clean_text
 from bot.records.sources import LoadedRecord
-from bot.review.source import PlayerUnsaidError, Wanted, known_players, player_of
+from bot.review.source import PlayerUnsaidError, ReviewPlan, known_players, player_of
 from game.errors import ReplayError
 from game.files import replace_file
 from replays.review.report import Reviewer, as_json
@@ -34,14 +34,14 @@ def reason_of(error: Exception, path: Path | str) -> str:
     return str(error).removeprefix(f"{path}: ")
 
 
-def chosen_player(loaded: LoadedRecord, wanted: Wanted) -> int:
+def chosen_player(loaded: LoadedRecord, plan: ReviewPlan) -> int:
     """The player to review in a single game; prints a note to stderr if nothing specifies it.
 
     Raises:
         ReplayError: there is no such player, or more than one.
     """
     try:
-        return player_of(loaded, wanted)
+        return player_of(loaded, plan)
     except PlayerUnsaidError:
         known = known_players(loaded.record)
     names = ", ".join(f"{player} {clean_text(loaded.record.names[player]) or '?'}" for player in known)
@@ -52,7 +52,7 @@ def chosen_player(loaded: LoadedRecord, wanted: Wanted) -> int:
     return known[0]
 
 
-def reviewed(reviewer: Reviewer, loaded: LoadedRecord, player: int, wanted: Wanted) -> Review:
+def reviewed(reviewer: Reviewer, loaded: LoadedRecord, player: int, plan: ReviewPlan) -> Review:
     """The review of a record for one player.
 
     Raises:
@@ -63,9 +63,9 @@ def reviewed(reviewer: Reviewer, loaded: LoadedRecord, player: int, wanted: Want
         loaded.record,
         player,
         source=loaded.source,
-        beside=wanted.beside,
-        anonymous=wanted.anonymous,
-        all_seats=wanted.all_seats,
+        beside=plan.beside,
+        anonymous=plan.anonymous,
+        all_seats=plan.all_seats,
     )
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
 
 from bot.logs.redaction import clean_text
 from bot.records.sources import LoadedRecord
 from game.errors import ReplayError
+from game.options import INTERNAL
 from replays.record import GameRecord
 from replays.review.report import known_hands
 
@@ -19,25 +23,28 @@ class PlayerUnsaidError(ReplayError):
     """Nothing specifies whose decisions to review."""
 
 
-class Wanted(NamedTuple):
-    """Whose decisions to review, and options of the report.
+class ReviewPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose decisions to review, and what the reviews show.
 
     Attributes:
-        player: absolute, None if not given.
-        name: name of the player, or the start of it; "" if not given.
-        beside: a player to compare with, None for none.
-        anonymous: omit names, ids and dates.
-        all_seats: review the other players as well.
+        seat: player to review, by number; 0 is the first dealer.
+        player: player to review, by name or the start of it.
+        beside: a player whose figures to show as well, by number.
+        anonymous: omit names, ranks, ids and dates.
+        all_seats: review all four players on one page, with a switch.
+        candidates: show so many hands that each opponent may hold, at each decision and by each model of
+            hands.
     """
 
-    player: int | None = None
-    name: str = ""
-    beside: int | None = None
+    seat: Annotated[int, Meta(ge=0, le=3)] | None = None
+    player: str = ""
+    beside: Annotated[int | None, INTERNAL] = None
     anonymous: bool = False
     all_seats: bool = False
+    candidates: Annotated[int, Meta(ge=0, le=100)] = 0
 
 
-def player_of(loaded: LoadedRecord, wanted: Wanted) -> int:
+def player_of(loaded: LoadedRecord, plan: ReviewPlan) -> int:
     """The player to review: as requested, else as given by the record's file name, link or decisions.
 
     Raises:
@@ -45,10 +52,10 @@ def player_of(loaded: LoadedRecord, wanted: Wanted) -> int:
         PlayerUnsaidError: nothing specifies the player, and more than one hand is known.
         ReplayError: several players match the name.
     """
-    if wanted.player is not None:
-        return wanted.player
-    if wanted.name:
-        return _player_named(loaded.record, wanted.name)
+    if plan.seat is not None:
+        return plan.seat
+    if plan.player:
+        return _player_named(loaded.record, plan.player)
     if loaded.player is not None:
         return loaded.player
     shown = known_players(loaded.record)

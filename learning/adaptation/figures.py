@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from game.errors import ConfigError
 from learning.adaptation.plan import AdaptationPlan, AdaptedTo, HandRow
-from learning.adaptation.playing import AdaptationSetup, adapter
-from learning.matches.measuring import Measurement, MeasurementReport
 from learning.matches.statistics import Estimate, estimate, resample
-from policies.checkpoint import files_of
-from policies.checkpoint.card import MODELS
-from policies.deals.named import settings_of
-from policies.named import folder_of_named, load_named
 
 _CLASSES: Final[tuple[tuple[str, range], ...]] = (
     ("East", range(4)),
@@ -118,31 +110,3 @@ def _share(true: NDArray[np.bool_], seed: int) -> Estimate:
 def _mean(values: NDArray[np.float64], seed: int) -> Estimate:
     sums = np.column_stack([values, np.ones(len(values))])
     return estimate(sums, resample(sums, seed=seed), lambda totals: totals[..., 0] / totals[..., 1])
-
-
-def make_plan(*, policy: str, sampler: str, **settings: Any) -> AdaptationPlan:
-    """Check what is asked for.
-
-    Raises:
-        ConfigError: a setting is not possible, or the sampler or the policy does not exist.
-        CheckpointError: the policy's checkpoints cannot be used.
-    """
-    settings_of(sampler)
-    return AdaptationPlan(policy=policy, identity=load_named(policy).identity, sampler=sampler, **settings)
-
-
-def measure(
-    plan: AdaptationPlan, folder: Path | None, *, workers: int | None, quiet: bool
-) -> MeasurementReport[AdaptationPlan, AdaptationFigures]:
-    """Measure the hands that are missing, and report on all; see `Measurement.run`."""
-    setup = AdaptationSetup(plan, files_of(folder_of_named(plan.policy), MODELS))
-    return ADAPTATION.run(plan, plan.hands, adapter, setup, folder, workers=workers, quiet=quiet)
-
-
-def _figures(plan: AdaptationPlan, rows: Sequence[HandRow]) -> AdaptationFigures:
-    if not any(row.adapted for row in rows):
-        raise ConfigError("no player of these games had such a hand; give more --hands")
-    return figures_of(plan, rows)
-
-
-ADAPTATION: Final = Measurement("adaptation", AdaptationPlan, HandRow, _figures)

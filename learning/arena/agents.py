@@ -13,10 +13,10 @@ import msgspec
 
 from game.distribution import require
 from game.errors import ConfigError
+from learning import plots
 from learning.arena.report import ArenaReport
 from learning.arena.run import look
 from learning.matches.figures import Side
-from learning.studies import plots
 
 _COLOUR: Final = "#a83220"
 _EQUAL: Final = "#6b7280"

@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
-from msgspec import structs
+from msgspec import Meta, structs
 from numpy.typing import NDArray
 
 from game.errors import ConfigError
 from game.files import expand_home
 from game.jit import kernel
+from game.options import INTERNAL, Seed
 from game.reports import write_report
 from game.two_player.layout import PLAYERS, POSITION, TILES, shuffle
 from game.two_player.log import DuelLog
@@ -34,17 +35,17 @@ _MOST_SETS: Final = 2_000
 
 
 class DuelPlan(msgspec.Struct, frozen=True):
-    """The settings of a duel.
+    """A duel.
 
     Attributes:
         players: two, by name.
-        deals: each is played twice, with seats exchanged.
-        seed: of the deals and draws.
+        deals: deals; each is played in both seats.
+        seed: seed of deals and choices.
     """
 
-    players: tuple[str, str]
-    deals: int
-    seed: int
+    players: Annotated[tuple[str, str], INTERNAL]
+    deals: Annotated[int, Meta(ge=1, le=10_000_000)] = 10_000
+    seed: Seed = 0
 
 
 class DuelReport(msgspec.Struct, frozen=True):
@@ -83,6 +84,23 @@ class DuelReport(msgspec.Struct, frozen=True):
     workers: int
     seconds: float
     games_per_s: float | None
+
+    def __str__(self) -> str:
+        """The report for people."""
+        one, other = self.players
+        points = self.points
+        speed = f", {self.games_per_s:,.0f} games/s" if self.games_per_s else ""
+        return "\n".join(
+            [
+                f"{one} against {other}: {self.deals:,} deals in both seats, seed {self.seed}",
+                f"points a game  {points.value:+.4f}  (95 %: {points.low:+.4f} to {points.high:+.4f})",
+                f"drawing first  {self.as_first:+.4f}, second {self.as_second:+.4f}",
+                f"won            {self.wins:6.2%}, of these for 2 points {self.double_wins:6.2%}",
+                f"lost           {self.losses:6.2%}, of these for 2 points {self.double_losses:6.2%}",
+                f"wall ran out   {self.exhausted:6.2%}",
+                f"{self.games:,} games in {self.seconds:.1f} s on {self.workers} processes{speed}",
+            ]
+        )
 
 
 def play_duels(plan: DuelPlan, *, workers: int | None = None) -> DuelReport:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from itertools import permutations, product
-from typing import Final, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
+from msgspec import Meta
 
-from game.errors import ConfigError
-from game.reports import write_report
+from game.options import Seed
 from learning.cfr.response import exploitability, value_of
 from learning.cfr.solver import TreeSolver
-from learning.cfr.tree import ChanceNode, DecisionNode, OutcomeNode, Step, lay_out, update_of
+from learning.cfr.tree import UPDATES, ChanceNode, DecisionNode, OutcomeNode, Step, Update, lay_out
 
 _KUHN_DEALS: Final = tuple(permutations(range(3), 2))
 _LEDUC_DEALS: Final = tuple(product(range(3), repeat=2))
@@ -91,13 +91,33 @@ def _comparison(cards: Sequence[int], shared: int) -> int:
     return 1 if cards[0] > cards[1] else -1
 
 
-KNOWN_GAMES: Final = {
+GameName: TypeAlias = Literal["kuhn", "leduc"]
+
+KNOWN_GAMES: Final[dict[GameName, KnownGame]] = {
     "kuhn": KnownGame(kuhn, -1 / 18, 'H. W. Kuhn, "A simplified two-person poker", 1950'),
     "leduc": KnownGame(leduc, -0.085606, "the value that solvers of the game agree on"),
 }
 
 
 _CHECKS: Final = 10
+
+
+class KnownGamePlan(msgspec.Struct, frozen=True):
+    """A game to solve.
+
+    Attributes:
+        game: the game.
+        update: variant of CFR: cfr, plus (CFR+) or linear.
+        external: sample chance and the opponent (external sampling).
+        iterations: iterations to do.
+        seed: seed of the samples.
+    """
+
+    game: GameName = "kuhn"
+    update: Update = "cfr"
+    external: bool = False
+    iterations: Annotated[int, Meta(ge=1, le=100_000_000)] = 20_000
+    seed: Seed = 0
 
 
 class KnownPoint(msgspec.Struct, frozen=True):
@@ -135,25 +155,29 @@ class KnownGameReport(msgspec.Struct, frozen=True):
     points: list[KnownPoint]
     equilibrium: dict[str, list[float]]
 
+    def __str__(self) -> str:
+        """The report for people."""
+        sampling = ", external sampling" if self.external else ""
+        lines = [
+            f"{self.game}: {self.nodes:,} nodes, {self.infosets} information sets; "
+            f"{self.update}{sampling}, {self.points[-1].iterations:,} iterations in {self.seconds:.2f} s",
+            f"known value {self.known_value:.6f} ({self.source})",
+            "",
+            "iterations      value   error  exploitability",
+        ]
+        lines += [
+            f"{point.iterations:>10,} {point.value:>10.6f} {abs(point.value - self.known_value):>7.0e} "
+            f"{point.exploitability:>15.6f}"
+            for point in self.points
+        ]
+        return "\n".join(lines)
 
-def solve(game: str, *, update: str, external: bool, iterations: int, seed: int) -> KnownGameReport:
-    """Solve a game.
 
-    Args:
-        game: name in `learning.cfr.known_report.KNOWN_GAMES`.
-        update: variant of CFR.
-        external: use external sampling.
-        iterations: number of iterations.
-        seed: of the samples.
-
-    Raises:
-        ConfigError: there is no such game or variant.
-    """
-    if game not in KNOWN_GAMES:
-        raise ConfigError(f"--game: found {game}, expected {' or '.join(KNOWN_GAMES)}")
-    known = KNOWN_GAMES[game]
+def solve(plan: KnownGamePlan) -> KnownGameReport:
+    """Solve a game."""
+    known, iterations = KNOWN_GAMES[plan.game], plan.iterations
     tree, information = lay_out(known.rules)
-    solver = TreeSolver(tree, update_of(update), external=external, seed=seed)
+    solver = TreeSolver(tree, UPDATES[plan.update], external=plan.external, seed=plan.seed)
     points: list[KnownPoint] = []
     seconds = 0.0
     for due in sorted({max(1, iterations * part // _CHECKS) for part in range(1, _CHECKS + 1)}):
@@ -167,37 +191,14 @@ def solve(game: str, *, update: str, external: bool, iterations: int, seed: int)
         for number, known_to in enumerate(information)
     }
     return KnownGameReport(
-        game,
+        plan.game,
         known.value,
         known.source,
-        update,
-        external,
+        plan.update,
+        plan.external,
         len(tree.player),
         len(information),
         seconds,
         points,
         equilibrium,
     )
-
-
-def print_known(report: KnownGameReport, *, as_json: bool) -> int:
-    """Print the report; return the exit code."""
-    write_report(report, _text, as_json=as_json)
-    return 0
-
-
-def _text(report: KnownGameReport) -> str:
-    sampling = ", external sampling" if report.external else ""
-    lines = [
-        f"{report.game}: {report.nodes:,} nodes, {report.infosets} information sets; "
-        f"{report.update}{sampling}, {report.points[-1].iterations:,} iterations in {report.seconds:.2f} s",
-        f"known value {report.known_value:.6f} ({report.source})",
-        "",
-        "iterations      value   error  exploitability",
-    ]
-    lines += [
-        f"{point.iterations:>10,} {point.value:>10.6f} {abs(point.value - report.known_value):>7.0e} "
-        f"{point.exploitability:>15.6f}"
-        for point in report.points
-    ]
-    return "\n".join(lines)

@@ -9,12 +9,11 @@ children.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from game.errors import ConfigError
 from game.jit import kernel
 
 Ints: TypeAlias = NDArray[np.int32]
@@ -128,6 +127,10 @@ def lay_out(game: Game) -> tuple[GameTree, list[Hashable]]:
     return tree, [information for _, information in numbers]
 
 
+Update: TypeAlias = Literal["cfr", "plus", "linear"]
+"""Variant of CFR."""
+
+
 class RegretUpdate(NamedTuple):
     """A variant of CFR.
 
@@ -144,23 +147,12 @@ class RegretUpdate(NamedTuple):
     alternate: bool
 
 
-UPDATES: Final[dict[str, RegretUpdate]] = {
+UPDATES: Final[dict[Update, RegretUpdate]] = {
     "cfr": RegretUpdate(0, 0, False, False),
     "plus": RegretUpdate(0, 1, True, True),
     "linear": RegretUpdate(1, 1, False, False),
 }
 """Zinkevich et al. 2007; Tammelin 2014 (CFR+); Brown and Sandholm 2019 (linear CFR)."""
-
-
-def update_of(name: str) -> RegretUpdate:
-    """The variant of a name.
-
-    Raises:
-        ConfigError: there is none.
-    """
-    if name not in UPDATES:
-        raise ConfigError(f"--update: found {name}, expected {', '.join(UPDATES)}")
-    return UPDATES[name]
 
 
 @kernel

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
+from msgspec import Meta
 
 from game.errors import ConfigError
+from game.options import INTERNAL
 from learning.supervised.plan import PRESET_SIZES, SamplesPlan, Selection, faults_in, training_precision
 from policies.checkpoint import HAND_MODELS, HandModel
 from policies.features.table import HOSEI, LITE
@@ -39,16 +41,16 @@ class HandsPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         draws: generators: noisy or partial hands that each state is shown with.
         hidden: diffusion: share of the rows that are shown without the state, for guidance.
         scale: diffusion: what a hand's level of four copies is multiplied by; 1 in the paper.
-        distil: diffusion: learn to do in so many steps what a parent does in twice as many; 0 to learn from
-            the hands alone.
+        distil: diffusion: learn to do in so many steps what the model in --continue-from does in twice as
+            many; 0: learn from the hands alone.
     """
 
     model: HandModel
-    weights: Weights = Weights()
-    draws: int = 4
-    hidden: float = 0.1
-    scale: float = 4.0
-    distil: int = 0
+    weights: Annotated[Weights, INTERNAL] = Weights()
+    draws: Annotated[int, INTERNAL] = 4
+    hidden: Annotated[float, INTERNAL] = 0.1
+    scale: Annotated[float, INTERNAL] = 4.0
+    distil: Annotated[int, Meta(ge=0)] = 0
 
     def __post_init__(self) -> None:
         faults = faults_in(self, calls=False, purpose=self.model)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Final, Literal, TypeAlias, cast, get_args
+from typing import Annotated, Any, Final, Literal, TypeAlias, cast, get_args
 
 import msgspec
+from msgspec import Meta
 from msgspec.structs import replace
 
 from game.errors import ConfigError
+from game.options import INTERNAL, Count, NotNegative, Seed, Share, flag
 from learning.corpus.layout import ROOMS, Room
 from policies.checkpoint.architectures import empty_network
 from policies.compute import TRAINING_PRECISIONS, FloatPrecision
@@ -28,6 +30,10 @@ from policies.slots import Slot
 
 PresetName: TypeAlias = Literal["tiny", "small", "medium", "paper"]
 PRESETS: Final[tuple[PresetName, ...]] = get_args(PresetName)
+
+Channels: TypeAlias = Annotated[int, Meta(ge=1, le=4096)]
+BatchSize: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000)]
+LearningRate: TypeAlias = Annotated[float, Meta(ge=0.0, le=100.0)]
 
 CALL_SLOTS: Final = (Slot.CHI, Slot.PON, Slot.KAN)
 
@@ -59,64 +65,64 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Selects the decisions to learn from.
 
     Attributes:
-        rooms: rooms the games were played in; all if empty.
-        least_rank: lowest dan index of the player, 16 for 7-dan; -1 for any.
-        player: the player's name; "" for any.
+        rooms: only games in this room; may be repeated; default: all rooms.
+        least_rank: only players of at least this rank; 16 is 7-dan.
+        player: only the player with this name.
         ai: whether the player is an official AI account; either if None.
-        share: share of the games; a smaller share is a subset of a larger one.
+        share: share of the games to use, 0 to 1; a smaller share is a subset of a larger one.
         decisions: stop adding games once they hold this many decisions; 0 for all games.
     """
 
-    rooms: tuple[Room, ...] = ()
-    least_rank: int = -1
+    rooms: Annotated[tuple[Room, ...], flag("--room")] = ()
+    least_rank: Annotated[int, Meta(le=100)] = -1
     player: str = ""
     ai: bool | None = None
-    share: float = 1.0
-    decisions: int = 0
+    share: Share = 1.0
+    decisions: Annotated[int, Meta(ge=0)] = 0
 
 
 class SamplesPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What determines a run over decisions of real games, whatever it learns from them.
 
     Attributes:
-        features: feature set of the planes.
-        without: groups of it that are blanked.
-        width: channels of the tower.
-        depth: blocks of the tower.
+        features: feature set; default: the model's lite set.
+        without: group of feature planes to zero; may be repeated.
+        width: number of channels; default: the preset's.
+        depth: number of blocks; default: the preset's.
         selection: the decisions to learn from.
-        passes: passes over all of them.
-        samples: maximum number of samples, 0 for no limit; the schedule ends there.
+        passes: passes over all decisions.
+        samples: maximum number of samples; 0 for no limit. The schedule of the learning rate ends there.
         batch_size: samples per step.
-        learning_rate: the peak; it rises over `warm_up` steps and falls as a cosine to 0.
+        learning_rate: peak learning rate; default: that of the preset, or of a model of hands.
         weight_decay: weight decay of AdamW, only on weights of convolutions and dense layers.
-        warm_up: steps.
-        averaging: share of the averaged weights kept at each step; 0 keeps the last weights.
-        augment: whether tiles are permuted (suits exchanged, 1 and 9 mirrored) sample by sample.
-        seed: seed of the initial weights, the order and the permutations.
+        warm_up: steps over which the learning rate rises, before it falls as a cosine to 0.
+        averaging: decay of the moving average of the weights; 0 keeps the last weights.
+        augment: permute the suits and mirror the ranks (1 to 9) at random.
+        seed: seed of weights, sample order and tile permutations.
         precision: precision of the network's arithmetic; weights are always float32.
         validate_every: samples between two validations.
-        validation_rows: maximum rows per validation.
-        patience: validations without improvement after which a run stops; 0 for never.
+        validation_rows: samples per validation.
+        patience: stop after this many validations without improvement; 0: never.
     """
 
     features: str
     without: tuple[str, ...] = ()
-    width: int
-    depth: int
+    width: Channels
+    depth: Annotated[int, Meta(ge=1, le=1000)]
     selection: Selection = Selection()
-    passes: float = 1.0
-    samples: int = 0
-    batch_size: int = 512
-    learning_rate: float
-    weight_decay: float = 0.01
-    warm_up: int = 300
-    averaging: float = 0.999
+    passes: NotNegative = 1.0
+    samples: Annotated[int, Meta(ge=0)] = 0
+    batch_size: BatchSize = 512
+    learning_rate: LearningRate
+    weight_decay: NotNegative = 0.01
+    warm_up: Annotated[int, INTERNAL] = 300
+    averaging: Share = 0.999
     augment: bool = True
-    seed: int = 0
+    seed: Seed = 0
     precision: FloatPrecision = "fp32"
-    validate_every: int = 500_000
-    validation_rows: int = 50_000
-    patience: int = 0
+    validate_every: Count = 500_000
+    validation_rows: Count = 50_000
+    patience: Annotated[int, Meta(ge=0)] = 0
 
     @property
     def slot(self) -> Slot:
@@ -134,15 +140,16 @@ class TrainingPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields
 
     Attributes:
         model: one of the five models.
-        tower: the network's tower.
-        squeeze: channels to which the tower `suits` reduces the planes first; 0 to leave them.
+        tower: body of the network.
+        squeeze: channels that the tower suits reduces the planes to first; 0: it does not. 32 is faster, and
+            better in short runs (docs/history/results.md).
         normalised: whether batch normalisation follows the convolutions of the tower `suits`.
     """
 
-    model: Slot
-    tower: TowerName = "residual"
-    squeeze: int = 0
-    normalised: bool = True
+    model: Annotated[Slot, INTERNAL]
+    tower: TowerName = "suits"
+    squeeze: Annotated[int, Meta(ge=0, le=4096)] = 0
+    normalised: Annotated[bool, INTERNAL] = True
 
     def __post_init__(self) -> None:
         _check(self)
@@ -274,8 +281,6 @@ def faults_in(plan: SamplesPlan, *, calls: bool, purpose: str) -> list[str]:
         for name in ("width", "depth", "passes", "batch_size", "learning_rate", "validate_every")
         if getattr(plan, name) <= 0
     ]
-    if plan.selection.decisions < 0:
-        faults.append(f"decisions: {plan.selection.decisions} must not be negative")
     if not 0.0 < plan.selection.share <= 1.0:
         faults.append(f"share: {plan.selection.share} must be above 0 and at most 1")
     faults += [

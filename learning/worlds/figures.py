@@ -9,23 +9,15 @@ subtracted, as comparing halves of the worlds with each other would do, averaged
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from game.errors import ConfigError
 from game.settlement import RewardKind
-from learning.matches.measuring import Measurement, MeasurementReport
 from learning.matches.statistics import Estimate
 from learning.worlds.plan import DecisionWorlds, GameWorlds, HandErrors, SampledWorlds, WorldsPlan
-from learning.worlds.playing import WorldsSetup, judge_of_games
-from policies.checkpoint import files_of
-from policies.compute import IN_PLAY, Compute
-from policies.deals.named import models_of, settings_of
-from policies.named import files_of_named, folder_of_named, load_named
 from policies.search import SearchSettings, shrunk
 from policies.thinking import SEARCHES
 
@@ -277,68 +269,3 @@ class _Resamples:
 
 _LEAST_WALLS: Final = 4
 """Walls by which the noise of a mean over them can be told."""
-
-
-def make_plan(
-    *,
-    policy: str,
-    samplers: Sequence[str],
-    games: int,
-    per_game: int,
-    close: float,
-    worlds: int,
-    seed: int,
-    play: bool = True,
-    final: bool = False,
-    from_go_around: int = 0,
-    walls: int = 0,
-    compute: Compute = IN_PLAY,
-) -> WorldsPlan:
-    """Check what is asked for.
-
-    Raises:
-        ConfigError: a sampler or the policy does not exist, or has no reward predictor and needs one;
-            or there are too few walls.
-        CheckpointError: the policy's checkpoints cannot be used.
-    """
-    if 0 < walls < _LEAST_WALLS:
-        raise ConfigError(f"walls: {walls} are too few to judge by; give at least {_LEAST_WALLS}, or 0")
-    settings = tuple(settings_of(text) for text in samplers)
-    identity = load_named(policy).identity
-    if final:
-        folder_of_named(policy)
-    return WorldsPlan(
-        policy=policy,
-        identity=identity,
-        samplers=tuple(samplers),
-        settings=settings,
-        models=models_of(settings),
-        games=games,
-        per_game=per_game,
-        close=close,
-        worlds=worlds,
-        seed=seed,
-        play=play,
-        final=final,
-        from_go_around=from_go_around,
-        walls=walls,
-        compute=compute,
-    )
-
-
-def measure(
-    plan: WorldsPlan, folder: Path | None, *, workers: int | None, quiet: bool
-) -> MeasurementReport[WorldsPlan, WorldsFigures]:
-    """Measure the games that are missing, and report on all; see `Measurement.run`."""
-    predictor = files_of(folder_of_named(plan.policy), ("reward",)) if plan.final else None
-    setup = WorldsSetup(plan, files_of_named(plan.policy), predictor)
-    return DEALS.run(plan, plan.games, judge_of_games, setup, folder, workers=workers, quiet=quiet)
-
-
-def _figures(plan: WorldsPlan, rows: Sequence[GameWorlds]) -> WorldsFigures:
-    if not any(row.decisions for row in rows):
-        raise ConfigError("no decision of these games is close; give more --games or a lower --close")
-    return figures_of(plan, rows)
-
-
-DEALS: Final = Measurement("deals", WorldsPlan, GameWorlds, _figures)

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from game.errors import ReplayError
 from replays import index
-from replays.index import INDEX_FILE, chosen, games
+from replays.index import INDEX_FILE, GameChoice, games
 from replays.library import decisions_file, save
 from replays.record import GameRecord
 from tests.replays.games import seen_from, whole_game
@@ -57,15 +57,17 @@ def test_games_are_listed_by_date_with_places_and_opponents(folder: Path, game: 
 
 def test_games_are_chosen_by_player_day_and_place(folder: Path) -> None:
     entries, _ = games(folder)
-    assert [entry.game_id for entry in chosen(entries, player="犬猫")] == [FIRST, SECOND, THIRD]
-    assert [entry.player for entry in chosen(entries, player="犬猫")] == [1, 3, 1]
-    assert [entry.game_id for entry in chosen(entries, player="Genbu")] == [FIRST, THIRD]
-    assert [entry.game_id for entry in chosen(entries, since=date(2026, 1, 1))] == [SECOND, THIRD]
+    assert [entry.game_id for entry in GameChoice(player="犬猫").of(entries)] == [FIRST, SECOND, THIRD]
+    assert [entry.player for entry in GameChoice(player="犬猫").of(entries)] == [1, 3, 1]
+    assert [entry.game_id for entry in GameChoice(player="Genbu").of(entries)] == [FIRST, THIRD]
+    assert [entry.game_id for entry in GameChoice(since=date(2026, 1, 1)).of(entries)] == [SECOND, THIRD]
+    day = date.fromisoformat(entries[0].date[:10])
+    assert [entry.game_id for entry in GameChoice(until=day).of(entries)] == [FIRST]
     place = entries[0].placement
-    assert [entry.game_id for entry in chosen(entries, placement=place)] == [FIRST]
-    places = [entry.placement for entry in chosen(entries, player="Genbu")]
-    assert [e.game_id for e in chosen(entries, player="Genbu", placement=places[0])] == [FIRST, THIRD]
-    assert not list(chosen(entries, player="nobody"))
+    assert [entry.game_id for entry in GameChoice(placement=place).of(entries)] == [FIRST]
+    places = [entry.placement for entry in GameChoice(player="Genbu").of(entries)]
+    assert [e.game_id for e in GameChoice(player="Genbu", placement=places[0]).of(entries)] == [FIRST, THIRD]
+    assert not list(GameChoice(player="nobody").of(entries))
 
 
 def test_unchanged_files_are_not_read_again(

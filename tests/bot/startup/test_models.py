@@ -5,9 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from bot import cli
 from bot.config.settings import DecisionSection, load_config
 from bot.startup.models import PolicyLoader, folder_of, load, policy_text, try_out
 from game.errors import ConfigError
@@ -18,6 +16,7 @@ from policies.included import LARGE
 from policies.inference import Model, NetworkPolicy
 from policies.known_hand import known_questions
 from policies.slots import Slot
+from tests.cli import run_cli
 from tests.policies.models import a_network, save_models
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
@@ -69,7 +68,7 @@ def test_fault_16_and_17_a_bad_checkpoint_exits_2_with_file_and_field_before_any
 
     monkeypatch.setattr("asyncio.run", connect)
     named = spoil(folder)
-    result = CliRunner().invoke(cli.app, [command])
+    result = run_cli(command)
     assert (result.exit_code, result.stdout) == (2, "")
     assert f"decision.checkpoints: models/{named}" in result.stderr
     assert "decision.policy: heuristic" in result.stderr
@@ -81,7 +80,7 @@ def test_fault_16_the_rules_play_without_looking_at_a_bad_checkpoint(folder: Pat
 
 
 def test_check_names_each_model(folder: Path) -> None:
-    result = CliRunner().invoke(cli.app, ["check"])
+    result = run_cli("check")
     assert result.exit_code == 0
     for slot in Slot:
         (line,) = [line for line in result.stdout.splitlines() if line.startswith(f"model {slot} ")]
@@ -94,7 +93,7 @@ def test_check_names_each_model(folder: Path) -> None:
 
 def test_play_uses_the_networks(folder: Path) -> None:
     args = ["play", "--type", "tonpuu", "--seed", "7", "--out", "r", "--log-format", "json"]
-    result = CliRunner().invoke(cli.app, args)
+    result = run_cli(*args)
     assert result.exit_code == 0
     assert '"source": "model"' in result.stderr
     assert '"source": "fallback"' not in result.stderr

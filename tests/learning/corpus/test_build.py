@@ -9,9 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from bot import cli
 from game.errors import ReplayError
 from game.events import PlayerLeft
 from game.files import replace_file
@@ -22,6 +20,7 @@ from learning.corpus import layout
 from learning.corpus.build import build
 from learning.corpus.layout import SPLITS, split_of
 from learning.corpus.reader import Corpus
+from tests.cli import run_cli
 from tests.learning.corpus.games import MODERN, OLD, OTHER, SANMA, records, texts, write_shard
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
@@ -215,7 +214,7 @@ def test_unreadable_and_unwritable_files_are_reported(shard: Path, tmp_path: Pat
 
 def test_the_command_builds_a_corpus(shard: Path, tmp_path: Path) -> None:
     args = ["corpus", "build", str(shard), "--out", str(tmp_path / "corpus"), "--workers", "1"]
-    result = CliRunner().invoke(cli.app, [*args, "--json"])
+    result = run_cli(*args, "--json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["games"] == 30
-    assert "30 games" in CliRunner().invoke(cli.app, args).stdout
+    assert "30 games" in run_cli(*args).stdout

@@ -13,9 +13,7 @@ from typing import Any
 import pytest
 import torch
 from structlog.testing import capture_logs
-from typer.testing import CliRunner
 
-from bot import cli
 from game.errors import ConfigError
 from learning.reinforcement import run as module
 from learning.reinforcement.actors import Actors, LearnedGame
@@ -25,6 +23,7 @@ from learning.runs import loop
 from learning.runs.state import STATE_FILE, read_curves
 from policies.checkpoint import load, models_in
 from policies.checkpoint.card import MODELS
+from tests.cli import run_cli
 from tests.learning.clusters import address, machines
 from tests.learning.reinforcement.setting import learn, save_start, short_plan, stop_after_a_block
 
@@ -240,9 +239,7 @@ def test_an_oracle_fades_into_a_normal_policy(start: Path, tmp_path: Path, unjud
 @pytest.mark.slow
 def test_the_tiny_preset_runs_every_stage(tmp_path: Path) -> None:
     """With the included models: oracle, fading, normal policy, critic and evaluations, in minutes."""
-    result = CliRunner().invoke(
-        cli.app, ["train", "rl", "--preset", "tiny", "--out", str(tmp_path), "--json"]
-    )
+    result = run_cli("train", "rl", "--preset", "tiny", "--out", str(tmp_path), "--json")
     assert result.exit_code == 0, result.output
     curves = read_curves(tmp_path / "runs" / "rl" / "curves")
     assert [value for _, value in curves["policy/gamma"]] == [1.0, 1.0, 1.0, 0.5, 0.0, 0.0]

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from typer.testing import CliRunner
 
-from bot import cli
 from game.errors import ConfigError
 from game.events import StartRound
 from game.ranking import HANCHAN_REWARDS
@@ -43,6 +41,7 @@ from policies.reward import (
     round_starts,
     together,
 )
+from tests.cli import run_cli
 from tests.learning.corpus.games import MODERN, records
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
@@ -253,16 +252,16 @@ def test_single_rounds_have_no_history(corpus: Corpus) -> None:
 def test_the_command_trains_and_reports(folder: Path, tmp_path: Path) -> None:
     sizes = ["--hidden", "4", "--dense", "4", "--epochs", "1", "--rewards", "3", "1", "-1", "-3"]
     command = ["train", "reward", "--corpus", str(folder), "--out", str(tmp_path), *sizes]
-    result = CliRunner().invoke(cli.app, [*command, "--json"])
+    result = run_cli(*command, "--json")
     assert result.exit_code == 0, result.output
     report = json.loads(result.stdout)
     assert report["square_errors"][CONSTANT] == pytest.approx(5.0)
     assert load(tmp_path, "reward").card.architecture.rewards == (3.0, 1.0, -1.0, -3.0)  # type: ignore[union-attr]
-    again = CliRunner().invoke(cli.app, command)
+    again = run_cli(*command)
     assert again.exit_code == 0
     assert "square errors: " in again.stdout
-    refused = CliRunner().invoke(cli.app, [*command, "--room", "phoenix"])
-    assert refused.exit_code == cli.EXIT_USAGE
+    refused = run_cli(*command, "--room", "phoenix")
+    assert refused.exit_code == 2
 
 
 def as_plain(wanted: RewardPlan) -> dict[str, Any]:

@@ -14,9 +14,7 @@ import msgspec
 import pytest
 import torch
 from structlog.testing import capture_logs
-from typer.testing import CliRunner
 
-from bot import cli
 from game import files
 from game.errors import ConfigError
 from learning.corpus.reader import Corpus
@@ -26,6 +24,7 @@ from learning.runs.state import CURVES_FOLDER, STATE_FILE, RunFolder
 from learning.supervised.plan import TrainingPlan, make_plan
 from learning.supervised.run import train
 from policies.checkpoint import models_in
+from tests.cli import run_cli
 from tests.learning.stopping import stop_at
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
@@ -178,11 +177,11 @@ def test_ctrl_c_on_the_reward_command_saves_and_the_same_command_resumes(
     args += ["--epochs", "2", "--batch-games", "8"]
     with pytest.MonkeyPatch.context() as patch:
         stop_at(patch, 2, signal.SIGINT)
-        result = CliRunner().invoke(cli.app, args)
-    assert result.exit_code == cli.EXIT_INTERRUPTED
+        result = run_cli(*args)
+    assert result.exit_code == 130
     state = tmp_path / "runs" / "reward"
     assert f"samples are learned and saved in {state}; give the same command again to resume" in result.stderr
-    assert CliRunner().invoke(cli.app, args).exit_code == 0
+    assert run_cli(*args).exit_code == 0
 
 
 def test_a_second_ctrl_c_stops_at_once_and_says_what_is_lost(folder: Path, tmp_path: Path) -> None:

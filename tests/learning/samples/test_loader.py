@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from bot import cli
 from game.errors import ReplayError
 from game.events import PlayerLeft, PlayerReturned
 from learning.corpus.build import build
@@ -23,6 +21,7 @@ from policies.features.permute import PERMUTATIONS, permute_kinds, permute_plane
 from policies.features.table import LITE, LITE_CALL, ORACLE, SETS, SUPHX, SUPHX_CALL
 from policies.slots import Slot
 from replays.record import GameRecord
+from tests.cli import run_cli
 from tests.learning.corpus.games import MODERN, OLD, records, texts, write_shard
 from tests.learning.stub import corpus_of, everybody
 
@@ -250,7 +249,7 @@ def test_the_same_seed_gives_the_same_batches_whatever_the_workers(corpus: Corpu
 
 
 def test_the_command_reports_speed_and_shares(folder: Path) -> None:
-    result = CliRunner().invoke(cli.app, ["bench", "loader", "--corpus", str(folder), "--json"])
+    result = run_cli("bench", "loader", "--corpus", folder, "--json")
     assert result.exit_code == 0
     report = json.loads(result.stdout)
     assert 0 < report["minimum"] <= report["median"] <= report["maximum"]
@@ -259,15 +258,15 @@ def test_the_command_reports_speed_and_shares(folder: Path) -> None:
 
 def test_the_command_measures_any_slot(folder: Path) -> None:
     arguments = ["bench", "loader", "--corpus", str(folder), "--json", "--slot"]
-    report = json.loads(CliRunner().invoke(cli.app, [*arguments, "chi"]).stdout)
+    report = json.loads(run_cli(*arguments, "chi").stdout)
     assert (report["slot"], report["features"]) == ("chi", LITE_CALL)
-    refused = CliRunner().invoke(cli.app, [*arguments, "ron"])
-    assert refused.exit_code == cli.EXIT_USAGE
+    refused = run_cli(*arguments, "ron")
+    assert refused.exit_code == 2
 
 
 def test_the_command_reports_a_missing_corpus(tmp_path: Path) -> None:
-    result = CliRunner().invoke(cli.app, ["bench", "loader", "--corpus", str(tmp_path)])
-    assert result.exit_code == cli.EXIT_FAILED
+    result = run_cli("bench", "loader", "--corpus", tmp_path)
+    assert result.exit_code == 1
     assert ReplayError.__name__ not in result.output
 
 
