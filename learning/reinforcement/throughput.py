@@ -10,7 +10,6 @@ from typing import Final
 import msgspec
 import torch
 
-from game.reports import write_report
 from learning.reinforcement.actors import Actors, ParameterStore
 from learning.reinforcement.learner import PolicyLearner
 from learning.reinforcement.plan import BaselineKind, ReinforcementPlan
@@ -69,24 +68,6 @@ class LearningBench(msgspec.Struct, frozen=True):
     seed: int
     speeds: tuple[LearningSpeed, ...]
 
-    @property
-    def text(self) -> str:
-        """The report for people."""
-        lines = [
-            f"{self.machine}, {self.threads} threads for the learner ({self.precision}, baseline "
-            f"{self.baseline}), blocks of {self.games} hanchan"
-        ]
-        lines.append(
-            f"{'actors':>6}{'played/s':>10}{'learned/s':>11}{'decisions/s':>13}{'both/s':>8}"
-            f"   days for {PAPER_GAMES:,} games"
-        )
-        lines += [
-            f"{each.workers:>6}{each.played_per_s:>10.2f}{each.learned_per_s:>11.2f}"
-            f"{each.decisions_per_s:>13,.0f}{each.both_per_s:>8.2f}   {each.paper_days:.1f}"
-            for each in self.speeds
-        ]
-        return "\n".join(lines)
-
 
 def bench_rl(plan: ReinforcementPlan, start: Path, workers: int) -> LearningBench:
     """Measure with one actor, and with more.
@@ -100,12 +81,6 @@ def bench_rl(plan: ReinforcementPlan, start: Path, workers: int) -> LearningBenc
     machine = platform.processor() or platform.machine()
     threads = torch.get_num_threads()
     return LearningBench(machine, threads, plan.precision, plan.baseline, plan.block_games, plan.seed, speeds)
-
-
-def print_learning_bench(found: LearningBench, *, as_json: bool) -> int:
-    """Print the figures; return the exit code."""
-    write_report(found, lambda bench: bench.text, as_json=as_json)
-    return 0
 
 
 def _speed(plan: ReinforcementPlan, start: Path, workers: int) -> LearningSpeed:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
+import msgspec
 import torch
-from torch import Tensor, nn
+from torch import Tensor, nn, optim
 
-from learning.runs.descent import Descent, backward
+from game.options import NotNegative, Seed, Share
 from policies.compute import FloatPrecision
 from policies.features.table import SETS
 from policies.hand_networks import DenoiserNetwork
@@ -28,32 +29,67 @@ _LONGEST_GRADIENT: Final = 1.0
 _ROWS_SCORED: Final = 256
 
 
-class LearnerPlan(Protocol):
-    """What a learner must know of a run's plan."""
+class LearnerPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The part of a run's plan that a learner uses.
 
-    @property
-    def features(self) -> str:
-        """Feature set of the planes."""
+    Attributes:
+        features: feature set; default: the model's lite set.
+        without: group of feature planes to zero; may be repeated.
+        weight_decay: weight decay of AdamW, only on weights of convolutions and dense layers.
+        averaging: decay of the moving average of the weights; 0 keeps the last weights.
+        seed: seed of weights, sample order and tile permutations.
+        precision: precision of the network's arithmetic; weights are always float32.
+    """
 
-    @property
-    def without(self) -> tuple[str, ...]:
-        """Groups of it that are blanked."""
+    features: str
+    without: tuple[str, ...] = ()
+    weight_decay: NotNegative = 0.01
+    averaging: Share = 0.999
+    seed: Seed = 0
+    precision: FloatPrecision = "fp32"
 
-    @property
-    def weight_decay(self) -> float:
-        """Weight decay of AdamW, only on weights of convolutions and dense layers."""
 
-    @property
-    def averaging(self) -> float:
-        """Share of the averaged weights kept at each step; 0 keeps the last weights."""
+class Descent:
+    """AdamW over groups of weights, at a learning rate given for each step.
 
-    @property
-    def seed(self) -> int:
-        """Seed of the dropout."""
+    Args:
+        groups: the weights, and the weight decay of each group, as `torch.optim.AdamW` takes them.
+        fused: use torch's fused kernel, which rounds differently.
+    """
 
-    @property
-    def precision(self) -> FloatPrecision:
-        """FloatPrecision of the network's arithmetic; weights are always float32."""
+    def __init__(self, groups: Iterable[Mapping[str, Any]], *, fused: bool = False) -> None:
+        self._optimiser = optim.AdamW([dict(group) for group in groups], fused=fused)
+
+    def step(self, rate: float, find_gradient: Callable[[], float]) -> float:
+        """Move the weights once.
+
+        Args:
+            rate: learning rate.
+            find_gradient: leaves the gradient in the weights, and returns the loss.
+
+        Returns:
+            The loss.
+        """
+        for group in self._optimiser.param_groups:
+            group["lr"] = rate
+        self._optimiser.zero_grad()
+        loss = find_gradient()
+        self._optimiser.step()
+        return loss
+
+    def state(self) -> dict[str, Any]:
+        """Everything needed to resume."""
+        return self._optimiser.state_dict()
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Restore what `state` returned."""
+        self._optimiser.load_state_dict(state)
+
+
+def backward(loss: Tensor) -> float:
+    """Add the gradient of a loss to that of the weights; return the loss as a number."""
+    loss.backward()  # type: ignore[no-untyped-call]
+    return float(loss.detach())
 
 
 class Samples(Protocol):

@@ -24,9 +24,10 @@ from game.packing import Packed
 from learning.corpus.reader import Corpus, Numbers
 from learning.samples.choice import ALL_PLAYERS, SelectedDecisions, place_in_shares
 from learning.samples.position_kernels import MOST_ROWS, NUMBERS, OF_DECISIONS, RULES_ROWS, Positions, collect
+from policies.chi_places import places_in_run
 from policies.slots import Slot
 
-__all__ = ["PositionCounts", "Positions", "count", "first_games", "positions_of"]
+__all__ = ["PositionCounts", "Positions", "by_decision", "count", "first_games", "positions_of"]
 
 
 class PositionCounts(NamedTuple):
@@ -85,6 +86,22 @@ def first_games(corpus: Corpus, choice: SelectedDecisions, slot: Slot, decisions
         taken += 1
     first = np.sort(order[:taken])
     return SelectedDecisions(choice.games[first], choice.players[first])
+
+
+def by_decision(found: Positions, slot: Slot) -> Positions:
+    """The same decisions with one row each, for networks that answer one question about all melds.
+
+    The label of a chi is as `policies.chi_places` has it; that of another call is whether there was one.
+    """
+    decisions = np.arange(len(found.players))
+    taken = np.flatnonzero(found.labels)
+    labels = np.zeros(len(decisions), np.int8)
+    labels[found.owners[taken]] = places_in_run(found.calls[taken]) if slot is Slot.CHI else 1
+    return found._replace(
+        owners=decisions.astype(found.owners.dtype),
+        labels=labels,
+        calls=found.calls[np.searchsorted(found.owners, decisions)],
+    )
 
 
 class _CountedGame(NamedTuple):
