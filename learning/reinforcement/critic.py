@@ -51,7 +51,7 @@ class Critic:
         self.features = features
         torch.manual_seed(seed)
         shape = architecture_of("suits", features, YES_NO, width, depth)
-        # positions of a round are alike, so the statistics of a batch say little about other batches
+        # positions of a block are too alike for batch statistics
         network = Network(msgspec.structs.replace(shape, normalised=False))
         settings = LearnerPlan(features=features, seed=seed, averaging=0.98, weight_decay=1e-3)
         self._learner: Learner[CriticBatch] = Learner(

@@ -1,4 +1,4 @@
-"""`suzaku bench rl`: how fast actors play, how fast the learner learns, and both at the same time."""
+"""`suzaku bench rl`: speed of the actors, of the learner, and of both at the same time."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ PAPER_GAMES: Final = 1_500_000
 
 
 class LearningSpeed(msgspec.Struct, frozen=True):
-    """One number of processes.
+    """Speeds with a number of actors.
 
     Attributes:
         workers: actors.
         played_per_s: hanchan a second while nothing is learned.
-        learned_per_s: hanchan that the learner gets through in a second while nothing is played.
+        learned_per_s: hanchan a second that the learner learns from while nothing is played.
         decisions_per_s: the same in decisions.
         both_per_s: hanchan a second, played and learned at the same time.
         paper_days: days for the paper's games at this speed.
@@ -52,11 +52,11 @@ class LearningBench(msgspec.Struct, frozen=True):
 
     Attributes:
         machine: the machine it ran on.
-        threads: of the learner.
-        precision: of the learner's arithmetic.
-        baseline: subtracted from the rewards; a critic takes time.
-        games: hanchan of a block.
-        seed: of walls and draws.
+        threads: threads of the learner.
+        precision: precision of the learner's arithmetic.
+        baseline: baseline of the rewards.
+        games: hanchan in a block.
+        seed: seed of walls and samples.
         speeds: one entry per number of processes.
     """
 

@@ -48,10 +48,10 @@ _WINDS: Final = "ESWN"
 
 
 class Decile(msgspec.Struct, frozen=True):
-    """A tenth of all answers, ordered from the lowest predictions to the highest.
+    """A tenth of all predictions, in ascending order.
 
     Attributes:
-        tenth: from 1 to 10; where many answers are alike, some tenths are empty and left out.
+        tenth: from 1 to 10; empty tenths, where many predictions are equal, are left out.
         expected: mean prediction.
         actual: mean actual reward.
         interval: half the width of the 95 % interval of ``actual``, over games.

@@ -106,7 +106,7 @@ SamplesT = TypeVar("SamplesT", bound=Samples)
 
 
 def scores_of_planes(network: nn.Module, planes: Tensor, batch: Any) -> Tensor:
-    """What a network answers that is asked about planes alone."""
+    """The scores of a network whose only input is the planes."""
     scores: Tensor = network(planes)
     return scores
 
@@ -120,10 +120,10 @@ class Learner(Generic[SamplesT]):
         threads: number of threads that share a batch on a CPU; it influences the resulting numbers.
         loss: the mean loss of a batch, from the network's scores of it; called by several threads at once,
             each with a part of the batch.
-        ask: the network's scores of a batch, whose planes are given as floats; by default of these alone.
-        frozen: normalise with the averages that the network has, as it does in play, and keep them.
-        rows: samples whose layers are in memory at once in a thread; a larger batch is divided, which only a
-            frozen network can be given. 0 for no limit.
+        ask: computes the network's scores of a batch, given its planes as floats; default: from the planes.
+        frozen: normalise with the network's stored statistics, as in play, and leave them unchanged.
+        rows: largest number of samples whose activations a thread holds; it divides a larger batch, which is
+            exact only for a frozen network. 0 for no limit.
 
     Attributes:
         network: the weights of the last step.
@@ -217,7 +217,7 @@ class Learner(Generic[SamplesT]):
 
     @torch.no_grad()
     def scores(self, batch: SamplesT) -> Tensor:
-        """What the averaged weights answer to a batch, in parts: wide networks need much memory for a row."""
+        """The scores of a batch by the averaged weights, computed in parts to limit memory."""
         parts = _divided(batch, math.ceil(len(batch.planes) / _ROWS_SCORED))
         return torch.cat([self._scores_of(self.average, part) for part in parts])
 
@@ -263,7 +263,7 @@ class Learner(Generic[SamplesT]):
 
     @torch.no_grad()
     def _average_weights(self, steps: int) -> None:
-        """Move the averaged weights towards the new ones; faster at first, while these still change much."""
+        """Move the averaged weights towards the new ones, faster in the first steps."""
         if not self.plan.averaging:
             return
         share = 1.0 - min(self.plan.averaging, steps / (steps + 9))
@@ -292,7 +292,7 @@ def _gradients(network: nn.Module) -> list[Tensor]:
 
 
 def _divided(batch: SamplesT, parts: int) -> list[SamplesT]:
-    """Divide a batch into at most this many parts; what is not a tensor goes to every part."""
+    """Divide a batch into at most this many parts; every part gets the values that are not tensors."""
     count = len(batch.planes.chunk(parts))
     columns = [
         value.chunk(parts) if isinstance(value, Tensor) else (value,) * count
@@ -302,7 +302,7 @@ def _divided(batch: SamplesT, parts: int) -> list[SamplesT]:
 
 
 def _weights(network: nn.Module, decay: float) -> list[dict[str, Any]]:
-    """The parameters in two groups: biases and normalisation scales have no weight decay."""
+    """Groups of parameters: biases and normalisation scales have no weight decay."""
     weights = [parameter for parameter in network.parameters() if parameter.ndim > 1]
     others = [parameter for parameter in network.parameters() if parameter.ndim <= 1]
     return [{"params": weights, "weight_decay": decay}, {"params": others, "weight_decay": 0.0}]

@@ -1,4 +1,4 @@
-"""Finds the decisions in real games that a model can learn from: a kernel folds games and keeps the states.
+"""Finds the decisions of real games that are samples; a kernel folds the games and keeps the states.
 
 A discard decision is a choice between at least two kinds. A riichi decision is a turn on which the player may
 declare riichi. The decisions of chi, pon and kan have one row for each meld that may be made, including
@@ -70,9 +70,7 @@ def count(corpus: Corpus, choice: SelectedDecisions, slot: Slot = Slot.DISCARD) 
 
 
 def first_games(corpus: Corpus, choice: SelectedDecisions, slot: Slot, decisions: int) -> SelectedDecisions:
-    """As many games as hold a number of decisions, all of them if there are fewer.
-
-    They are those a small share of the games would hold.
+    """The first games, in the order of `place_in_shares`, that hold a number of decisions; or all games.
 
     Raises:
         StateMismatchError: a game's events do not fit.
@@ -146,7 +144,7 @@ def _fold(game: _CountedGame, slot: Slot, found: Positions, sizes: Numbers) -> N
 
 
 def _room(decisions: int) -> Positions:
-    """Arrays to fill; only the parts written to take memory."""
+    """Empty arrays; the system provides memory only for the parts written to."""
     rows = MOST_ROWS * decisions
     return Positions(
         np.empty(decisions, ROUND_STATE),

@@ -113,12 +113,12 @@ class SamplesPlan(LearnerPlan, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @property
     def slot(self) -> Slot:
-        """The decisions that are samples."""
+        """The slot whose decisions are the samples."""
         return Slot.DISCARD
 
     @property
     def deep(self) -> bool:
-        """Whether LA1 and LA2 must be computed by search: the set has them, and they are not both blanked."""
+        """Whether LA1 and LA2 must be computed by search: the set has them, and not both are blanked."""
         return looks_deep(self.features, self.without)
 
 
@@ -143,7 +143,7 @@ class TrainingPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields
 
     @property
     def slot(self) -> Slot:
-        """The decisions that are samples."""
+        """The slot whose decisions are the samples."""
         return self.model
 
     @property
@@ -214,7 +214,7 @@ def learning_rate_at(plan: SamplesPlan, step: int, steps: int) -> float:
 
 
 def _check(plan: TrainingPlan) -> None:
-    """Reject settings that cannot be trained, all at once.
+    """Reject settings that cannot be trained.
 
     Raises:
         ConfigError: one line per fault.
