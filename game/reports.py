@@ -71,16 +71,16 @@ def tables(report: msgspec.Struct) -> str:
 
 
 def write_report(report: Report, text_of: Callable[[Report], str] | None = None, *, as_json: bool) -> int:
-    """Write a report to stdout, as JSON or as text; return exit code 0.
+    """Write a report to stdout, as JSON or as text; return its exit code: its ``exit_code``, or 0.
 
     Args:
         report: what to write.
-        text_of: formats it as text, without a final line break; `tables` if None.
+        text_of: formats it as text, without a final line break; its ``__str__`` if None, or else `tables`.
         as_json: write JSON.
     """
-    text: Callable[[Any], str] = json_text if as_json else text_of or tables
+    text: Callable[[Any], str] = json_text if as_json else text_of or (str if _has_text(report) else tables)
     sys.stdout.write(text(report) + "\n")
-    return 0
+    return getattr(report, "exit_code", 0)
 
 
 def _paragraphs(value: msgspec.Struct | Mapping[str, Any], title: str) -> Iterator[str]:
@@ -204,5 +204,5 @@ def _cell(value: Any) -> str | None:
     return text if len(text) <= _CELL else "…" + text[1 - _CELL :] if "/" in text else text[: _CELL - 1] + "…"
 
 
-def _has_text(value: msgspec.Struct) -> bool:
+def _has_text(value: object) -> bool:
     return type(value).__str__ is not object.__str__

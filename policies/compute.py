@@ -9,6 +9,8 @@ from typing import Annotated, Final, Literal, TypeAlias, get_args
 
 import msgspec
 
+from game.options import INTERNAL
+
 DeviceName: TypeAlias = Literal["auto", "cpu", "cuda"]
 """``auto`` takes the GPU if there is one."""
 FloatPrecision: TypeAlias = Literal["bf16", "fp32"]
@@ -33,7 +35,7 @@ class Compute(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     device: Literal["cpu", "cuda"] = "cpu"
     precision: Precision = "fp32"
-    rows: Annotated[int, msgspec.Meta(ge=1, le=1 << 16)] = 4
+    rows: Annotated[int, msgspec.Meta(ge=1, le=1 << 16), INTERNAL] = 4
 
 
 IN_PLAY: Final = Compute()

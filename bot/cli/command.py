@@ -36,7 +36,7 @@ import docstring_parser
 import msgspec
 from cyclopts import CoercionError, Parameter, Token
 
-from game.options import FLAG
+from game.options import SWITCH, extra_of, flag, flag_of
 
 if TYPE_CHECKING:
     from bot.config.settings import Config
@@ -109,6 +109,7 @@ class Command:
                 given[name] = self._configured(found)
             elif (plan := _plan_of(self._hints[name])) is not None:
                 whole = get_origin(self._hints[name]) is not Given
+                found = _fields_set(plan, found)
                 given[name] = plan(**found) if whole else Given(found)
             else:
                 given |= found
@@ -195,8 +196,21 @@ def _of_plan(plan: type[msgspec.Struct], *, optional: bool) -> Iterator[inspect.
         hint, default = field.type, _NO_DEFAULT if field.required else field.default
         if field.required and optional:
             hint, default = Union[hint, None], None  # noqa: UP007 - the option may be left out
-        if _flag_of(field.name, field.type):
+        name = flag_of(field.name, hint)
+        if switch := extra_of(hint).get(SWITCH):
+            yield _option(field.name, Annotated[bool, flag(name)], False, switch.help)
+        elif name and _plan_of(field.type) is None:
             yield _option(field.name, hint, default, described.get(field.name, ""))
+
+
+def _fields_set(plan: type[msgspec.Struct], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that options set: a switch sets another value, or nothing."""
+    switches = {field.name: extra_of(field.type).get(SWITCH) for field in msgspec.structs.fields(plan)}
+    return {
+        name: value if (switch := switches[name]) is None else switch.value
+        for name, value in given.items()
+        if switches[name] is None or value
+    }
 
 
 def _option(
@@ -215,7 +229,7 @@ def _option(
     plain, marks = _unwrapped(hint)
     repeated = get_origin(_without_none(plain)) in (list, tuple)
     shown = Parameter(
-        name=_flag_of(name, hint) if kind is _OPTION else name.upper(),
+        name=flag_of(name, hint) if kind is _OPTION else name.upper(),
         help=help_text or None,
         negative=() if repeated or default is False else None,
         show_default=_shown if _is_shown(default) and "default:" not in help_text else False,
@@ -226,12 +240,6 @@ def _option(
     own = [mark for mark in marks if isinstance(mark, Parameter)]
     annotation = Annotated[plain, shown, *own]  # type: ignore[valid-type]
     return inspect.Parameter(name, kind, default=default, annotation=annotation)
-
-
-def _flag_of(name: str, hint: Any) -> str:
-    """The flag of a field, "" for none."""
-    extras = [mark.extra or {} for mark in _unwrapped(hint)[1] if isinstance(mark, msgspec.Meta)]
-    return next((str(extra[FLAG]) for extra in extras if FLAG in extra), f"--{name.replace('_', '-')}")
 
 
 def _unwrapped(hint: Any) -> tuple[Any, list[Any]]:

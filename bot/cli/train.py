@@ -22,10 +22,12 @@ from bot.cli.shared import (
     Workers,
     length_of,
 )
+from game.options import Count
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import learning.cfr.run
     import learning.hands.plan
     import learning.reinforcement.plan
     import learning.reward.training
@@ -230,6 +232,33 @@ def rl(
     return _report(out, card, as_json=as_json)
 
 
+@command()
+def cfr(
+    plan: learning.cfr.run.CfrPlan,
+    *,
+    out: Annotated[
+        OutputFolder,
+        Parameter(help="Folder of the node table; a stopped run resumes, a finished one goes on."),
+    ],
+    iterations: Count = 10_000,
+    as_json: AsJson = False,
+) -> int:
+    """Learn when to play which policy in two-player mahjong.
+
+    Monte-Carlo counterfactual regret minimisation over abstract policies, after the CFR-p paper. The node
+    table is a SQLite file in --out (docs/two-player.md).
+
+    Args:
+        plan: the run.
+        out: folder of the node table.
+        iterations: iterations in all, earlier ones included.
+        as_json: whether to print JSON.
+    """
+    from learning.cfr.run import learn, print_run
+
+    return print_run(plan, learn(plan, iterations, out, quiet=as_json), out, as_json=as_json)
+
+
 def _report(out: Path, card: Card, *, as_json: bool) -> int:
     from policies.checkpoint import describe
     from policies.checkpoint.card import encode_card
@@ -243,4 +272,5 @@ TRAIN: Final = (
     hands,
     reward,
     rl,
+    cfr,
 )

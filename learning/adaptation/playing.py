@@ -1,4 +1,4 @@
-"""Takes hands from self-play, adapts the policy to each, and tests it, in a worker process."""
+"""`suzaku eval adaptation`: hands of self-play, the policy adapted to each, and tests of it."""
 
 from __future__ import annotations
 
@@ -6,28 +6,29 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import process_time
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import numpy as np
 
-from game.events import GameEvent
+from game.errors import ConfigError
 from game.layout import PHASE_TURN
-from game.observation import Observation
 from game.settlement import placements
-from game.state import clone
 from game.warmup import warm_up
 from game.workers.pool import Work
+from learning.adaptation.figures import AdaptationFigures, figures_of
 from learning.adaptation.plan import AdaptationPlan, AdaptedTo, HandRow
-from learning.matches.watched import play_watched
+from learning.measure import Measurement, Moment, found_in_game
 from policies.adaptation.trial import worth_of_deals
+from policies.checkpoint import files_of
+from policies.checkpoint.card import MODELS
 from policies.checkpoint.files import reader_of
-from policies.deals import Deals, RoundView, UniformDeals
+from policies.deals import Deals, UniformDeals
 from policies.deals.deal import true_deals
+from policies.deals.named import settings_of
 from policies.draws import drawn_bits
-from policies.named import Files
-from policies.rollout import Choice, PolicyChooser, Request, Times
-from policies.slots import Policy
+from policies.named import Files, folder_of_named, load_named
+from policies.rollout import Choice, Request
 from policies.thinking import Thinker, ThinkingSettings, load_thinker
 
 _TABLES: Final = 128
@@ -35,70 +36,16 @@ _PICK, _LEARN, _TEST, _TRIAL = range(4)
 """Purposes of random numbers."""
 
 
-class DealtHand(msgspec.Struct, frozen=True):
-    """A hand to adapt to.
-
-    Attributes:
-        view: what the player sees.
-        record: the same with all hands.
-        events: of the game so far.
-    """
-
-    view: RoundView
-    record: np.void
-    events: tuple[GameEvent, ...]
-
-
-class HandFinder:
-    """A chooser that plays by a policy, and keeps moments to adapt at.
+def adapter(setup: tuple[AdaptationPlan, Files]) -> Work[int, HandRow]:
+    """Load everything; return the function that adapts to a hand and tests it.
 
     Args:
-        policy: fills the five slots.
-        later: whether later draws of a round count, not the first.
-
-    Attributes:
-        found: of each player and round, the moments so far.
+        setup: the plan, and the policy's six checkpoints.
     """
-
-    def __init__(self, policy: Policy, *, later: bool) -> None:
-        self._chooser = PolicyChooser(policy)
-        self._later = later
-        self.found: list[DealtHand] = []
-
-    def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
-        """Decide; see `policies.rollout.Chooser`."""
-        for request in requests:
-            if request.record["phase"] == PHASE_TURN and self._counts(request):
-                events = tuple(request.table.events)
-                self.found.append(DealtHand(RoundView.of(request), clone(request.record), events))
-        return self._chooser.choose(requests, times)
-
-    def close(self, times: Times) -> None:
-        """Nothing to do; see `policies.rollout.Chooser`."""
-
-    def _counts(self, observation: Observation) -> bool:
-        record, player = observation.record, observation.player
-        return bool((record["river_size"][player] > 0 or record["meld_count"][player] > 0) == self._later)
-
-
-class AdaptationSetup(msgspec.Struct, frozen=True):
-    """Setup of a worker.
-
-    Attributes:
-        plan: what is measured.
-        files: the policy's six checkpoints.
-    """
-
-    plan: AdaptationPlan
-    files: Files
-
-
-def adapter(setup: AdaptationSetup) -> Work[int, HandRow]:
-    """Load everything; return the function that adapts to a hand and tests it."""
     warm_up()
-    plan = setup.plan
+    plan, files = setup
     settings = ThinkingSettings(sampler=plan.sampler, reward=plan.reward, adaptation=plan.settings)
-    thinker = load_thinker(Path(), settings, plan.compute, reader_of(setup.files))
+    thinker = load_thinker(Path(), settings, plan.compute, reader_of(files))
     experiment = _Experiment(plan, thinker)
 
     def adapt(number: int) -> Iterator[HandRow]:
@@ -154,17 +101,54 @@ class _Experiment:
         place = placements(tuple(int(score) for score in record["scores"]))[view.player]
         return HandRow(number, int(record["round_index"]), place, float(before.mean()), tuple(found))
 
-    def _hand(self, number: int) -> DealtHand | None:
+    def _hand(self, number: int) -> Moment | None:
         """A hand of game ``number``, drawn from all that its players had at such a moment."""
         plan = self._plan
-        finder = HandFinder(self._policy, later=plan.moment == "middle")
-        play_watched(finder, "adaptation", plan.seed, number, plan.length)
-        if not finder.found:
-            return None
-        return finder.found[drawn_bits(plan.seed, number, _PICK) % len(finder.found)]
+        found = found_in_game(
+            self._look,
+            self._policy,
+            purpose="adaptation",
+            seed=plan.seed,
+            number=number,
+            length=plan.length,
+        )
+        return found[drawn_bits(plan.seed, number, _PICK) % len(found)] if found else None
 
-    def _tests(self, hand: DealtHand, number: int) -> Deals:
+    def _look(self, request: Request, _: Choice) -> Moment | None:
+        """The hand at a first own draw of a round, or at a later one."""
+        record, player = request.record, request.player
+        later = bool(record["river_size"][player] > 0 or record["meld_count"][player] > 0)
+        if record["phase"] != PHASE_TURN or later != (self._plan.moment == "middle"):
+            return None
+        return Moment.of(request)
+
+    def _tests(self, hand: Moment, number: int) -> Deals:
         plan, seed = self._plan, drawn_bits(self._plan.seed, number, _TEST) >> 1
         if plan.moment == "start":
             return UniformDeals().deals(hand.view, plan.tests, seed)
         return true_deals(hand.view, hand.record, plan.tests, seed)
+
+
+def make_plan(**given: Any) -> AdaptationPlan:
+    """The plan with the fields that were given.
+
+    Raises:
+        ConfigError: a setting is not possible, or the sampler or the policy does not exist.
+        CheckpointError: the policy's checkpoints cannot be used.
+    """
+    plan = AdaptationPlan(**given, identity="")
+    settings_of(plan.sampler)
+    return msgspec.structs.replace(plan, identity=load_named(plan.policy).identity)
+
+
+def _setup(plan: AdaptationPlan) -> tuple[AdaptationPlan, Files]:
+    return plan, files_of(folder_of_named(plan.policy), MODELS)
+
+
+def _figures(plan: AdaptationPlan, rows: Sequence[HandRow]) -> AdaptationFigures:
+    if not any(row.adapted for row in rows):
+        raise ConfigError("no player of these games had such a hand; give more --hands")
+    return figures_of(plan, rows)
+
+
+ADAPTATION: Final = Measurement("adaptation", AdaptationPlan, HandRow, _figures, _setup, adapter)

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from game.reports import write_report
 from learning.arena.convergence import RunningAverage, convergence
-from learning.arena.coverage import EQUAL, Coverage, coverage
-from learning.arena.plan import CHALLENGER, CHAMPION, ArenaPlan
+from learning.arena.plan import CHALLENGER, CHAMPION, EQUAL, ArenaPlan
 from learning.matches.figures import (
     PlayFigures,
     Side,
@@ -38,7 +36,6 @@ class ArenaReport(PlayFigures, frozen=True):
         challenger: its figures.
         champions: their figures.
         convergence: development over the games of the challenger's average placement.
-        coverage: how often the interval of a small run drawn from these games contains 2.5; if requested.
     """
 
     plan: ArenaPlan
@@ -49,7 +46,10 @@ class ArenaReport(PlayFigures, frozen=True):
     challenger: Side
     champions: Side
     convergence: tuple[RunningAverage, ...] = msgspec.field(default=(), name="course")
-    coverage: Coverage | None = None
+
+    def __str__(self) -> str:
+        """The report for people."""
+        return "\n".join(_lines(self))
 
 
 def report(
@@ -60,7 +60,6 @@ def report(
     seconds: float = 0.0,
     played: int = 0,
     times: dict[str, float] | None = None,
-    coverage_runs: int = 0,
 ) -> ArenaReport | None:
     """Report on games; None while no duplicate set is complete.
 
@@ -71,7 +70,6 @@ def report(
         seconds: duration.
         played: games of this start.
         times: CPU seconds per game, by task.
-        coverage_runs: number of small runs to draw from the games, to count the intervals that contain 2.5.
     """
     rows = sorted(rows, key=lambda row: row.number)
     sets = whole_sets(plan, rows)
@@ -96,7 +94,6 @@ def report(
         games_per_s=played / seconds if seconds else 0.0,
         times=times or {},
         convergence=convergence(mean_place(counts), plan.set_games),
-        coverage=coverage(counts, plan.set_games, coverage_runs) if coverage_runs else None,
     )
 
 
@@ -139,12 +136,6 @@ def placements_of(sets: Sequence[Sequence[GameRow]]) -> Floats:
 # --- for people -------------------------------------------------------------------------------------------
 
 
-def print_report(found: ArenaReport, *, as_json: bool) -> int:
-    """Print the report; exit code 1 if the figures do not represent the players."""
-    write_report(found, lambda found: "\n".join(_lines(found)), as_json=as_json)
-    return found.exit_code
-
-
 def headline(found: ArenaReport) -> str:
     """The players, the games and their walls, in one line."""
     plan = found.plan
@@ -165,8 +156,6 @@ def _lines(found: ArenaReport) -> Iterable[str]:
     )
     yield from (f"caution: {line}" for line in found.many_faults)
     yield from lines_of((found.challenger, found.champions))
-    if found.coverage:
-        yield str(found.coverage)
     if found.plan.caution:
         yield f"caution: {found.plan.caution}"
     yield from (f"fault: {line}" for line in found.faults)

@@ -6,8 +6,7 @@ import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from learning.arena.coverage import EQUAL
-from learning.arena.plan import ArenaPlan
+from learning.arena.plan import EQUAL, ArenaPlan
 from learning.arena.report import ArenaReport, placements_of, report, whole_sets
 from learning.matches.runner import OnProgress, SeriesRunner
 from learning.matches.statistics import first_clear
@@ -23,7 +22,6 @@ def run(
     folder: Path | None = None,
     records: bool = False,
     sequential: bool = False,
-    coverage_runs: int = 0,
     on_progress: OnProgress = lambda _games, _of, _decisions: None,
 ) -> ArenaReport | None:
     """Play the games that are missing, and report on all.
@@ -35,7 +33,6 @@ def run(
         folder: folder of the results; an earlier run in it is resumed. None to keep none.
         records: also keep every game's record in the folder.
         sequential: stop as soon as one side is clearly better.
-        coverage_runs: number of small runs to draw from the games, to count the intervals that contain 2.5.
         on_progress: called with the progress.
 
     Returns:
@@ -56,20 +53,18 @@ def run(
             plan,
             runner.rows,
             sequential=sequential,
-            coverage_runs=coverage_runs,
             seconds=runner.seconds,
             played=runner.played,
             times=runner.times,
         )
 
 
-def look(folder: Path, *, sequential: bool = False, coverage_runs: int = 0) -> ArenaReport | None:
+def look(folder: Path, *, sequential: bool = False) -> ArenaReport | None:
     """Report on the results in a folder, finished or not, without playing.
 
     Args:
         folder: folder of the results.
         sequential: ignore games past the point where one side was clearly better.
-        coverage_runs: number of small runs to draw from the games, to count the intervals that contain 2.5.
 
     Returns:
         None if no duplicate set is complete.
@@ -78,9 +73,7 @@ def look(folder: Path, *, sequential: bool = False, coverage_runs: int = 0) -> A
         ReplayError: there are no results, or they cannot be read.
     """
     plan, rows = read_results(folder, ArenaPlan)
-    return report_of(
-        plan, {row.number: row for row in rows}, sequential=sequential, coverage_runs=coverage_runs
-    )
+    return report_of(plan, {row.number: row for row in rows}, sequential=sequential)
 
 
 def report_of(
@@ -88,7 +81,6 @@ def report_of(
     rows: Mapping[int, GameRow],
     *,
     sequential: bool,
-    coverage_runs: int,
     seconds: float = 0.0,
     played: int = 0,
     times: dict[str, float] | None = None,
@@ -101,7 +93,6 @@ def report_of(
         plan,
         [row for row in rows.values() if row.number < end],
         clear=clear is not None,
-        coverage_runs=coverage_runs,
         seconds=seconds,
         played=played,
         times=times,

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 import numpy as np
-from msgspec import structs
+from msgspec import Meta, structs
 from numpy.typing import NDArray
 
 from game.jit import kernel
-from game.reports import write_report
+from game.options import INTERNAL, Seed
 from game.two_player.draws import shuffle
 from game.two_player.layout import PLAYERS, POSITION, TILES
 from game.two_player.log import DuelLog
@@ -31,17 +31,17 @@ _MOST_SETS: Final = 2_000
 
 
 class DuelPlan(msgspec.Struct, frozen=True):
-    """What is played.
+    """A duel.
 
     Attributes:
         players: two, by name.
-        deals: each is played twice, with seats exchanged.
-        seed: of the deals and draws.
+        deals: deals; each is played in both seats.
+        seed: seed of deals and choices.
     """
 
-    players: tuple[str, str]
-    deals: int
-    seed: int
+    players: Annotated[tuple[str, str], INTERNAL]
+    deals: Annotated[int, Meta(ge=1, le=10_000_000)] = 10_000
+    seed: Seed = 0
 
 
 class DuelReport(msgspec.Struct, frozen=True):
@@ -80,6 +80,23 @@ class DuelReport(msgspec.Struct, frozen=True):
     workers: int
     seconds: float
     games_per_s: float | None
+
+    def __str__(self) -> str:
+        """The report for people."""
+        one, other = self.players
+        points = self.points
+        speed = f", {self.games_per_s:,.0f} games/s" if self.games_per_s else ""
+        return "\n".join(
+            [
+                f"{one} against {other}: {self.deals:,} deals in both seats, seed {self.seed}",
+                f"points a game  {points.value:+.4f}  (95 %: {points.low:+.4f} to {points.high:+.4f})",
+                f"drawing first  {self.as_first:+.4f}, second {self.as_second:+.4f}",
+                f"won            {self.wins:6.2%}, of these for 2 points {self.double_wins:6.2%}",
+                f"lost           {self.losses:6.2%}, of these for 2 points {self.double_losses:6.2%}",
+                f"wall ran out   {self.exhausted:6.2%}",
+                f"{self.games:,} games in {self.seconds:.1f} s on {self.workers} processes{speed}",
+            ]
+        )
 
 
 def play_duels(plan: DuelPlan, *, workers: int | None = None) -> DuelReport:
@@ -187,27 +204,4 @@ def _report(
         workers,
         seconds,
         speed,
-    )
-
-
-def print_duels(report: DuelReport, *, as_json: bool) -> int:
-    """Print the report; return the exit code."""
-    write_report(report, _text, as_json=as_json)
-    return 0
-
-
-def _text(report: DuelReport) -> str:
-    one, other = report.players
-    points = report.points
-    speed = f", {report.games_per_s:,.0f} games/s" if report.games_per_s else ""
-    return "\n".join(
-        [
-            f"{one} against {other}: {report.deals:,} deals in both seats, seed {report.seed}",
-            f"points a game  {points.value:+.4f}  (95 %: {points.low:+.4f} to {points.high:+.4f})",
-            f"drawing first  {report.as_first:+.4f}, second {report.as_second:+.4f}",
-            f"won            {report.wins:6.2%}, of these for 2 points {report.double_wins:6.2%}",
-            f"lost           {report.losses:6.2%}, of these for 2 points {report.double_losses:6.2%}",
-            f"wall ran out   {report.exhausted:6.2%}",
-            f"{report.games:,} games in {report.seconds:.1f} s on {report.workers} processes{speed}",
-        ]
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import permutations, product
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from learning.cfr.tree import ChanceNode, DecisionNode, OutcomeNode, Step
 
@@ -84,7 +84,9 @@ def _comparison(cards: Sequence[int], shared: int) -> int:
     return 1 if cards[0] > cards[1] else -1
 
 
-KNOWN_GAMES: Final = {
+GameName: TypeAlias = Literal["kuhn", "leduc"]
+
+KNOWN_GAMES: Final[dict[GameName, KnownGame]] = {
     "kuhn": KnownGame(kuhn, -1 / 18, 'H. W. Kuhn, "A simplified two-person poker", 1950'),
     "leduc": KnownGame(leduc, -0.085606, "the value that solvers of the game agree on"),
 }

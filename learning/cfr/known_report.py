@@ -3,19 +3,37 @@
 from __future__ import annotations
 
 import time
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
+from msgspec import Meta
 
-from game.errors import ConfigError
-from game.reports import write_report
-from learning.cfr.known_games import KNOWN_GAMES
-from learning.cfr.regrets import update_of
+from game.options import Seed
+from learning.cfr.known_games import KNOWN_GAMES, GameName
+from learning.cfr.regrets import UPDATES, Update
 from learning.cfr.response import exploitability, value_of
 from learning.cfr.solver import TreeSolver
 from learning.cfr.tree import lay_out
 
 _CHECKS: Final = 10
+
+
+class KnownGamePlan(msgspec.Struct, frozen=True):
+    """A game to solve.
+
+    Attributes:
+        game: the game.
+        update: variant of CFR: cfr, plus (CFR+) or linear.
+        external: sample chance and the opponent (external sampling).
+        iterations: iterations to do.
+        seed: seed of the samples.
+    """
+
+    game: GameName = "kuhn"
+    update: Update = "cfr"
+    external: bool = False
+    iterations: Annotated[int, Meta(ge=1, le=100_000_000)] = 20_000
+    seed: Seed = 0
 
 
 class KnownPoint(msgspec.Struct, frozen=True):
@@ -53,25 +71,29 @@ class KnownGameReport(msgspec.Struct, frozen=True):
     points: list[KnownPoint]
     equilibrium: dict[str, list[float]]
 
+    def __str__(self) -> str:
+        """The report for people."""
+        sampling = ", external sampling" if self.external else ""
+        lines = [
+            f"{self.game}: {self.nodes:,} nodes, {self.infosets} information sets; "
+            f"{self.update}{sampling}, {self.points[-1].iterations:,} iterations in {self.seconds:.2f} s",
+            f"known value {self.known_value:.6f} ({self.source})",
+            "",
+            "iterations      value   error  exploitability",
+        ]
+        lines += [
+            f"{point.iterations:>10,} {point.value:>10.6f} {abs(point.value - self.known_value):>7.0e} "
+            f"{point.exploitability:>15.6f}"
+            for point in self.points
+        ]
+        return "\n".join(lines)
 
-def solve(game: str, *, update: str, external: bool, iterations: int, seed: int) -> KnownGameReport:
-    """Solve a game.
 
-    Args:
-        game: name in `learning.cfr.known_games.KNOWN_GAMES`.
-        update: variant of CFR.
-        external: use external sampling.
-        iterations: number of iterations.
-        seed: of the samples.
-
-    Raises:
-        ConfigError: there is no such game or variant.
-    """
-    if game not in KNOWN_GAMES:
-        raise ConfigError(f"--game: found {game}, expected {' or '.join(KNOWN_GAMES)}")
-    known = KNOWN_GAMES[game]
+def solve(plan: KnownGamePlan) -> KnownGameReport:
+    """Solve a game."""
+    known, iterations = KNOWN_GAMES[plan.game], plan.iterations
     tree, information = lay_out(known.rules)
-    solver = TreeSolver(tree, update_of(update), external=external, seed=seed)
+    solver = TreeSolver(tree, UPDATES[plan.update], external=plan.external, seed=plan.seed)
     points: list[KnownPoint] = []
     seconds = 0.0
     for due in sorted({max(1, iterations * part // _CHECKS) for part in range(1, _CHECKS + 1)}):
@@ -85,37 +107,14 @@ def solve(game: str, *, update: str, external: bool, iterations: int, seed: int)
         for number, known_to in enumerate(information)
     }
     return KnownGameReport(
-        game,
+        plan.game,
         known.value,
         known.source,
-        update,
-        external,
+        plan.update,
+        plan.external,
         len(tree.player),
         len(information),
         seconds,
         points,
         equilibrium,
     )
-
-
-def print_known(report: KnownGameReport, *, as_json: bool) -> int:
-    """Print the report; return the exit code."""
-    write_report(report, _text, as_json=as_json)
-    return 0
-
-
-def _text(report: KnownGameReport) -> str:
-    sampling = ", external sampling" if report.external else ""
-    lines = [
-        f"{report.game}: {report.nodes:,} nodes, {report.infosets} information sets; "
-        f"{report.update}{sampling}, {report.points[-1].iterations:,} iterations in {report.seconds:.2f} s",
-        f"known value {report.known_value:.6f} ({report.source})",
-        "",
-        "iterations      value   error  exploitability",
-    ]
-    lines += [
-        f"{point.iterations:>10,} {point.value:>10.6f} {abs(point.value - report.known_value):>7.0e} "
-        f"{point.exploitability:>15.6f}"
-        for point in report.points
-    ]
-    return "\n".join(lines)

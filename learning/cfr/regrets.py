@@ -6,10 +6,12 @@ lets a sum of regrets fall below zero.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
-from game.errors import ConfigError
 from game.jit import kernel
+
+Update: TypeAlias = Literal["cfr", "plus", "linear"]
+"""Variant of CFR."""
 
 
 class RegretUpdate(NamedTuple):
@@ -28,23 +30,12 @@ class RegretUpdate(NamedTuple):
     alternate: bool
 
 
-UPDATES: Final[dict[str, RegretUpdate]] = {
+UPDATES: Final[dict[Update, RegretUpdate]] = {
     "cfr": RegretUpdate(0, 0, False, False),
     "plus": RegretUpdate(0, 1, True, True),
     "linear": RegretUpdate(1, 1, False, False),
 }
 """Zinkevich et al. 2007; Tammelin 2014 (CFR+); Brown and Sandholm 2019 (linear CFR)."""
-
-
-def update_of(name: str) -> RegretUpdate:
-    """The variant of a name.
-
-    Raises:
-        ConfigError: there is none.
-    """
-    if name not in UPDATES:
-        raise ConfigError(f"--update: found {name}, expected {', '.join(UPDATES)}")
-    return UPDATES[name]
 
 
 @kernel

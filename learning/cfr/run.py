@@ -9,24 +9,24 @@ from __future__ import annotations
 import time
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 
 from game.distribution import require
-from game.errors import ConfigError
+from game.options import Count, Seed
 from game.reports import write_report
 from learning.cfr.benchmark import deal_series, measure, summed_up
 from learning.cfr.deal_tree import new_deal_tree
 from learning.cfr.node_table import NODES_FILE, CurvePoint, NodeFolder, visited
 from learning.cfr.plot import PLOT_FILE, draw_curve
-from learning.cfr.regrets import update_of
+from learning.cfr.regrets import UPDATES, Update
 from learning.cfr.sampling import NodeSums, learn_deals, new_sums
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages
 from learning.runs.state import RunFolder
 
-SAMPLINGS: Final = ("chance", "external")
 _STEP: Final = 500
 """Most iterations between two looks at whether to stop: about a second."""
 _REGULAR_EPOCHS: Final = 20
@@ -34,27 +34,23 @@ _GROWTH: Final = 5
 
 
 class CfrPlan(msgspec.Struct, frozen=True):
-    """What determines the numbers of a run.
+    """Everything that determines the numbers of a run.
 
     Attributes:
-        sampling: "chance" or "external".
-        update: variant of CFR, known to `learning.cfr.regrets.update_of`.
-        epoch: iterations between evaluations. After 20 epochs, evaluations come whenever the iterations
-            have grown by a fifth.
-        deals: of the benchmark.
-        seed: of deals and samples.
+        sampling: policies that an iteration tries on its deal. chance: all of both players; external: all of
+            one player, and a drawn one of the other.
+        update: variant of CFR: cfr, plus (CFR+) or linear.
+        epoch: iterations between evaluations; after 20 of these, evaluations come less often, whenever the
+            iterations have grown by a fifth.
+        deals: deals of each evaluation.
+        seed: seed of deals and samples.
     """
 
-    sampling: str = "chance"
-    update: str = "cfr"
-    epoch: int = 500
-    deals: int = 3_000
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.sampling not in SAMPLINGS:
-            raise ConfigError(f"--sampling: found {self.sampling}, expected {' or '.join(SAMPLINGS)}")
-        update_of(self.update)
+    sampling: Literal["chance", "external"] = "chance"
+    update: Update = "cfr"
+    epoch: Count = 500
+    deals: Annotated[int, Meta(ge=1, le=1_000_000)] = 3_000
+    seed: Seed = 0
 
     def next_evaluation(self, done: int) -> int:
         """Iterations at the first evaluation after some iterations.
@@ -135,7 +131,7 @@ class CfrRun:
             learn_deals(
                 self.sums,
                 self._tree,
-                update_of(plan.update),
+                UPDATES[plan.update],
                 plan.sampling == "external",
                 deal_series(plan.seed, training=True),
                 self.done + 1,
@@ -187,28 +183,27 @@ class CfrRun:
 
 
 class CfrReport(msgspec.Struct, frozen=True):
-    """What a run did: its settings, where its table is, and its evaluations."""
+    """A run: its plan, the file of its table, and its evaluations."""
 
     plan: CfrPlan
     table: str
     curve: list[CurvePoint]
 
+    def __str__(self) -> str:
+        """The report for people."""
+        lines = ["iterations   nodes  seconds  exploitability  one game  best policy"]
+        lines += [
+            f"{point.iterations:>10,} {point.nodes:>7,} {point.seconds:>8.1f} "
+            f"{point.exploitability:>15.4f} {point.sampled:>9.4f} {point.fixed:>12.4f}"
+            for point in self.curve
+        ]
+        return "\n".join([*lines, self.table])
+
 
 def print_run(plan: CfrPlan, curve: list[CurvePoint], out: Path, *, as_json: bool) -> int:
     """Print the report of a run, and draw its curve beside the table; return the exit code."""
     draw_curve(curve, out / PLOT_FILE)
-    write_report(CfrReport(plan, str(out / NODES_FILE), curve), _text, as_json=as_json)
-    return 0
-
-
-def _text(report: CfrReport) -> str:
-    lines = ["iterations   nodes  seconds  exploitability  one game  best policy"]
-    lines += [
-        f"{point.iterations:>10,} {point.nodes:>7,} {point.seconds:>8.1f} {point.exploitability:>15.4f} "
-        f"{point.sampled:>9.4f} {point.fixed:>12.4f}"
-        for point in report.curve
-    ]
-    return "\n".join([*lines, report.table])
+    return write_report(CfrReport(plan, str(out / NODES_FILE), curve), as_json=as_json)
 
 
 def regret_bound(sums: NodeSums, iterations: int) -> float:

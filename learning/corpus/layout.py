@@ -29,6 +29,7 @@ PARTS_FOLDER: Final = "parts"
 
 Split: TypeAlias = Literal["train", "validation", "test"]
 Room: TypeAlias = Literal["ippan", "joukyuu", "tokujou", "houou"]
+Part: TypeAlias = Literal[Split, "all"]
 SPLITS: Final[tuple[Split, ...]] = get_args(Split)
 ROOMS: Final[tuple[Room, ...]] = get_args(Room)
 """In the order of their numbers in the index; games of a private lobby are classed by their type bits."""

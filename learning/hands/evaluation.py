@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 
 from game.errors import ConfigError
-from learning.accuracy.data import opened, players_of
+from game.options import Count, NotNegative, Share, flag
+from learning.accuracy.data import GamesPlan, opened, players_of
 from learning.hands.figures import (
     DangerFigures,
     ModelFigures,
@@ -22,49 +24,55 @@ from learning.hands.figures import (
 from learning.hands.foresight import HandDecisions, decisions_of, foreseen_by_samples, foreseen_directly
 from learning.hands.rule_danger import danger_by_rule
 from learning.samples.choice import ALL_PLAYERS, SelectedDecisions
-from learning.supervised.plan import Selection
-from policies.checkpoint import HAND_MODELS, models_in
+from policies.checkpoint import HAND_MODELS, HandModel, models_in
 from policies.hands.autoregressive import AutoregressiveSettings, load_autoregressive
 from policies.hands.diffusion import DiffusionSettings, load_diffusion
-from policies.hands.direct import HAND_MODELS_FOLDER, DirectModel
+from policies.hands.direct import DirectModel
 from policies.hands.generation import Generator
 
 _DIRECT: Final = "direct"
 
 
-class HandsEvaluation(msgspec.Struct, frozen=True, kw_only=True):
-    """What is measured, and how.
+class HandsEvaluation(GamesPlan, frozen=True, kw_only=True):
+    """A measurement of models of hands.
 
     Attributes:
-        folder: the models.
-        models: the ones to measure; all in the folder if empty.
-        split: part of the corpus; that of the source if empty.
-        rooms: rooms of the games; all if empty.
-        games: number of games to draw; 0 for all.
+        models: only this model; may be repeated.
         decisions: decisions at which hands are generated.
         discards: discards whose danger is foreseen.
-        samples: hands for each opponent and decision.
-        diffusion: how the diffusion model generates; several to compare them.
-        autoregressive: how the autoregressive model does.
-        seed: seed of the samples.
+        hands: hands to generate for each opponent at each decision.
+        steps: steps of the diffusion; default: those it was distilled for, or 12; may be repeated.
+        noise: share of the noise of DDPM at each step; 0 is DDIM; default: 0 if distilled, else 1.
+        guidance: strength of the diffusion's guidance.
+        greedy: round greedily as in the paper, not all hands together.
+        one_tile: autoregressive: ask the network for every tile, not for three.
+        match_ready: make as many generated hands ready as the direct model expects.
     """
 
-    folder: Path = HAND_MODELS_FOLDER
-    models: tuple[str, ...] = ()
-    split: str = ""
-    rooms: tuple[str, ...] = ()
-    games: int = 0
-    decisions: int = 1000
-    discards: int = 50_000
-    samples: int = 100
-    diffusion: tuple[DiffusionSettings, ...] = (DiffusionSettings(),)
-    autoregressive: tuple[AutoregressiveSettings, ...] = (AutoregressiveSettings(),)
-    seed: int = 0
+    models: Annotated[tuple[HandModel, ...], flag("--model")] = ()
+    decisions: Annotated[int, Meta(ge=2)] = 1000
+    discards: Annotated[int, Meta(ge=2)] = 50_000
+    hands: Count = 100
+    steps: tuple[Count, ...] = ()
+    noise: Share | None = None
+    guidance: NotNegative = 0.0
+    greedy: bool = False
+    one_tile: bool = False
+    match_ready: bool = True
 
-    def __post_init__(self) -> None:
-        unknown = [name for name in self.models if name not in HAND_MODELS]
-        if unknown:
-            raise ConfigError(f"model: no model {unknown[0]!r}; there are {', '.join(HAND_MODELS)}")
+    @property
+    def diffusion(self) -> tuple[DiffusionSettings, ...]:
+        """How the diffusion model generates; several to compare them."""
+        return tuple(
+            DiffusionSettings(
+                steps=steps,
+                noise=self.noise,
+                guidance=self.guidance,
+                rounding="greedy" if self.greedy else "together",
+                match_ready=self.match_ready,
+            )
+            for steps in self.steps or (0,)
+        )
 
 
 class HandsReport(msgspec.Struct, frozen=True):
@@ -93,12 +101,15 @@ class HandsReport(msgspec.Struct, frozen=True):
     danger: tuple[DangerFigures, ...]
 
 
-def evaluate_hands(data: Sequence[Path], plan: HandsEvaluation, *, quiet: bool = False) -> HandsReport:
+def evaluate_hands(
+    data: Sequence[Path], folder: Path, plan: HandsEvaluation, *, quiet: bool = False
+) -> HandsReport:
     """Measure models of hands.
 
     Args:
         data: a corpus, or records.
-        plan: what is measured.
+        folder: the models.
+        plan: the measurement.
         quiet: show no progress.
 
     Raises:
@@ -106,10 +117,9 @@ def evaluate_hands(data: Sequence[Path], plan: HandsEvaluation, *, quiet: bool =
         ConfigError: the folder has none of the models, or no game matches.
         ReplayError: there is no corpus, or it cannot be read.
     """
-    samplers, direct = _models(plan)
+    samplers, direct = _models(folder, plan)
     with opened(data) as source:
-        players = players_of(source, plan.split, Selection(rooms=plan.rooms), plan.games, plan.seed)  # type: ignore[arg-type]
-        games = players.games
+        games = players_of(source, plan).games
         choice = SelectedDecisions(games, np.full(len(games), ALL_PLAYERS, np.uint8))
         decisions = decisions_of(source.corpus, choice, plan.decisions, plan.seed)
         figures: list[ModelFigures] = []
@@ -120,7 +130,7 @@ def evaluate_hands(data: Sequence[Path], plan: HandsEvaluation, *, quiet: bool =
             figures.append(model_figures(f"{_DIRECT}, more", foreseen_directly(direct, many), many))
             danger = _danger(direct, many)
         for name, load in samplers.items():
-            found = foreseen_by_samples(load(), decisions, plan.samples, plan.seed, title=name, quiet=quiet)
+            found = foreseen_by_samples(load(), decisions, plan.hands, plan.seed, title=name, quiet=quiet)
             figures.append(model_figures(name, found, decisions))
         return HandsReport(
             split=plan.split or source.split,
@@ -135,22 +145,24 @@ def evaluate_hands(data: Sequence[Path], plan: HandsEvaluation, *, quiet: bool =
         )
 
 
-def _models(plan: HandsEvaluation) -> tuple[Mapping[str, Callable[[], Generator]], DirectModel | None]:
-    """What loads each sampler, by the name it has in the report, and the direct model."""
-    there = models_in(plan.folder)
+def _models(
+    folder: Path, plan: HandsEvaluation
+) -> tuple[Mapping[str, Callable[[], Generator]], DirectModel | None]:
+    """A function that loads each sampler, by its name in the report, and the direct model."""
+    there = models_in(folder)
     wanted = [name for name in HAND_MODELS if name in (plan.models or there)]
     if not wanted:
-        raise ConfigError(f"{plan.folder}: no model of hands; run `suzaku train hands`")
+        raise ConfigError(f"{folder}: no model of hands; run `suzaku train hands`")
     samplers: dict[str, Callable[[], Generator]] = {}
     if "diffusion" in wanted:
         for diffusion in plan.diffusion:
-            samplers[_named(diffusion)] = lambda how=diffusion: load_diffusion(plan.folder, how)  # type: ignore[misc]
+            samplers[_named(diffusion)] = lambda how=diffusion: load_diffusion(folder, how)  # type: ignore[misc]
     if "autoregressive" in wanted:
-        for tiles in plan.autoregressive:
-            name = "autoregressive" if tiles.together else "autoregressive, one tile at a time"
-            name += "" if tiles.match_ready else ", ready not matched"
-            samplers[name] = lambda how=tiles: load_autoregressive(plan.folder, how)  # type: ignore[misc]
-    return samplers, DirectModel.load(plan.folder) if _DIRECT in wanted else None
+        name = "autoregressive, one tile at a time" if plan.one_tile else "autoregressive"
+        name += "" if plan.match_ready else ", ready not matched"
+        tiles = AutoregressiveSettings(together=not plan.one_tile, match_ready=plan.match_ready)
+        samplers[name] = lambda: load_autoregressive(folder, tiles)
+    return samplers, DirectModel.load(folder) if _DIRECT in wanted else None
 
 
 def _named(how: DiffusionSettings) -> str:

@@ -10,15 +10,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 
 from game.actions import ActionKind
-from game.errors import ConfigError, ReplayError
-from game.reports import write_report
-from learning.corpus.layout import SPLITS, split_of
+from game.errors import ReplayError
+from game.options import Count, Seed
+from learning.corpus.layout import SPLITS, Part, split_of
 from learning.corpus.sources import load, stored_games
 from learning.losses.figures import Pair, Risk, Slope, risk, slope
 from learning.losses.playing_out import Choices, play_out
@@ -48,18 +49,19 @@ class LossPlan(msgspec.Struct, frozen=True):
     """The plan of a measurement.
 
     Attributes:
-        games: maximum number of games.
-        split: split of the games; "all" for any.
-        worlds: walls drawn for each decision that is played out.
-        policy: the policy that judges, averaged over twelve permutations, and plays on, with one.
-        seed: seed of everything random.
+        games: maximum number of games; the first matching ones are used.
+        split: split to use: train, validation, test or all.
+        worlds: walls sampled for each decision that is played out.
+        policy: networks that judge, averaged over twelve permutations, and play on, with one: network,
+            phoenix, large or a folder of checkpoints.
+        seed: seed of all samples.
     """
 
-    games: int
-    split: str
-    worlds: int
-    policy: str
-    seed: int
+    games: Count = 50
+    split: Part = "all"
+    worlds: Annotated[int, Meta(ge=2)] = 12
+    policy: str = "network"
+    seed: Seed = 0
 
 
 class Losses(msgspec.Struct, frozen=True):
@@ -112,6 +114,11 @@ class LossReport(msgspec.Struct, frozen=True, kw_only=True):
     slopes: dict[str, Slope]
     risks: dict[str, Risk]
 
+    @property
+    def exit_code(self) -> int:
+        """Exit code of the command: 130 if it was stopped."""
+        return 130 if self.stopped else 0
+
 
 class _Sums:
     """Sums over games."""
@@ -146,12 +153,6 @@ class _Sums:
         )
 
 
-def print_report(report: LossReport, *, as_json: bool) -> int:
-    """Print the report; return the exit code, 130 if it was stopped."""
-    write_report(report, as_json=as_json)
-    return 130 if report.stopped else 0
-
-
 def study(paths: Sequence[Path], plan: LossPlan, *, quiet: bool) -> LossReport:
     """Measure; on Ctrl-C, report on the games finished so far.
 
@@ -161,11 +162,9 @@ def study(paths: Sequence[Path], plan: LossPlan, *, quiet: bool) -> LossReport:
         quiet: print no progress.
 
     Raises:
-        ConfigError: the split or the policy does not exist.
+        ConfigError: the policy does not exist.
         ReplayError: there are no records, or none that can be used.
     """
-    if plan.split not in (*SPLITS, "all"):
-        raise ConfigError(f"--split {plan.split}: the splits are {', '.join(SPLITS)} and all")
     judge, player = load_named(plan.policy, 12).policy, load_named(plan.policy).policy
     predictor = predictor_on(SHIPPED)
     sums, started = _Sums(), monotonic()

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from learning.arena.convergence import RunningAverage
-from learning.arena.coverage import EQUAL
 from learning.arena.page.drawing import WIDTH, Drawing, Scale
+from learning.arena.plan import EQUAL
 from learning.matches.figures import Side
 from learning.matches.statistics import Estimate
 

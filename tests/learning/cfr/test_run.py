@@ -87,9 +87,3 @@ def test_another_run_s_folder_and_bad_tables_are_refused(tmp_path: Path) -> None
         carry_out(CfrRun(SMALL, 10, tmp_path), quiet=True)
     with pytest.raises(CheckpointMissing, match="not found"):
         read_table(tmp_path / "nothing.sqlite")
-
-
-@pytest.mark.parametrize(("name", "value"), [("sampling", "none"), ("update", "minus")])
-def test_unknown_variants_are_refused(name: str, value: str) -> None:
-    with pytest.raises(ConfigError, match=f"--{name}: found {value}, expected c"):
-        CfrPlan(**{name: value})

@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from learning.matches.measuring import MeasurementReport
-from learning.worlds.command import DEALS
+from game.reports import write_report
+from learning.measure import MeasurementReport
 from learning.worlds.figures import WorldsFigures, figures_of
 from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
 from learning.worlds.scores import HandErrors
@@ -116,10 +116,10 @@ def test_where_noise_leaves_nothing_the_correlation_is_not_defined() -> None:
 
 def test_the_report_names_every_sampler(found: WorldsFigures, capsys: pytest.CaptureFixture[str]) -> None:
     report = MeasurementReport(a_plan(("good", "poor", "none")), found)
-    assert DEALS.show(report, as_json=False) == 0
+    assert write_report(report, as_json=False) == 0
     text = capsys.readouterr().out
     assert all(name in text for name in ("good", "poor", "none"))
     assert "\nfigures points: " in text
     assert "\nfigures final: " in text
-    assert DEALS.show(report, as_json=True) == 0
+    assert write_report(report, as_json=True) == 0
     assert '"correlation"' in capsys.readouterr().out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -9,6 +10,8 @@ from typing import Final
 from cyclopts import App, Argument, CoercionError, CycloptsError, Token, UnusedCliTokensError
 
 from bot.cli import bench, corpus, traffic
+from bot.cli import eval as evaluation
+from bot.cli.arena import arena
 from bot.cli.ask import ask
 from bot.cli.check import check
 from bot.cli.command import Command
@@ -16,15 +19,22 @@ from bot.cli.completion import completion
 from bot.cli.config import config
 from bot.cli.convert import convert
 from bot.cli.dashboard import dashboard
+from bot.cli.duel import duel
 from bot.cli.engine import engine
 from bot.cli.games import games
 from bot.cli.lobby import lobby
-from bot.cli.options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, shortened
+from bot.cli.output import EXIT_FAILED
 from bot.cli.play import play
 from bot.cli.review import review
+from bot.cli.selfplay import selfplay
 from bot.cli.table import table
 from bot.cli.train import TRAIN
 from game.errors import BotError, ConfigError
+
+EXIT_USAGE: Final = 2
+EXIT_INTERRUPTED: Final = 130
+LONGEST_WORD: Final = 200
+"""Characters; file names are shorter."""
 
 COMMANDS: Final = (
     play,
@@ -37,6 +47,9 @@ COMMANDS: Final = (
     convert,
     review,
     ask,
+    arena,
+    selfplay,
+    duel,
     config,
     completion,
 )
@@ -44,6 +57,7 @@ GROUPS: Final[Sequence[tuple[str, str, Sequence[Command]]]] = (
     ("traffic", "Check captured frames.", (traffic.verify,)),
     ("corpus", "Build and check the training corpus.", (corpus.verify, corpus.build, corpus.extract)),
     ("train", "Train the networks on real games.", TRAIN),
+    ("eval", "Measure how good the networks are.", evaluation.EVAL),
     (
         "bench",
         "Run benchmarks.",
@@ -128,3 +142,12 @@ def _complain(message: str, code: int) -> int:
     if message:
         sys.stderr.write(f"suzaku: {shortened(redact(clean_text(message, keep_lines=True)))}\n")
     return code
+
+
+def shortened(text: str) -> str:
+    """A message with its overlong words cut short.
+
+    >>> shortened("no folder " + "x" * 5000)[-10:]
+    'xxxxxxxxx…'
+    """
+    return re.sub(rf"(\S{{{LONGEST_WORD}}})\S+", r"\1…", text)
