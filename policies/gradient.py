@@ -38,8 +38,6 @@ class PolicyBatch(NamedTuple):
         advantages: ``[B]`` float32.
         weights: ``[B]`` float32, decisions that each stands for.
         start: ``[B, K]`` float32, log-probabilities of the policy to stay near to; None without one.
-        drawn: ``[B, K]`` bool, the kinds that were drawn from; None for all that were legal. The policy that
-            learns is the one over these; its divergence from the start is that over all legal ones.
     """
 
     planes: Tensor
@@ -49,7 +47,6 @@ class PolicyBatch(NamedTuple):
     advantages: Tensor
     weights: Tensor
     start: Tensor | None = None
-    drawn: Tensor | None = None
 
 
 class PolicyObjective(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,17 +106,17 @@ def policy_loss(
         alpha: weight of the entropy.
     """
     batch = PolicyBatch(*(None if part is None else part.to(scores.device) for part in batch))  # type: ignore[arg-type]
-    drawn = batch.legal if batch.drawn is None else batch.drawn
-    log_all = log_policy(scores, drawn, objective.temperature)
+    log_all = log_policy(scores, batch.legal, objective.temperature)
     chosen = log_all.gather(1, batch.chosen[:, None]).squeeze(1)
     ratios = (chosen - batch.behaviour).exp()
     rejected = ratios.detach() > objective.reject
     every = log_all.exp()
     gains = _gains(ratios, batch.advantages, objective).masked_fill(rejected, 0.0)
-    entropies = -(every * log_all.masked_fill(~drawn, 0.0)).sum(1)
+    entropies = -(every * log_all.masked_fill(~batch.legal, 0.0)).sum(1)
     value = gains + alpha * entropies
     divergences = torch.zeros_like(chosen)
     if batch.start is not None:
+        # not `log_all`: in a graph of its own its gradients are rounded as in earlier runs
         whole = log_policy(scores, batch.legal, objective.temperature)
         apart = (whole - batch.start).masked_fill(~batch.legal, 0.0)
         divergences = (whole.exp() * apart).sum(1)

@@ -40,19 +40,16 @@ class Distribution(NamedTuple):
     probabilities: tuple[float, ...]
 
 
-def distribution_of(
-    answers: Sequence[SlotAnswer], temperature: float = 1.0, min_p: float = 0.0
-) -> Distribution:
+def distribution_of(answers: Sequence[SlotAnswer], temperature: float = 1.0) -> Distribution:
     """The options of one step and the probability of each.
 
     Args:
         answers: what the slots of the step answered.
         temperature: below 1 sharpens, above 1 flattens: the power 1 / temperature of probabilities or odds.
-        min_p: options less than this share as likely as the likeliest one are left out (min-p sampling).
 
     >>> riichi = [SlotAnswer(Slot.RIICHI, ("riichi",), (0.75,))]
-    >>> distribution_of(riichi).probabilities, distribution_of(riichi, min_p=0.5).probabilities
-    ((0.25, 0.75), (1.0,))
+    >>> distribution_of(riichi).probabilities
+    (0.25, 0.75)
     """
     options: list[Action | None] = []
     weights: list[float] = []
@@ -62,20 +59,10 @@ def distribution_of(
         options += answer.options
         for probability in answer.probabilities:
             weights.append(probability if answer.slot is Slot.DISCARD else _odds(probability))
-    if min_p:
-        options, weights = _likely(options, weights, min_p)
     if temperature != 1.0:
         weights = [weight ** (1.0 / temperature) for weight in weights]
     total = math.fsum(weights)
     return Distribution(tuple(options), tuple(weight / total for weight in weights))
-
-
-def _likely(
-    options: Sequence[Action | None], weights: Sequence[float], min_p: float
-) -> tuple[list[Action | None], list[float]]:
-    least = min_p * max(weights)
-    likely = [place for place, weight in enumerate(weights) if weight >= least]
-    return [options[place] for place in likely], [weights[place] for place in likely]
 
 
 def _odds(probability: float) -> float:
@@ -83,20 +70,19 @@ def _odds(probability: float) -> float:
     return sure / (1.0 - sure)
 
 
-def drawing(temperature: float = 1.0, stream: int = 0, min_p: float = 0.0) -> Picks:
+def drawing(temperature: float = 1.0, stream: int = 0) -> Picks:
     """Draws discards; all else is decided by the likeliest option.
 
     Args:
         temperature: as in `distribution_of`.
         stream: other numbers give other draws.
-        min_p: as in `distribution_of`.
     """
 
     def picks(request: Request) -> Pick:
         def pick(answers: Sequence[SlotAnswer]) -> Action | None:
             if answers[0].slot is not Slot.DISCARD:
                 return most_likely(answers)
-            found = distribution_of(answers, temperature, min_p)
+            found = distribution_of(answers, temperature)
             share = drawn_share(*request.moment, stream, _DISCARD_PURPOSE)
             return found.options[place_at(found.probabilities, share)]
 

@@ -1,11 +1,11 @@
-"""Discards drawn in games played to learn from: states, actions, behaviour probabilities, scores.
+"""Trajectories of self-play: states, sampled discards, their behaviour probabilities, and scores.
 
-States are kept as records of `game.layout.ROUND_STATE`, not as planes: these are six times as large, and the
-encoder makes them again when they are needed.
+States are kept as records of `game.layout.ROUND_STATE`. Planes are six times as large, and can be encoded
+again when they are needed.
 
-Many discards are clear, and teach next to nothing: a choice with probability p moves the logits by 1 - p at
-most. Thinning keeps a decision with a probability that falls with its clarity, and counts it for as many as
-it stands for. The expected gradient stays the same.
+Thinning leaves out most clear decisions: the gradient of a choice with probability p is at most 1 - p for
+each logit. A decision is kept with a probability that falls with its clarity, and weighted with the inverse
+of that probability, so that the expected gradient stays the same.
 """
 
 from __future__ import annotations
@@ -36,27 +36,26 @@ DECISION: Final = np.dtype(
         ("player", "i1"),  # absolute
         ("round", "i2"),  # the round in its game, from 0
         ("legal", "u8"),  # mask of the kinds that could be discarded
-        ("drawn", "u8"),  # of those drawn from
-        ("kind", "i1"),  # the kind that was
+        ("kind", "i1"),  # the kind that was discarded
         ("probability", "f4"),  # of that kind, by the policy that acted
-        ("weight", "f4"),  # decisions it stands for
+        ("weight", "f4"),  # number of decisions it represents
         ("hidden_seed", "u8"),  # determines what a guided policy was shown
     ]
 )
-"""A discard that was drawn."""
+"""A discard that was sampled from the policy."""
 
 _KEPT_PURPOSE: Final = 99
-"""Purpose of the draw that decides whether a discard is kept."""
+"""Number of the draw that decides whether a discard is kept; other draws of a moment have others."""
 
 
 class Trajectory(msgspec.Struct, frozen=True):
-    """A finished game, as far as one learns from it.
+    """The part of a finished game that learning uses.
 
     Attributes:
         number: the game's, as in its seating.
-        starts: ``[T]`` of `policies.reward.ROUND_START`: the rounds.
+        starts: ``[T]`` of `policies.reward.ROUND_START`, one for each round.
         scores: ``[4]`` final scores.
-        decisions: ``[N]`` of `DECISION`, of all players who learn.
+        decisions: ``[N]`` of `DECISION`, of all learning players.
         walls: ``[T, 136]`` int16, the wall of each round in deal order.
     """
 
@@ -75,16 +74,15 @@ class Trajectory(msgspec.Struct, frozen=True):
 
 
 class Recorder:
-    """A chooser that draws discards from a policy's probabilities, and records them.
+    """A chooser that samples discards from a policy's probabilities, and records them.
 
-    Take each game as the rollout yields it: once the rollout is closed, everything is forgotten.
+    Take each game as soon as the rollout yields it: `close` drops the rest.
 
     Args:
-        policy: fills the five slots; all but discards are decided by the likeliest option.
-        temperature: of the draws; see `policies.sampling.distribution_of`.
-        stream: other numbers give other draws over the same walls.
+        policy: fills the five slots; calls, riichi and wins take the likeliest option.
+        temperature: sampling temperature; see `policies.sampling.distribution_of`.
+        stream: seed of the samples; another gives other games over the same walls.
         thinned: keep a decision with the standard deviation of its choice as probability; if not, keep all.
-        min_p: leaves unlikely discards out of the draws; see `policies.sampling.distribution_of`.
     """
 
     def __init__(
@@ -94,15 +92,13 @@ class Recorder:
         temperature: float = 1.0,
         stream: int = 0,
         thinned: bool = False,
-        min_p: float = 0.0,
     ) -> None:
-        self._chooser = PolicyChooser(policy, drawing(temperature, stream, min_p))
-        self._temperature, self._stream, self._min_p = temperature, stream, min_p
-        self._thinned = thinned
+        self._chooser = PolicyChooser(policy, drawing(temperature, stream))
+        self._temperature, self._stream, self._thinned = temperature, stream, thinned
         self._games: defaultdict[int, _RunningTrajectory] = defaultdict(_RunningTrajectory)
 
     def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
-        """Decide, and record; see `policies.rollout.Chooser`."""
+        """Choose, and record the discards; see `policies.rollout.Chooser`."""
         choices = self._chooser.choose(requests, times)
         for request, choice in zip(requests, choices, strict=True):
             if choice.verdict is not None and choice.verdict.by_slot:
@@ -112,11 +108,11 @@ class Recorder:
         return choices
 
     def close(self, times: Times) -> None:
-        """Forget all games; see `policies.rollout.Chooser`."""
+        """Drop all games; see `policies.rollout.Chooser`."""
         self._games.clear()
 
     def take(self, game: FinishedGame) -> Trajectory:
-        """The trajectory of a game that has ended, which is then forgotten."""
+        """Return the trajectory of a game that has ended, and drop it here."""
         found = self._games.pop(game.seating.number, None) or _RunningTrajectory()
         starts = round_starts(game.events)
         ending = game.events[-1]
@@ -133,29 +129,28 @@ class Recorder:
         )
 
     def take_decisions(self, number: int) -> NDArray[np.void]:
-        """``[N]`` of `DECISION`: the discards drawn so far in a game, or a round of it; then forgotten."""
+        """Return ``[N]`` of `DECISION`, the discards of a game or round so far, and drop them here."""
         found = self._games.pop(number, None) or _RunningTrajectory()
         return np.array(found.rows, DECISION)
 
     def _record(self, request: Request, answer: SlotAnswer, action: Action) -> None:
-        drawn = distribution_of((answer,), self._temperature, self._min_p)
-        legal, kinds = _kinds(answer.options), _kinds(drawn.options)
-        if _is_one(kinds):  # no choice
+        sampled = distribution_of((answer,), self._temperature)
+        legal = _kinds(sampled.options)
+        if _is_one(legal):  # no choice
             return
-        kept = min(1.0, _deviation(drawn)) if self._thinned else 1.0
+        kept = min(1.0, _deviation(sampled)) if self._thinned else 1.0
         if drawn_share(*request.moment, self._stream, _KEPT_PURPOSE) >= kept:
             return
         game, number = self._games[request.number], len(request.table.results)
         if number not in game.walls:
             game.walls[number] = np.array(request.table.wall, np.int16)
-        probability = drawn.probabilities[drawn.options.index(action)]
+        probability = sampled.probabilities[sampled.options.index(action)]
         game.rows.append(
             (
                 request.record.copy(),
                 request.player,
                 number,
                 legal,
-                kinds,
                 action.tile >> 2,
                 probability,
                 1.0 / kept,
@@ -165,7 +160,7 @@ class Recorder:
 
 
 class _RunningTrajectory:
-    """The records of a game in progress."""
+    """The recorded decisions and walls of a game in progress."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[object, ...]] = []
@@ -173,7 +168,7 @@ class _RunningTrajectory:
 
 
 def _kinds(discards: Sequence[Action | None]) -> int:
-    """Mask of the kinds of some discards."""
+    """Bit mask of the kinds of some discards."""
     found = 0
     for discard in discards:
         assert discard is not None, "a discard"
@@ -187,5 +182,5 @@ def _is_one(kinds: int) -> bool:
 
 
 def _deviation(options: Distribution) -> float:
-    """Standard deviation of a choice: the root of the mean squared length of the gradient of its logits."""
+    """Standard deviation of a choice: the root mean square norm of the gradient of its logits."""
     return math.sqrt(max(0.0, 1.0 - math.fsum(p * p for p in options.probabilities)))

@@ -135,10 +135,11 @@ def loader(
         samples: stop after about this many samples; default: all.
         seed: seed of the sample order and the tile permutations.
     """
-    from learning.samples.loader_bench import bench_loader, print_bench
+    from game.reports import write_report
+    from learning.samples.loader_bench import bench_loader
 
     found = bench_loader(corpus, slot, seed=seed, workers=workers, samples=samples)
-    return print_bench(found, as_json=as_json)
+    return write_report(found, as_json=as_json)
 
 
 @command()
@@ -213,13 +214,14 @@ def training(
         seed: seed of weights, sample order and tile permutations.
         as_json: whether to print JSON.
     """
+    from game.reports import write_report
     from learning.supervised.plan import make_plan
-    from learning.supervised.training_bench import bench_training, print_training
+    from learning.supervised.training_bench import bench_training
 
     plan = make_plan(
         model, preset=preset, tower=tower, features=features or None, precision=precision, seed=seed
     )
-    return print_training(bench_training(plan, corpus, seconds=seconds), as_json=as_json)
+    return write_report(bench_training(plan, corpus, seconds=seconds), as_json=as_json)
 
 
 @command()
@@ -253,10 +255,11 @@ def rl(
         seed: seed of walls and draws.
         as_json: whether to print JSON.
     """
+    from game.reports import write_report
     from game.workers.ordered import default_workers
     from learning.matches.store import compute_for
     from learning.reinforcement.plan import make_reinforcement_plan
-    from learning.reinforcement.throughput import bench_rl, print_learning_bench
+    from learning.reinforcement.throughput import bench_rl
     from learning.supervised.plan import training_precision
     from policies.named import folder_of_named
 
@@ -270,4 +273,4 @@ def rl(
         compute=compute_for(None, device, precision),
     )
     found = bench_rl(plan, folder_of_named(start), workers or default_workers())
-    return print_learning_bench(found, as_json=as_json)
+    return write_report(found, as_json=as_json)

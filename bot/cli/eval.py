@@ -140,7 +140,6 @@ def hands(
         plots: folder for plots of shanten and waits.
         as_json: whether to print JSON.
     """
-
     from game.reports import write_report
     from learning.hands.evaluation import evaluate_hands, save_plots
     from policies.device import use_one_thread

@@ -19,7 +19,6 @@ from learning.corpus.follow import BROKEN, TABLE, WHOLE, Follower
 from learning.corpus.order import Oddity, Outcome, end_findings, start_findings, went_on
 from learning.corpus.results import drawn_findings, win_findings
 from learning.corpus.rounds import RecordedRound, split_rounds
-from learning.corpus.walls import wall_findings
 from replays.record import GameRecord
 from replays.wall import Wall, game_walls
 
@@ -145,7 +144,7 @@ class Checker:
                     yield RecordDifference(name, played.name, 0, "order", -1, text)
             if walls:
                 dice = record.dice[number] if number < len(record.dice) else (0, 0)
-                for turn, text in wall_findings(played, walls[number], dice):
+                for turn, text in _wall_findings(played, walls[number], dice):
                     yield RecordDifference(name, played.name, turn, "wall", -1, text)
             found, last = self._round(name, played)
             yield from found
@@ -207,3 +206,35 @@ def _fault(
             text = f"the round has no result, or something stands after it: {event!r}"
     whom = -1 if player == TABLE else player
     return RecordDifference(name, played.name, turn, kind, whom, text, forbidden=forbidden)
+
+
+def _wall_findings(played: RecordedRound, wall: Wall, dice: tuple[int, int]) -> Iterator[tuple[int, str]]:
+    """Compare deal, draws, indicators and dice with a wall: discards before each difference, and its text."""
+    start = played.start
+    if dice != wall.dice:
+        yield 0, f"dice {dice} in the record, {wall.dice} from the seed"
+    for player, (theirs, ours) in enumerate(zip(start.hands, wall.hands(start.dealer), strict=True)):
+        if theirs != ours:
+            yield 0, f"player {player} is dealt {theirs}, {ours} from the seed"
+    for replacement, drawn, tiles in (
+        (False, played.live, wall.draws),
+        (True, played.replacements, wall.replacements),
+    ):
+        number = _first_difference(drawn, tiles)
+        if number is not None:
+            what = "replacement" if replacement else "draw"
+            due = tiles[number] if number < len(tiles) else "none"
+            turn = played.turn_of_draw(number, replacement=replacement)
+            yield turn, f"{what} {number + 1} is {drawn[number]}, {due} from the seed"
+    number = _first_difference(played.indicators, wall.indicators)
+    if number is not None:
+        yield played.turns, f"indicators {played.indicators} in the record, {wall.indicators} from the seed"
+    for win in played.wins:
+        if win.ura_indicators and win.ura_indicators != wall.ura_indicators[: len(win.ura_indicators)]:
+            yield played.turns, f"ura {win.ura_indicators} in the record, {wall.ura_indicators} from the seed"
+
+
+def _first_difference(theirs: list[int], ours: tuple[int, ...]) -> int | None:
+    if tuple(theirs) == ours[: len(theirs)]:
+        return None
+    return next((n for n, tile in enumerate(theirs) if n >= len(ours) or tile != ours[n]), None)

@@ -10,8 +10,15 @@ from msgspec import Meta
 
 from game.errors import ConfigError
 from game.options import INTERNAL
-from learning.supervised.plan import PRESET_SIZES, SamplesPlan, Selection, faults_in, training_precision
-from policies.checkpoint import HAND_MODELS, HandModel
+from learning.supervised.plan import (
+    PRESET_SIZES,
+    PresetName,
+    SamplesPlan,
+    Selection,
+    faults_in,
+    training_precision,
+)
+from policies.checkpoint import HandModel
 from policies.features.table import HOSEI, LITE
 from policies.networks import Architecture, architecture_of, outputs_of
 
@@ -62,8 +69,6 @@ class HandsPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             faults.append(f"hidden: {self.hidden} must be 0 to 1")
         if not self.scale > 0:
             faults.append(f"scale: {self.scale} must be above 0")
-        if self.distil < 0:
-            faults.append(f"distil: {self.distil} must not be below 0")
         if self.distil and self.model != "diffusion":
             faults.append(f"distil: only diffusion takes steps, not the {self.model} model")
         if faults:
@@ -71,7 +76,7 @@ class HandsPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def architecture(self) -> Architecture:
-        """The architecture of the direct model."""
+        """Shape of the direct model."""
         return architecture_of("suits", self.features, outputs_of("direct", "suits"), self.width, self.depth)
 
 
@@ -83,9 +88,9 @@ _LEARNING_RATES: Final = {"direct": 4e-3, "diffusion": 3e-3, "autoregressive": 3
 
 
 def make_hands_plan(
-    model: str,
+    model: HandModel,
     *,
-    preset: str = "small",
+    preset: PresetName = "small",
     precision: str = "auto",
     width: int | None = None,
     depth: int | None = None,
@@ -99,23 +104,15 @@ def make_hands_plan(
     Raises:
         ConfigError: a setting is not valid.
     """
-    for name in HAND_MODELS:
-        if name == model:
-            break
-    else:
-        raise ConfigError(f"no model {model!r}; there are {', '.join(HAND_MODELS)}")
-    if preset not in PRESET_SIZES:
-        raise ConfigError(f"preset: no preset {preset!r}; there are {', '.join(PRESET_SIZES)}")
-    chosen = training_precision(precision)
     of_preset = PRESET_SIZES[preset]
-    usual = (of_preset.width, of_preset.depth) if name == "direct" else _GENERATOR_SIZES
+    usual = (of_preset.width, of_preset.depth) if model == "direct" else _GENERATOR_SIZES
     return HandsPlan(
-        model=name,
+        model=model,
         features=features or LITE,
         width=width if width is not None else usual[0],
         depth=depth if depth is not None else usual[1],
-        learning_rate=learning_rate if learning_rate is not None else _LEARNING_RATES[name],
-        precision=chosen,
+        learning_rate=learning_rate if learning_rate is not None else _LEARNING_RATES[model],
+        precision=training_precision(precision),
         selection=Selection(**(selection or {})),
         **settings,
     )

@@ -10,23 +10,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from learning.runs.learner import Learner
-from policies.compute import FloatPrecision
+from learning.runs.learner import Learner, LearnerPlan
 from policies.networks import YES, YES_NO, Network, architecture_of
 
 ROWS_LEARNED: Final = 512
 """Decisions whose layers are in memory at once: more are no faster."""
-
-
-class LearnerSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The plan of a `learning.runs.learner.Learner` in self-play."""
-
-    features: str
-    without: tuple[str, ...] = ()
-    weight_decay: float = 0.0
-    averaging: float = 0.99
-    seed: int = 0
-    precision: FloatPrecision = "fp32"
 
 
 class CriticBatch(NamedTuple):
@@ -35,7 +23,7 @@ class CriticBatch(NamedTuple):
     Attributes:
         planes: ``[B, C, 34]`` uint8 with 255 for 1.
         rewards: ``[B]`` float32, in units of their standard deviation.
-        weights: ``[B]`` float32, decisions that each stands for.
+        weights: ``[B]`` float32, number of decisions that each represents.
     """
 
     planes: Tensor
@@ -44,16 +32,16 @@ class CriticBatch(NamedTuple):
 
 
 class Critic:
-    """A small network with suits apart that learns the mean reward of positions.
+    """A small network that learns the value of a position: the expected reward of its round.
 
-    The value is the difference of its two outputs.
+    The value is the difference of the network's two outputs.
 
     Args:
         features: feature set of the planes.
         width: channels.
         depth: blocks.
-        seed: of the weights.
-        threads: that share a batch.
+        seed: seed of the weights.
+        threads: threads that share a batch.
 
     Attributes:
         features: feature set of the planes.
@@ -63,9 +51,9 @@ class Critic:
         self.features = features
         torch.manual_seed(seed)
         shape = architecture_of("suits", features, YES_NO, width, depth)
-        # positions of a block resemble each other, so there is no batch to normalise over
+        # positions of a block are too alike for batch statistics
         network = Network(msgspec.structs.replace(shape, normalised=False))
-        settings = LearnerSettings(features=features, seed=seed, averaging=0.98, weight_decay=1e-3)
+        settings = LearnerPlan(features=features, seed=seed, averaging=0.98, weight_decay=1e-3)
         self._learner: Learner[CriticBatch] = Learner(
             network, settings, threads, loss=_loss, frozen=True, rows=ROWS_LEARNED
         )

@@ -1,4 +1,4 @@
-"""How strong a policy is against the one it started from, over the same walls at every evaluation."""
+"""Evaluation of a policy against the one it started from, over the same walls every time."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def against_start(
     """Duplicate games of a candidate against three copies of the start.
 
     Args:
-        plan: of the run; its seed determines the walls, which are never those of self-play.
+        plan: plan of the run; its seed determines the walls, which are never those of self-play.
         candidate: folder of its five checkpoints.
-        start: folder of those of the start.
+        start: folder of the start's checkpoints.
         workers: processes; one per core if None.
         ray: address of a cluster to play on.
 

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from game.settlement import LAST_ROUND
-from learning.reinforcement.critic import ROWS_LEARNED, Critic, CriticBatch, LearnerSettings
+from learning.reinforcement.critic import ROWS_LEARNED, Critic, CriticBatch
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.samples import BlockSamples
-from learning.runs.learner import Learner
+from learning.runs.learner import Learner, LearnerPlan
 from policies.checkpoint import Card
 from policies.device import choose_compute
 from policies.features.draw import kinds_of
@@ -47,14 +47,14 @@ class PolicyLearner:
     """The discard model and its critic in training.
 
     Args:
-        plan: of the run.
+        plan: plan of the run.
         network: the discard network of the start.
         card: its card.
-        threads: that share a batch on a CPU.
+        threads: threads that share a batch on a CPU.
 
     Attributes:
         policy: network, averaged weights and optimiser of the discard model.
-        critic: predicts the reward of a round; None without a baseline.
+        critic: predicts rewards, as the baseline; None without one.
         entropy: weight and target of the entropy.
     """
 
@@ -67,7 +67,7 @@ class PolicyLearner:
         self._gamma = plan.gamma(0)
         self.policy: Learner[PolicyBatch] = Learner(
             guided_network(network) if plan.guided else copy.deepcopy(network),
-            LearnerSettings(
+            LearnerPlan(
                 features=self._features,
                 without=card.without,
                 weight_decay=plan.weight_decay,
@@ -169,7 +169,7 @@ class PolicyLearner:
         return loss
 
     def _follow_entropy(self) -> dict[str, float]:
-        """Adjust the weight of the entropy after the steps of a block; return what these measured."""
+        """Adjust the weight of the entropy after a block; return the mean measures of its steps."""
         seen, self._figures = self._figures.means(), PolicyFigures()
         if self.plan.entropy is None and not self.entropy.target:
             self.entropy.target = seen["entropy"]
@@ -177,7 +177,7 @@ class PolicyLearner:
         return {**seen, "entropy_target": self.entropy.target, "alpha": self.entropy.alpha}
 
     def _teach_critic(self, samples: BlockSamples, number: int, shown: Tensor) -> None:
-        """One step of the critic; ``shown`` are the policy's planes, which it may share."""
+        """Take a step of the critic; ``shown`` are the policy's planes, used if the critic has the same."""
         if self.critic is None:
             return
         shared = self.critic.features == self._features and not self.plan.guided
@@ -187,17 +187,17 @@ class PolicyLearner:
         self.critic.learn(batch, number, self.plan.critic_rate)
 
     def _normalised(self, samples: BlockSamples) -> tuple[BlockSamples, float]:
-        """Rewards divided by their standard deviation over recent blocks, and that of this block."""
+        """Divide rewards by their standard deviation over recent blocks; also return that of this block."""
         deviation = _deviation(samples.rewards, samples.decisions["weight"])
         self._scale = deviation if not self._scale else 0.9 * self._scale + 0.1 * deviation
         return samples._replace(rewards=samples.rewards / max(self._scale, 1e-6)), deviation
 
     def _advantages(self, samples: BlockSamples) -> tuple[NDArray[np.float32], float]:
         """Advantages of standard deviation 1, and the share of the rewards' variance the critic explains."""
-        weights, surprise = samples.decisions["weight"], samples.rewards - self._predicted(samples)
-        deviation = _deviation(surprise, weights)
+        weights, advantages = samples.decisions["weight"], samples.rewards - self._predicted(samples)
+        deviation = _deviation(advantages, weights)
         explained = 1.0 - (deviation / max(_deviation(samples.rewards, weights), 1e-6)) ** 2
-        return surprise / np.float32(max(deviation, 1e-6)), explained
+        return advantages / np.float32(max(deviation, 1e-6)), explained
 
     def _predicted(self, samples: BlockSamples) -> NDArray[np.float32]:
         """``[N]`` rewards predicted by the critic; zeros without one."""
@@ -224,7 +224,7 @@ class PolicyLearner:
 
     def _batch(self, samples: BlockSamples, advantages: NDArray[np.float32]) -> PolicyBatch:
         decisions, planes = samples.decisions, self._planes(samples, self._features)
-        if self.plan.guided:  # as in play
+        if self.plan.guided:  # the same hidden planes are dropped as in play
             drop_hidden(planes.numpy(), decisions["hidden_seed"], self._gamma)
         return PolicyBatch(
             planes=planes,
@@ -236,7 +236,7 @@ class PolicyLearner:
         )
 
     def _with_start(self, batch: PolicyBatch) -> PolicyBatch:
-        """The batch with the log-probabilities of the start, if the policy is held near it."""
+        """Add the log-probabilities of the start, if divergence from it is penalised."""
         return batch._replace(start=self._log_start(batch)) if self.plan.anchor else batch
 
     @torch.no_grad()
@@ -247,7 +247,7 @@ class PolicyLearner:
         return float((measures.divergences * (batch.weights / batch.weights.sum())).sum())
 
     def _log_start(self, batch: PolicyBatch) -> Tensor:
-        """Log-probabilities of the start, which sees no hidden planes."""
+        """Log-probabilities of the start, which has no hidden planes: those are the last ones."""
         planes = self._start.network.architecture.planes
         seen = np.ascontiguousarray(batch.planes[:, :planes].numpy())
         return log_policy(torch.from_numpy(self._start.scores(seen)), batch.legal, self.plan.temperature)

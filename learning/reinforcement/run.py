@@ -1,8 +1,7 @@
 """`suzaku train rl`: a run of self-play learning, block by block.
 
-The learner, the parameter store and the thread that gathers games live in one process, the actors in others.
-All of its state is in the run's folder. A run that is killed resumes at its last save, and plays and learns
-the same games with the same numbers.
+The learner, the parameter store and the thread that collects games run in one process, the actors in others.
+All state is in the run's folder: a killed run resumes at its last save, with the same games and numbers.
 
 Source: Suphx, arXiv:2003.13590, section 3.
 """
@@ -92,7 +91,7 @@ def learn_from_play(
 
 
 class ReinforcementRun:
-    """One run, as the loop of all runs sees it: a step takes a block of games.
+    """A run for `learning.runs.loop`; each of its steps is a block of games.
 
     Args:
         plan: the settings.
@@ -193,14 +192,14 @@ class ReinforcementRun:
         )
 
     def _forget(self, version: int) -> None:
-        """Drop the versions that no block to come is played with."""
+        """Drop the versions with which no later block is played."""
         plan = self.plan
         against_past = plan.seats == "one" and plan.opponents == "past"
         kept = range(0, version + 1, plan.past) if against_past else ()
         self._store.forget(version_for(plan, version), kept)
 
     def evaluate(self) -> EvaluationResult:
-        """Games of the averaged weights against the start."""
+        """Play the averaged weights against the start."""
         folder = self.folder.folder / CANDIDATE
         self._save(folder, {})
         report = against_start(self.plan, folder, self.start, workers=self._workers, ray=self._ray)
@@ -264,7 +263,7 @@ class ReinforcementRun:
 
 
 def copy_policy(start: Path, folder: Path, card: Card, weights: Mapping[str, torch.Tensor]) -> None:
-    """Write all six checkpoints of a policy: the discard model that learned, the others of the start.
+    """Write all six checkpoints of a policy: the learned discard model, and the start's other models.
 
     Args:
         start: folder of the others.
@@ -282,7 +281,7 @@ def copy_policy(start: Path, folder: Path, card: Card, weights: Mapping[str, tor
 
 
 def _rates(played: Sequence[LearnedGame]) -> Mapping[str, float]:
-    """Figures of the learning seats: shares of their rounds, points a game, places."""
+    """Statistics of the learning seats: rates per round, points a game, mean place."""
     learning = [
         (game.row, player)
         for game in played
@@ -301,7 +300,7 @@ def _rates(played: Sequence[LearnedGame]) -> Mapping[str, float]:
 
 
 def _notes(curves: Mapping[str, float]) -> dict[str, str]:
-    """Figures of a block shown beside the progress."""
+    """Statistics of a block shown beside the progress."""
     return {
         "entropy": f"{curves['policy/entropy']:.3f}",
         "kl": f"{curves['policy/divergence']:.2g}",
@@ -315,7 +314,7 @@ def _as_tensor(data: bytes) -> torch.Tensor:
 
 
 def _settings(plan: ReinforcementPlan) -> dict[str, bool | int | float | str]:
-    """The other settings that determine the numbers of a run; those that are not set are left out."""
+    """The other settings for the card; without those that are not set."""
     left_out = {"games", "compute", "seed", "precision", "learning_rate"}
     return {
         name: value

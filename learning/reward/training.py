@@ -33,7 +33,7 @@ from learning.corpus.layout import ROOMS, SPLIT_RULE, Room, Split
 from learning.corpus.reader import Corpus
 from learning.reward.games import GamesWithPlaces, played_games
 from learning.reward.report import RewardReport, mean_square_error, report_on
-from learning.runs.descent import Descent, backward
+from learning.runs.learner import Descent, backward
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages, run_folder
 from learning.supervised.plan import BatchSize, Channels, LearningRate
 from policies.checkpoint import Card, Data, Training, load, models_in, network_of, save
@@ -72,18 +72,9 @@ class RewardPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     seed: Seed = 0
 
     def __post_init__(self) -> None:
-        faults = [
-            f"{name}: {getattr(self, name)} must be above 0"
-            for name in ("hidden", "dense", "epochs", "batch_games", "learning_rate")
-            if getattr(self, name) <= 0
-        ]
-        faults += [
-            f"room: no room {room!r}; there are {', '.join(ROOMS)}"
-            for room in self.rooms
-            if room not in ROOMS
-        ]
-        if not 0.0 <= self.joined <= 1.0:
-            faults.append(f"joined: {self.joined} must be 0 to 1")
+        faults = []
+        if not self.learning_rate > 0:
+            faults.append(f"learning_rate: {self.learning_rate} must be above 0")
         if not all(map(math.isfinite, self.rewards)) or not any(self.rewards):
             faults.append(f"rewards: {self.rewards} must be finite, and not all zero")
         if faults:

@@ -1,4 +1,4 @@
-"""Memory of a training run: kept between steps, which need the same blocks again and again."""
+"""Keeps freed memory for the next training step, which needs blocks of the same sizes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _LARGEST: Final = 1 << 30
 
 
 def keep_freed_memory() -> bool:
-    """Keep what this process frees instead of giving it back to the system; return whether that is possible.
+    """Keep freed memory instead of returning it to the system; return whether that is possible.
 
-    glibc gives back blocks of 32 MB and more as soon as they are freed, and the system clears their pages
-    again for the next step. In a network of large tensors that takes longer than learning does
+    glibc returns blocks of 32 MB and more as soon as they are freed, and the system clears their pages again
+    for the next step. For large tensors that takes longer than the computation
     (`docs/history/measurements.md`). Other C libraries are left as they are.
     """
     try:

@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 from game.settlement import LAST_ROUND
 from learning.corpus.reader import Corpus, Numbers
 from learning.samples.choice import SelectedDecisions
-from learning.samples.decisions import by_decision
 from learning.samples.hidden import HiddenHands, hidden_hands, no_hands
-from learning.samples.positions import Positions, positions_of
+from learning.samples.positions import Positions, by_decision, positions_of
 from policies.chi_places import mirrored_places
 from policies.features.draw import kinds_of
 from policies.features.encode import Planes, encode

@@ -101,7 +101,6 @@ class PlayOutPool:
             behaviour=torch.from_numpy(np.log(decisions["probability"])),
             advantages=torch.from_numpy(self.advantages[owners].astype(np.float32)),
             weights=torch.from_numpy(decisions["weight"].astype(np.float32)),
-            drawn=torch.from_numpy(kinds_of(decisions["drawn"])),
         )
 
 

@@ -50,12 +50,6 @@ def test_temperature_sharpens_and_flattens() -> None:
     assert distribution_of(discards, 2.0).probabilities == pytest.approx((1 / 3, 2 / 3))
 
 
-def test_unlikely_options_are_left_out_before_the_temperature() -> None:
-    discards = [SlotAnswer(Slot.DISCARD, (RED, PLAIN), (0.2, 0.8))]
-    assert distribution_of(discards, min_p=0.25) == distribution_of(discards)
-    assert distribution_of(discards, 4.0, min_p=0.26) == ((PLAIN,), (1.0,))
-
-
 def test_what_has_no_probability_is_never_drawn() -> None:
     assert {place_at((0.0, 1.0, 0.0), share) for share in (0.0, 0.5, 1.0 - 2**-53)} == {1}
 

@@ -15,7 +15,7 @@ from policies.probabilities import chances
 from policies.random_play import RandomPolicy
 from policies.reward import round_starts
 from policies.rollout import FinishedGame, PolicyChooser, Rollout, Seating
-from policies.slots import Policy, Slot
+from policies.slots import Policy
 from policies.trajectories import Recorder, Trajectory
 from tests.policies.fakes import Undecided
 from tests.policies.models import a_network, a_policy
@@ -28,9 +28,8 @@ def played(
     players: tuple[int, int, int, int] = (0, 0, 0, 0),
     *,
     thinned: bool = False,
-    min_p: float = 0.0,
 ) -> list[tuple[FinishedGame, Trajectory]]:
-    recorder = Recorder(policy or Undecided(), thinned=thinned, min_p=min_p)
+    recorder = Recorder(policy or Undecided(), thinned=thinned)
     run = Rollout([recorder, PolicyChooser(RandomPolicy())], length="tonpuu")
     return [
         (game, recorder.take(game)) for game in run.play(Seating(n, 70 + n, players) for n in range(games))
@@ -67,19 +66,6 @@ def test_every_drawn_discard_is_remembered_with_its_state_and_probability() -> N
         assert decisions["probability"] == pytest.approx(expected, abs=1e-6)
         discards = [event for event in game.events if isinstance(event, Discard)]
         assert len(decisions) <= len(discards)
-
-
-def test_only_close_discards_are_drawn_and_recorded_with_min_p() -> None:
-    policy, least = load_policy(), 0.3
-    decisions = np.concatenate([found.decisions for _, found in played(policy, min_p=least, games=3)])
-    logits = policy.model(Slot.DISCARD).look(decisions["state"], decisions["player"], None, "tonpuu")
-    drawn = kinds_of(decisions["drawn"])
-    assert (drawn <= kinds_of(decisions["legal"])).all()
-    assert (drawn.sum(axis=1) > 1).all()
-    each = chances(logits, drawn)
-    assert len(decisions) > 30
-    assert (np.where(drawn, each, np.inf).min(axis=1) >= 0.99 * least * each.max(axis=1)).all()
-    assert decisions["probability"] == pytest.approx(each[np.arange(len(each)), decisions["kind"]], rel=1e-4)
 
 
 def test_thinned_decisions_stand_for_those_left_out() -> None:

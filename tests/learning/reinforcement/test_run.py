@@ -20,12 +20,18 @@ from learning.reinforcement.actors import Actors, LearnedGame
 from learning.reinforcement.learner import PolicyLearner
 from learning.reinforcement.run import ReinforcementRun
 from learning.runs import loop
-from learning.runs.state import STATE_FILE, read_curves
+from learning.runs.state import STATE_FILE
 from policies.checkpoint import load, models_in
 from policies.checkpoint.card import MODELS
 from tests.cli import run_cli
 from tests.learning.clusters import address, machines
-from tests.learning.reinforcement.setting import learn, save_start, short_plan, stop_after_a_block
+from tests.learning.reinforcement.setting import (
+    learn,
+    read_curves,
+    save_start,
+    short_plan,
+    stop_after_a_block,
+)
 
 __all__ = ["address", "machines"]
 

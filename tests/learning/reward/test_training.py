@@ -16,16 +16,18 @@ from game.settlement import placements
 from learning.corpus.reader import Corpus
 from learning.reward.games import GamesWithPlaces, played_games
 from learning.reward.report import (
+    AND_GAPS,
     CONSTANT,
     FORGETFUL,
     GAPS_TABLE,
     NETWORK,
+    ROUND_AND_PLACE,
     TABLE,
+    RewardTable,
     mean_square_error,
     one_by_one,
     report_on,
 )
-from learning.reward.tables import AND_GAPS, ROUND_AND_PLACE, RewardTable
 from learning.reward.training import RewardPlan, games_of, joined_late, lesson_of, loss_of, train_reward
 from learning.runs.state import RunFolder
 from policies.checkpoint import load
@@ -170,10 +172,7 @@ def test_the_places_of_games_seen_often_are_known(corpus: Corpus, tmp_path: Path
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"hidden": 0},
         {"learning_rate": 0.0},
-        {"joined": 1.5},
-        {"rooms": ("phoenix",)},
         {"rewards": (0.0,) * 4},
     ],
 )

@@ -19,7 +19,7 @@ from game import files
 from game.errors import ConfigError
 from learning.corpus.reader import Corpus
 from learning.reward.training import RewardPlan, train_reward
-from learning.runs.descent import Descent
+from learning.runs.learner import Descent
 from learning.runs.state import CURVES_FOLDER, STATE_FILE, RunFolder
 from learning.supervised.plan import TrainingPlan, make_plan
 from learning.supervised.run import train

@@ -7,9 +7,8 @@ import pytest
 
 from learning.corpus.reader import Corpus
 from learning.samples.choice import choose
-from learning.samples.decisions import by_decision
 from learning.samples.loader import Loader
-from learning.samples.positions import positions_of
+from learning.samples.positions import by_decision, positions_of
 from policies.features.table import HOSEI
 from policies.slots import Slot
 

@@ -209,12 +209,6 @@ def test_a_smaller_share_lies_within_a_larger_one(corpus: Corpus) -> None:
     assert set(fewer.games.tolist()) == shares[3] & set(games[::2].tolist())
 
 
-def test_only_the_requested_rooms(corpus: Corpus) -> None:
-    games = corpus.select()
-    assert len(choose(corpus, games, rooms=("houou",)).games) == len(games)
-    assert not choose(corpus, games, rooms=("ippan", "tokujou")).games.size
-
-
 def test_renamed_planes_go_with_renamed_labels(corpus: Corpus) -> None:
     choice = choose(corpus, corpus.select()[:2])
     plain = list(Loader(corpus, choice, batch_size=64, augment=False).epoch())

@@ -21,9 +21,8 @@ from learning.runs.state import STATE_FILE
 from learning.samples.loader import Loader
 from learning.samples.positions import count
 from learning.supervised.first_weights import first_network
-from learning.supervised.imitation import imitation_loss
 from learning.supervised.plan import TrainingPlan, make_plan
-from learning.supervised.run import Parent, choice_of, parent_of, train
+from learning.supervised.run import Parent, choice_of, imitation_loss, parent_of, train
 from policies.checkpoint import load, network_of
 from policies.features.table import HOSEI, LITE, SETS
 from policies.networks import Network, TowerName, plane_weights
@@ -105,7 +104,7 @@ from pathlib import Path
 import msgspec, torch
 torch.set_num_threads(1)
 from learning.runs import loop
-from learning.supervised.run import train
+from learning.supervised.run import imitation_loss, train
 from learning.corpus.reader import Corpus
 from learning.supervised.first_weights import first_network
 from learning.runs.learner import Learner
@@ -427,11 +426,8 @@ def test_as_many_games_as_hold_some_decisions(corpus: Corpus) -> None:
         ({"features": "lite-287/1"}, "features: lite-287/1 is for .* not for discard"),
         ({"features": "oracle/1"}, "features: oracle/1"),
         ({"without": ("ZZ",)}, "without: lite-239/1 has no group 'ZZ'"),
-        ({"width": 0, "passes": -1.0}, r"width: 0 must be above 0\npasses: -1.0"),
+        ({"passes": 0.0, "learning_rate": 0.0}, r"passes: 0.0 must be above 0\nlearning_rate: 0.0"),
         ({"selection": {"share": 0.0}}, "share: 0.0"),
-        ({"selection": {"rooms": ("attic",)}}, "room: no room 'attic'"),
-        ({"preset": "huge"}, "preset: no preset 'huge'"),
-        ({"precision": "int8"}, "precision: 'int8'"),
         ({"squeeze": 8, "tower": "pooled"}, "squeeze: only the tower suits"),
     ],
 )
