@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import learning.accuracy.evaluate
     import learning.adaptation.plan
     import learning.cfr.exploit_report
-    import learning.cfr.known_report
+    import learning.cfr.known_games
     import learning.hands.evaluation
     import learning.losses.study
     import learning.worlds.plan
@@ -141,8 +141,7 @@ def hands(
         as_json: whether to print JSON.
     """
     from game.reports import write_report
-    from learning.hands.evaluation import evaluate_hands
-    from learning.hands.plots import save_plots
+    from learning.hands.evaluation import evaluate_hands, save_plots
     from policies.device import use_one_thread
     from policies.hands.direct import HAND_MODELS_FOLDER
 
@@ -258,14 +257,14 @@ def exploitability(
 
 
 @command()
-def cfr(plan: learning.cfr.known_report.KnownGamePlan, *, as_json: AsJson = False) -> int:
+def cfr(plan: learning.cfr.known_games.KnownGamePlan, *, as_json: AsJson = False) -> int:
     """Check counterfactual regret minimisation on a game whose value is known.
 
     Reports the value and the exploitability of the average strategy as it learns; --json lists the strategy
     too.
     """
     from game.reports import write_report
-    from learning.cfr.known_report import solve
+    from learning.cfr.known_games import solve
 
     return write_report(solve(plan), as_json=as_json)
 

@@ -7,7 +7,7 @@ last save, and a finished one goes on if it is given more iterations.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -18,15 +18,18 @@ from msgspec import Meta
 from game.distribution import require
 from game.options import Count, Seed
 from game.reports import write_report
+from learning import plots
 from learning.cfr.benchmark import deal_series, measure, summed_up
 from learning.cfr.deal_tree import new_deal_tree
 from learning.cfr.node_table import NODES_FILE, CurvePoint, NodeFolder, visited
-from learning.cfr.plot import PLOT_FILE, draw_curve
 from learning.cfr.regrets import UPDATES, Update
 from learning.cfr.sampling import NodeSums, learn_deals, new_sums
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages
 from learning.runs.state import RunFolder
 
+PLOT_FILE: Final = "curve.svg"
+_LOGARITHMIC_FROM: Final = 100
+"""Iterations grown by this factor are spread out logarithmically."""
 _STEP: Final = 500
 """Most iterations between two looks at whether to stop: about a second."""
 _REGULAR_EPOCHS: Final = 20
@@ -204,6 +207,33 @@ def print_run(plan: CfrPlan, curve: list[CurvePoint], out: Path, *, as_json: boo
     """Print the report of a run, and draw its curve beside the table; return the exit code."""
     draw_curve(curve, out / PLOT_FILE)
     return write_report(CfrReport(plan, str(out / NODES_FILE), curve), as_json=as_json)
+
+
+def draw_curve(curve: Sequence[CurvePoint], path: Path) -> None:
+    """Draw the evaluations of a run.
+
+    Args:
+        curve: at least one.
+        path: of the SVG file.
+    """
+    iterations = [point.iterations for point in curve]
+    drawing = plots.figure(7.0, 4.0)
+    left = drawing.subplots()
+    left.plot(
+        iterations, [point.sampled for point in curve], color="#a83220", label="one game each, as the paper"
+    )
+    left.plot(iterations, [point.exploitability for point in curve], color="#2f7a66", label="expected scores")
+    left.plot(iterations, [point.fixed for point in curve], color="#6b7280", label="best single policy")
+    if iterations[-1] > _LOGARITHMIC_FROM * iterations[0]:
+        left.set_xscale("log")
+    lowest = min(0.0, *(point.fixed for point in curve))
+    left.set_ylim(lowest - 0.05, 1.3 * max(point.sampled for point in curve))  # room for the legend
+    left.axhline(0.0, color="#000000", linewidth=0.8)
+    left.set_xlabel("iterations")
+    left.set_ylabel("opponent's points a game")
+    left.grid(alpha=0.3)
+    left.legend(loc="upper right")
+    plots.save(drawing, path)
 
 
 def regret_bound(sums: NodeSums, iterations: int) -> float:

@@ -12,6 +12,7 @@ from msgspec import Meta
 
 from game.errors import ConfigError
 from game.options import Count, NotNegative, Share, flag
+from learning import plots
 from learning.accuracy.data import GamesPlan, opened, players_of
 from learning.hands.figures import (
     DangerFigures,
@@ -21,15 +22,22 @@ from learning.hands.figures import (
     shares_by_turn,
     true_shares,
 )
-from learning.hands.foresight import HandDecisions, decisions_of, foreseen_by_samples, foreseen_directly
-from learning.hands.rule_danger import danger_by_rule
+from learning.hands.foresight import (
+    HandDecisions,
+    danger_by_rule,
+    decisions_of,
+    foreseen_by_samples,
+    foreseen_directly,
+)
 from learning.samples.choice import ALL_PLAYERS, SelectedDecisions
 from policies.checkpoint import HAND_MODELS, HandModel, models_in
 from policies.hands.autoregressive import AutoregressiveSettings, load_autoregressive
 from policies.hands.diffusion import DiffusionSettings, load_diffusion
 from policies.hands.direct import DirectModel
 from policies.hands.generation import Generator
+from policies.towers.hands import SHANTEN_CLASSES
 
+_COLUMNS: Final = 2
 _DIRECT: Final = "direct"
 
 
@@ -188,3 +196,39 @@ def _danger(direct: DirectModel, decisions: HandDecisions) -> tuple[DangerFigure
     found = direct.read(decisions.states, decisions.players)
     heads = found.deal_ins[rows, np.arange(3), decisions.discards[:, None]].astype(np.float64)
     return danger_figures(danger_by_rule(decisions), heads, decisions)
+
+
+def save_plots(report: HandsReport, folder: Path) -> None:
+    """Draw the shanten by turn and the calibration of waits, as SVG."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shown = [each for each in report.models if not each.model.endswith("more")]
+    truth = np.array(report.by_turn)
+    drawing = plots.figure(10.0, 2.6 * (1 + len(shown)))
+    axes = drawing.subplots(len(shown) + 1, 1, sharex=True)
+    turns = np.arange(len(truth))
+    axes[0].plot(turns, truth @ np.arange(SHANTEN_CLASSES), label="games", color="black")
+    for each in shown:
+        axes[0].plot(turns, np.array(each.by_turn) @ np.arange(SHANTEN_CLASSES), label=each.model)
+    axes[0].set_ylabel("mean shanten")
+    axes[0].legend(fontsize="small")
+    for axis, each in zip(axes[1:], shown, strict=True):
+        for offset, shares, strength in ((-0.2, truth, 0.45), (0.2, np.array(each.by_turn), 1.0)):
+            below = np.zeros(len(turns))
+            for shanten in range(SHANTEN_CLASSES):
+                height = np.nan_to_num(shares[:, shanten])
+                axis.bar(turns + offset, height, 0.38, below, color=f"C{shanten}", alpha=strength)
+                below += height
+        axis.set_ylabel(each.model, fontsize="small")
+    axes[-1].set_xlabel("turn; shanten 0 at the bottom; left the games, right the model")
+    plots.save(drawing, folder / "shanten.svg")
+    drawing = plots.figure(8.0, 4.0)
+    for axis, name in zip(drawing.subplots(1, _COLUMNS), ("curve", "scaled_curve"), strict=True):
+        axis.plot((0, 1), (0, 1), ":", color="black")
+        for each in shown:
+            curve = np.array(getattr(each, name))
+            used = curve[:, 0] > 0
+            axis.plot(curve[used, 1], curve[used, 2], ".-", label=each.model)
+        axis.set_xlabel("foreseen share of waits" + (", after Platt scaling" if name != "curve" else ""))
+        axis.set_ylabel("actual share")
+        axis.legend(fontsize="small")
+    plots.save(drawing, folder / "waits.svg")

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from game.settlement import RewardKind
 from learning.matches.statistics import Estimate
-from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
-from learning.worlds.scores import HandErrors
+from learning.worlds.plan import DecisionWorlds, GameWorlds, HandErrors, SampledWorlds, WorldsPlan
 from policies.search import SearchSettings, shrunk
 from policies.thinking import SEARCHES
 
@@ -72,7 +71,7 @@ class SamplerFigures(msgspec.Struct, frozen=True):
 
     Attributes:
         name: the sampler.
-        scores: mean errors of its hands, as in `learning.worlds.scores.HandErrors`.
+        scores: mean errors of its hands, as in `learning.worlds.plan.HandErrors`.
         ms: CPU milliseconds a decision for sampling.
     """
 

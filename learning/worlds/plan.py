@@ -10,7 +10,6 @@ from msgspec import Meta
 from game.options import INTERNAL, Count, Seed, flag, switch
 from game.settlement import GameLength
 from learning.matches.store import ResumablePlan
-from learning.worlds.scores import HandErrors
 from policies.compute import IN_PLAY, Compute
 from policies.deals.named import SamplerSettings
 
@@ -60,6 +59,25 @@ class WorldsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields
     compute: Compute = IN_PLAY
     length: Annotated[GameLength, INTERNAL] = "hanchan"
     format: Annotated[str, INTERNAL] = FORMAT
+
+
+class HandErrors(msgspec.Struct, frozen=True):
+    """Squared errors of what the deals say on average, a mean over the opponents; 0 is perfect.
+
+    The variance that comes from the number of deals is subtracted, as if there were any number of them; the
+    variance that comes from few different hands behind them is not.
+
+    Attributes:
+        shanten: of the mean shanten.
+        tenpai: of the share of tenpai hands.
+        waits: of the share of deals in which a kind is a wait, summed over the kinds.
+        held: of the share of deals in which a kind is held, summed over the kinds.
+    """
+
+    shanten: float
+    tenpai: float
+    waits: float
+    held: float
 
 
 class SampledWorlds(msgspec.Struct, frozen=True):

@@ -9,8 +9,7 @@ import pytest
 from game.reports import write_report
 from learning.measure import MeasurementReport
 from learning.worlds.figures import WorldsFigures, figures_of
-from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
-from learning.worlds.scores import HandErrors
+from learning.worlds.plan import DecisionWorlds, GameWorlds, HandErrors, SampledWorlds, WorldsPlan
 
 WORLDS = 70
 NOISE = 900.0

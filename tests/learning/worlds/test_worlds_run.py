@@ -19,8 +19,8 @@ from learning.worlds.playing import (
     differences_of,
     judge_of_games,
     make_plan,
+    scores_of,
 )
-from learning.worlds.scores import scores_of
 from policies.deals import UniformDeals
 from tests.cli import run_cli
 from tests.policies.fakes import Undecided
