@@ -53,7 +53,7 @@ class AbstractGame(NamedTuple):
 
 
 class ResponseValue(NamedTuple):
-    """What best responses of one player are worth to it.
+    """Values of one player's best responses.
 
     Attributes:
         fitted: of the best response, on the deals that it was fitted to: the maximum there.

@@ -122,7 +122,7 @@ class KnownGamePlan(msgspec.Struct, frozen=True):
 
 
 class KnownPoint(msgspec.Struct, frozen=True):
-    """How far a solution is after some iterations."""
+    """The average strategy after some iterations."""
 
     iterations: int
     value: float

@@ -1,4 +1,4 @@
-"""How the variants of CFR weigh iterations.
+"""Weights of iterations in the variants of CFR.
 
 The variants differ in the weight of an iteration in the sums of regrets and of strategies, and CFR+ never
 lets a sum of regrets fall below zero.

@@ -1,4 +1,4 @@
-"""What a strategy is worth: its value, the exact best response to it, and its exploitability.
+"""The value of a strategy, the exact best response to it, and its exploitability.
 
 Source: the CFR-p paper, section 5, and M. Johanson et al., "Accelerating best response calculation in large
 extensive games", 2011.
@@ -23,7 +23,7 @@ class Response(NamedTuple):
     """A best response.
 
     Attributes:
-        value: what the responder gets, for the responder.
+        value: value of the game for the responder.
         strategy: ``[I, A]`` float64: the given strategy, with the responder's best actions in place of its
             rows. Where the responder follows the given strategy, and where it never comes, the
             rows stay.
@@ -34,7 +34,7 @@ class Response(NamedTuple):
 
 
 class Exploitability(NamedTuple):
-    """What best responses get out of a strategy.
+    """Values of the best responses to a strategy.
 
     Attributes:
         value: (first + second) / 2: 0 for an equilibrium, equation 8 of the paper.

@@ -26,7 +26,7 @@ from policies.two_player.abstraction import KEYS, POLICIES, policies_of
 
 
 class NodeSums(NamedTuple):
-    """What has been learned, by the number of the key.
+    """Sums of regrets and strategies, by the number of the key.
 
     Attributes:
         regrets: ``[KEYS, 3]`` float64, sums of counterfactual regrets.

@@ -1,4 +1,4 @@
-"""`suzaku eval hands`: compares what models foresee of hidden hands with the hands of real games."""
+"""`suzaku eval hands`: compares predictions of hidden hands with the hands of real games."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class HandsEvaluation(GamesPlan, frozen=True, kw_only=True):
 
     @property
     def diffusion(self) -> tuple[DiffusionSettings, ...]:
-        """How the diffusion model generates; several to compare them."""
+        """Settings of the diffusion model, one for each number of steps."""
         return tuple(
             DiffusionSettings(
                 steps=steps,
@@ -84,7 +84,7 @@ class HandsEvaluation(GamesPlan, frozen=True, kw_only=True):
 
 
 class HandsReport(msgspec.Struct, frozen=True):
-    """What was found.
+    """The results of a measurement.
 
     Attributes:
         split: part of the corpus.

@@ -1,4 +1,4 @@
-"""What models foresee about hidden hands at decisions of real games, in one form for all of them."""
+"""Predictions of hidden hands at decisions of real games, in one form for all models."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class HandDecisions(NamedTuple):
 
 
 class Foresight(msgspec.Struct, frozen=True):
-    """What a model foresees at N decisions.
+    """Predictions of a model at N decisions.
 
     Attributes:
         shanten: ``[N, 3, 7]`` probabilities.
@@ -61,7 +61,7 @@ class Foresight(msgspec.Struct, frozen=True):
         square: ``[N, 3]`` mean squared error of single samples' shanten; empty where no hands are generated.
         seconds: CPU time of one core.
         samples: hands generated for each opponent and decision; 0 for none.
-        counts: what happened to generated hands; None for none.
+        counts: counts of corrections to generated hands; None without such hands.
     """
 
     shanten: NDArray[np.float64]
@@ -107,7 +107,7 @@ def decisions_of(corpus: Corpus, choice: SelectedDecisions, most: int, seed: int
 
 
 def foreseen_directly(model: DirectModel, decisions: HandDecisions) -> Foresight:
-    """What the direct heads foresee."""
+    """Predictions of the direct heads."""
     begun = time.process_time()
     found = model.read(decisions.states, decisions.players)
     seconds = time.process_time() - begun
@@ -125,11 +125,11 @@ def foreseen_directly(model: DirectModel, decisions: HandDecisions) -> Foresight
 def foreseen_by_samples(
     sampler: HandSampler, decisions: HandDecisions, samples: int, seed: int, *, title: str, quiet: bool
 ) -> Foresight:
-    """What generated hands foresee: the share of them with each shanten and each wait.
+    """Predictions of generated hands: the share of them with each shanten and each wait.
 
     Args:
         sampler: generates the hands.
-        decisions: what to foresee.
+        decisions: the decisions.
         samples: hands for each opponent and decision.
         seed: seed of the hands.
         title: shown with the progress.

@@ -88,7 +88,7 @@ GeneratorBatch = TypeVar("GeneratorBatch", bound=Samples)
 
 
 class _GeneratorRun(SamplesRun[HandsPlan, GeneratorBatch]):
-    """What the runs of both generators share.
+    """Base of the runs of both generators.
 
     Args:
         plan: the training settings.

@@ -1,4 +1,4 @@
-"""What `suzaku eval deals` measures, and what it keeps of each game."""
+"""The plan of `suzaku eval deals`, and the row of a game."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class WorldsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields
         identity: changes when the policy behind the name changes.
         samplers: sampler of deals: uniform, autoregressive, diffusion or diffusion:steps=NUMBER; may be
             repeated; default: uniform and diffusion.
-        settings: what these texts stand for.
+        settings: the samplers that these texts name.
         models: changes when the models of hands change that the samplers use; "" if they use none.
         games: self-play games to take decisions from.
         per_game: most close decisions of a game to play out.
@@ -62,10 +62,10 @@ class WorldsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class HandErrors(msgspec.Struct, frozen=True):
-    """Squared errors of what the deals say on average, a mean over the opponents; 0 is perfect.
+    """Squared errors of the means over deals, averaged over the opponents; 0 is perfect.
 
-    The variance that comes from the number of deals is subtracted, as if there were any number of them; the
-    variance that comes from few different hands behind them is not.
+    The variance due to the number of deals is subtracted, as if there were infinitely many; the variance due
+    to few different hands behind them is not.
 
     Attributes:
         shanten: of the mean shanten.
@@ -81,7 +81,7 @@ class HandErrors(msgspec.Struct, frozen=True):
 
 
 class SampledWorlds(msgspec.Struct, frozen=True):
-    """What one sampler's worlds gave for one decision.
+    """One sampler at one decision.
 
     Attributes:
         differences: points of the first choice minus points of the second, in each world.
@@ -101,11 +101,11 @@ class DecisionWorlds(msgspec.Struct, frozen=True):
 
     Attributes:
         event: number of events of the game before it.
-        player: who decides.
+        player: the player who decides.
         go_around: earlier discards of that player.
         chances: the policy's probabilities of the two discards.
         true: differences with the true hands, over redrawn walls.
-        samplers: what each sampler gave, in the order of the plan.
+        samplers: results of each sampler, in the order of the plan.
         true_final: the true differences in the expected final reward; none if it is not asked for.
     """
 

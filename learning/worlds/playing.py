@@ -80,9 +80,9 @@ class WorldsSetup(msgspec.Struct, frozen=True):
     """Setup of a worker.
 
     Attributes:
-        plan: what is measured.
-        files: the policy's checkpoints; None to load them by name.
-        predictor: the files of its reward predictor; None if it is not asked.
+        plan: the plan.
+        files: checkpoints of the policy; None to load them by name.
+        predictor: files of its reward predictor; None if it is not needed.
     """
 
     plan: WorldsPlan
@@ -189,7 +189,7 @@ def differences_of(
     """Play both choices to the end of the round in every deal, everybody by the same policy.
 
     Args:
-        policy: who plays on.
+        policy: plays on for everybody.
         decision: the choice.
         deals: one or more sets.
         worths: of the ends of the rounds.
