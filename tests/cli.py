@@ -10,8 +10,7 @@ from typing import NamedTuple
 import pytest
 from cyclopts import App
 
-from bot import cli
-from bot.cli.main import app as program
+from bot.cli import program
 
 
 class Result(NamedTuple):
@@ -27,7 +26,7 @@ class Result(NamedTuple):
         return self.stdout + self.stderr
 
 
-def commands(app: App = program, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], App]]:
+def commands(app: App = program.app, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], App]]:
     """Every command, with the words that name it."""
     if app.default_command is not None:
         yield path, app
@@ -44,11 +43,7 @@ def run_cli(*words: object, stdin: bytes = b"") -> Result:
         patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), "utf-8"))
         patch.setattr(sys, "stdout", printed)
         patch.setattr(sys, "stderr", reported)
-        try:
-            cli.app([str(word) for word in words], prog_name="suzaku")
-        except SystemExit as end:
-            code = end.code
-    assert isinstance(code, int)
+        code = program.run([str(word) for word in words])
     return Result(code, *(_text(file) for file in (printed, reported)))
 
 

@@ -17,7 +17,7 @@ def completion(shell: Literal["bash", "zsh", "fish"], /) -> int:
     Args:
         shell: the shell.
     """
-    from bot.cli.main import app
+    from bot.cli.program import app
 
     print(app.generate_completion(shell=shell))
     return 0

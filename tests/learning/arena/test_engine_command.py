@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from bot import cli
 from learning.arena.plan import ArenaPlan
 from learning.matches.store import RESULTS_FILE, read_results
 from tests.cli import run_cli
@@ -26,7 +25,7 @@ def test_the_report_shows_the_faults_of_an_engine(tmp_path: Path) -> None:
     text = engine_text(tmp_path / "e", "die", "20")
     flags = ("--games", "4", "--answer-timeout", "5", "--out", str(tmp_path / "out"))
     result = run_cli("arena", "--challenger", text, *FLAGS, *flags)
-    assert result.exit_code == cli.EXIT_FAILED
+    assert result.exit_code == 1
     assert "caution: " in result.stdout
     assert "died with exit code 1, saying 'no tiles left'" in result.stdout
     plan, rows = read_results(tmp_path / "out", ArenaPlan)

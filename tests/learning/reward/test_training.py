@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 
-from bot import cli
 from game.errors import ConfigError
 from game.events import StartRound
 from game.ranking import HANCHAN_REWARDS
@@ -315,7 +314,7 @@ def test_the_command_trains_and_reports(folder: Path, tmp_path: Path) -> None:
     assert again.exit_code == 0
     assert "square errors: " in again.stdout
     refused = run_cli(*command, "--room", "phoenix")
-    assert refused.exit_code == cli.EXIT_USAGE
+    assert refused.exit_code == 2
 
 
 def as_plain(wanted: RewardPlan) -> dict[str, Any]:

@@ -15,7 +15,6 @@ import pytest
 import torch
 from structlog.testing import capture_logs
 
-from bot import cli
 from game import files
 from game.errors import ConfigError
 from learning.corpus.build import build
@@ -206,7 +205,7 @@ def test_ctrl_c_on_the_reward_command_saves_and_the_same_command_resumes(
     with pytest.MonkeyPatch.context() as patch:
         stop_at(patch, 2, signal.SIGINT)
         result = run_cli(*args)
-    assert result.exit_code == cli.EXIT_INTERRUPTED
+    assert result.exit_code == 130
     state = tmp_path / "runs" / "reward"
     assert f"samples are learned and saved in {state}; give the same command again to resume" in result.stderr
     assert run_cli(*args).exit_code == 0

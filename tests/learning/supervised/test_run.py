@@ -15,7 +15,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from bot import cli
 from game.errors import CheckpointMismatch, ConfigError, TrainingError
 from game.files import replace_file
 from learning.corpus.build import build
@@ -123,7 +122,7 @@ def test_ctrl_c_reports_the_saved_state_and_the_same_command_resumes(folder: Pat
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Learner, "step", _stopping(Learner.step, 2, signal.SIGINT))
         result = run_cli(*args)
-    assert result.exit_code == cli.EXIT_INTERRUPTED
+    assert result.exit_code == 130
     state = tmp_path / "runs" / "pon"
     assert f"suzaku: stopped: 128 of 256 samples are learned and saved in {state}; give" in result.stderr
     assert (state / STATE_FILE).exists()

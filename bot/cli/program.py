@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -22,13 +23,18 @@ from bot.cli.duel import duel
 from bot.cli.engine import engine
 from bot.cli.games import games
 from bot.cli.lobby import lobby
-from bot.cli.options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, shortened
+from bot.cli.output import EXIT_FAILED
 from bot.cli.play import play
 from bot.cli.review import review
 from bot.cli.selfplay import selfplay
 from bot.cli.table import table
 from bot.cli.train import TRAIN
 from game.errors import BotError, ConfigError
+
+EXIT_USAGE: Final = 2
+EXIT_INTERRUPTED: Final = 130
+LONGEST_WORD: Final = 200
+"""Characters; file names are shorter."""
 
 COMMANDS: Final = (
     play,
@@ -136,3 +142,12 @@ def _complain(message: str, code: int) -> int:
     if message:
         sys.stderr.write(f"suzaku: {shortened(redact(clean_text(message, keep_lines=True)))}\n")
     return code
+
+
+def shortened(text: str) -> str:
+    """A message with its overlong words cut short.
+
+    >>> shortened("no folder " + "x" * 5000)[-10:]
+    'xxxxxxxxx…'
+    """
+    return re.sub(rf"(\S{{{LONGEST_WORD}}})\S+", r"\1…", text)
