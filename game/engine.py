@@ -24,7 +24,7 @@ from game.tiles import RED_FIVES, TILES
 
 _DISCARDS: Final = tuple(Action(ActionKind.DISCARD, tile) for tile in range(TILES))
 _FACES: Final = tuple(2 * (tile >> 2) + (tile in RED_FIVES) for tile in range(TILES))
-"""What a player sees of a tile, in the order of the legal actions: by kind, the red five after the others."""
+"""The visible face of a tile, in the order of the legal actions: by kind, the red five after the others."""
 
 _SIMPLE: Final = {
     ActionType.PASS: PASS,

@@ -37,7 +37,7 @@ from game.set_patterns import (
 
 # Indices in a frame.
 F_ADDED: Final = 0
-"""What the melds add."""
+"""The sum over the melds."""
 F_FLAGS: Final = 1
 """Flags of the melds."""
 F_MASK: Final = 2

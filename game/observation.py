@@ -12,7 +12,7 @@ from game.settlement import GameLength
 
 
 class HiddenTiles(msgspec.Struct, frozen=True):
-    """What no player sees, in games that are simulated.
+    """The tiles that no player sees, in simulated games.
 
     Attributes:
         wall: the round's wall in deal order (`game.walls`).
@@ -40,5 +40,5 @@ class Observation(msgspec.Struct, frozen=True):
     length: GameLength
 
     def hidden(self) -> HiddenTiles | None:
-        """What no player sees; None at a real table."""
+        """The tiles that no player sees; None at a real table."""
         return None

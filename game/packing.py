@@ -48,7 +48,7 @@ DRAWN_ROUND: Final = 13
 LENGTHS: Final = (0, 62, 3, 4, 6, 6, 7, 6, 6, 2, 2, 2, 9, 6)
 """Length of a packed event by its code."""
 
-DRAW_REASONS: Final[tuple[str, ...]] = get_args(DrawReason)
+DRAW_REASONS: Final[tuple[DrawReason, ...]] = get_args(DrawReason)
 
 Packed = npt.NDArray[np.int16]
 

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from game.actions import PASS, Action, ActionKind
-from game.endings import drawn_round, exhausted, win_events
+from game.endings import aborted_by, drawn_round, exhausted, win_events
 from game.engine import Choices, TableEngine
 from game.errors import IllegalActionError, StateMismatchError
 from game.events import (
@@ -40,7 +40,7 @@ from game.packing import pack_all
 from game.restore import filled, is_dealt
 from game.settlement import RIICHI_STICK
 from game.state import clone, fold_packed, new_round
-from game.tiles import EAST, TILES, UNSEEN, WHITE
+from game.tiles import TILES, UNSEEN
 from game.walls import (
     LIVE_TILES,
     dealt_hands,
@@ -112,7 +112,6 @@ class Round:
         self._shown = 1
         self._owes_indicator = False
         self._declared = False
-        self._riichi_count = 0
 
     def _begin(
         self,
@@ -170,7 +169,6 @@ class Round:
         this._shown = shown
         this._owes_indicator = shown <= len(owners)
         this._declared = bool((full["riichi"] == 1).any())
-        this._riichi_count = int((full["riichi"] == 2).sum())
         this._ask_again()
         return this
 
@@ -301,7 +299,7 @@ class Round:
     def _let_pass(self) -> None:
         """No claim on the discard: riichi is accepted, the round ends, or the next player draws."""
         self._accept_riichi()
-        reason = self._abort_reason()
+        reason = aborted_by(self.state)
         if reason is not None:
             self._abort(reason, range(4) if reason == "four_riichi" else ())
         elif self._left == 0:
@@ -315,7 +313,6 @@ class Round:
             self.events.append(RiichiAccepted(self._discarder))
             self._pay(_one(self._discarder, -RIICHI_STICK))
             self.riichi_sticks += 1
-            self._riichi_count += 1
 
     def _kakan(self, player: int, action: Action) -> None:
         first, second, third = action.consumed
@@ -403,17 +400,6 @@ class Round:
         self._pay(drawn.deltas)
         aborted = drawn.reason not in ("exhaustive", "nagashi_mangan")
         self._end_round(dealer_repeats=dealer_repeats, won=False, aborted=aborted)
-
-    def _abort_reason(self) -> DrawReason | None:
-        if self._is_split_kans():
-            return "four_kans"
-        if self._riichi_count == 4:
-            return "four_riichi"
-        if self._left == LIVE_TILES - 4 and self.state["unbroken"]:
-            kinds = set(self.state["river"][:, 0] >> 2)
-            if len(kinds) == 1 and EAST <= kinds.pop() < WHITE:
-                return "four_winds"
-        return None
 
     def _is_split_kans(self) -> bool:
         return len(self._kan_owners) == 4 and len(set(self._kan_owners)) > 1

@@ -45,8 +45,8 @@ _LIMITS_BY_HAN: Final = ((13, 5, 8000), (11, 4, 6000), (8, 3, 4000), (6, 2, 3000
 _BEFORE_HONOURS: Final = (1, 21, 2, 3, 4, 5, 6, 0, 7, 22, 9, 32, 24, 25, 27, 30, 29, 28, 26, 8)
 _AFTER_HONOURS: Final = (23, 33, 31, 34, 35, YAKU_DORA, YAKU_RED_FIVE, YAKU_URA_DORA)
 _YAKUMAN_ORDER: Final = (37, 38, 51, 39, 49, 50, 40, 41, 42, 43, 44, 45, 46, 47, 48)
-_YAKU_SEAT_WIND: Final = 10
-_YAKU_ROUND_WIND: Final = 14
+YAKU_SEAT_WIND: Final = 10
+YAKU_ROUND_WIND: Final = 14
 _YAKU_DRAGON: Final = 18
 
 _LIBRARY_KINDS: Final = {
@@ -329,9 +329,9 @@ def _honour_yaku(context: WinContext) -> list[int]:
         if kind >= WHITE:
             found.append(_YAKU_DRAGON + kind - WHITE)
         if kind == EAST + context.round_wind:
-            found.append(_YAKU_ROUND_WIND + context.round_wind)
+            found.append(YAKU_ROUND_WIND + context.round_wind)
         if kind == EAST + context.seat_wind:
-            found.append(_YAKU_SEAT_WIND + context.seat_wind)
+            found.append(YAKU_SEAT_WIND + context.seat_wind)
     return found
 
 

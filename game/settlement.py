@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 GameLength: TypeAlias = Literal["hanchan", "tonpuu"]
 RewardKind: TypeAlias = Literal["points", "global"]
-"""What a round is worth: the points won in it, or the change of the expected final reward."""
+"""The unit in which a round is valued: its points, or the change of the expected final reward."""
 
 START_SCORE: Final = 25_000
 RETURN_SCORE: Final = 30_000

@@ -18,7 +18,7 @@ from learning.matches.series import wall_seed
 from learning.matches.store import NumberedRow, ResumablePlan, Store, read_rows, writing
 from learning.runs.progress import Progress
 from learning.workers.spread import spread
-from policies.deals.view import RoundView
+from policies.deals.deal import RoundView
 from policies.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times
 from policies.slots import Policy
 

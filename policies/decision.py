@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 import structlog
@@ -11,11 +11,65 @@ import structlog
 from game.actions import PASS, Action, ActionKind
 from game.layout import PHASE_TURN
 from game.observation import Observation
+from game.settlement import RewardKind
 from game.shanten import shanten
 from policies.flow import Step, Verdict, flow, reason_of, run_flows
 from policies.heuristic.player import HeuristicPolicy
-from policies.improvement import Improvement, Option
 from policies.slots import Policy, Source
+
+Way: TypeAlias = Literal["adapted", "search", "both"]
+
+
+class Option(msgspec.Struct, frozen=True):
+    """One legal action and the probability its slot gave it; 0 if an earlier step decided."""
+
+    action: Action
+    probability: float
+
+
+class OptionValue(msgspec.Struct, frozen=True):
+    """The result of a search for one option.
+
+    Attributes:
+        action: the option.
+        probability: the policy's.
+        ahead: how much more it is worth than the policy's first choice, as the play-outs have it.
+        error: standard error of that.
+        expected: the same with the prior.
+        doubt: standard deviation of that.
+        deals: over which it was played out.
+    """
+
+    action: Action
+    probability: float
+    ahead: float
+    error: float
+    expected: float
+    doubt: float
+    deals: int
+
+
+class Improvement(msgspec.Struct, frozen=True):
+    """How a decision was improved, and by how much.
+
+    Attributes:
+        way: an adapted policy decided, or a search, or a search among the options of an adapted policy.
+        base: what the policy of the start would have done.
+        base_options: its probabilities of discards, where an adapted policy gave others; else empty.
+        playouts: rounds played out for it.
+        divergence: KL(π₀ ‖ π) in nats of the adapted policy on this decision, 0 without one.
+        values: of the options a search compared, best first, in units of worth; empty without one.
+        worth: that unit: ``points``, or ``global`` for the expected final reward.
+    """
+
+    way: Way
+    base: Action
+    base_options: tuple[Option, ...] = ()
+    playouts: int = 0
+    divergence: float = 0.0
+    values: tuple[OptionValue, ...] = ()
+    worth: RewardKind = "points"
+
 
 __all__ = ["Decision", "Option", "PolicyGuard", "decide", "fall_back", "last_resort"]
 

@@ -1,4 +1,4 @@
-"""Where networks compute: chosen by name, and a network there."""
+"""Where networks compute: a device chosen by name, a network on it, and how its loss is recognised."""
 
 from __future__ import annotations
 
@@ -125,3 +125,17 @@ class DeviceNetwork:
             x[:, self._blank] = 0.0
             scores: Tensor = self._network(x)
             return scores.float()
+
+
+def is_device_fault(exc: BaseException) -> bool:
+    """Whether a device ran out of memory or is gone.
+
+    >>> is_device_fault(MemoryError()), is_device_fault(RuntimeError("CUDA error: device lost"))
+    (True, True)
+    >>> is_device_fault(ValueError("shape"))
+    False
+    """
+    if isinstance(exc, MemoryError | torch.OutOfMemoryError):
+        return True
+    text = str(exc).lower()
+    return isinstance(exc, RuntimeError) and ("out of memory" in text or "cuda error" in text)

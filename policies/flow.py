@@ -17,9 +17,8 @@ import structlog
 from game.actions import PASS, Action, ActionKind
 from game.errors import DecisionError, IllegalActionError, ModelError
 from game.observation import Observation
-from policies.nine_terminals import should_abort
 from policies.slots import Question, Slot, read_row
-from policies.winning import should_win
+from policies.winning import should_abort, should_win
 
 Step: TypeAlias = Literal["win", "nine_terminals", "kan", "riichi", "discard", "call", "forced"]
 
@@ -30,7 +29,7 @@ TURN_STEPS: Final[tuple[tuple[Slot, Step, tuple[ActionKind, ...]], ...]] = (
     (Slot.RIICHI, "riichi", (ActionKind.RIICHI,)),
     (Slot.DISCARD, "discard", (ActionKind.DISCARD,)),
 )
-"""What the flow asks on our turn, in this order: a slot, the step it decides, and its actions."""
+"""The questions on our turn, in order: a slot, the step it decides, and its actions."""
 _CALL_SLOTS: Final = {
     ActionKind.CHI: Slot.CHI,
     ActionKind.PON: Slot.PON,
@@ -43,7 +42,7 @@ _log = structlog.get_logger(__name__)
 
 
 class SlotAnswer(msgspec.Struct, frozen=True):
-    """What a slot was asked in a decision, and its answer.
+    """One question to a slot, and its answer.
 
     Attributes:
         slot: the model asked.

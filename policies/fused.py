@@ -27,8 +27,19 @@ from policies.compute import FloatPrecision
 from policies.device import inference
 from policies.features.table import KINDS, ONE
 from policies.networks import HOSEI_TOWERS, Network, SuitsArchitecture, tower_of
-from policies.towers.pooled import HONOURS, RANKS, SUITED, SUITS, PooledBlock, PooledContext
-from policies.towers.residual import NARROW, TAPS, DiscardHead, ResidualBlock, YesNoHead
+from policies.towers.residual import (
+    HONOURS,
+    NARROW,
+    RANKS,
+    SUITED,
+    SUITS,
+    TAPS,
+    DiscardHead,
+    PooledBlock,
+    PooledContext,
+    ResidualBlock,
+    YesNoHead,
+)
 from policies.towers.suits import (
     ChannelScale,
     SuitsBlock,
@@ -234,7 +245,7 @@ class PooledMeans:
         )
 
     def said(self, context: FusedContext | None) -> tuple[Floats, Floats]:
-        """What the means add: to each suit ``[B, 3, W]``, to all suits and the honours ``[B, 2, W]``."""
+        """The context of each suit ``[B, 3, W]``, and of all suits and the honours ``[B, 2, W]``."""
         if context is not None:
             for layer, (means, said) in zip(context, self._products, strict=True):
                 torch.mm(means, layer.weight, out=said)
@@ -314,7 +325,7 @@ def _folded_one(weight: Tensor, norm: nn.BatchNorm1d | nn.BatchNorm2d | ChannelS
 
 
 def _scales(norm: nn.Module) -> tuple[Tensor, Tensor]:
-    """What normalisation multiplies the columns of the suits and of the honours by."""
+    """The factors of normalisation for the columns of the suits and of the honours."""
     if isinstance(norm, SuitsNorm | SuitsScale):
         return _scale(norm.suits), _scale(norm.honours)
     assert isinstance(norm, nn.BatchNorm1d)

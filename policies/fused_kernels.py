@@ -1,4 +1,4 @@
-"""What `policies.fused` does between two products: bias, context, activation and windows.
+"""The kernels of `policies.fused` between two products: bias, context, activation and windows.
 
 Arrays are float32. ``B`` positions have 34 columns each. Columns lie on strips: one of all 34, or three of 9
 (the suits) while the 7 honours stand alone; the strips' columns are the rows of ``[B * strips * length, …]``,
@@ -18,7 +18,7 @@ import numpy as np
 
 from game.jit import kernel, warms_up
 from policies.features.table import KINDS
-from policies.towers.pooled import HONOURS, RANKS, SUITED, SUITS
+from policies.towers.residual import HONOURS, RANKS, SUITED, SUITS
 
 _AT_ONCE: Final = 4
 """Rows of weights added in one pass, so that sums are read and written less often."""

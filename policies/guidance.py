@@ -30,7 +30,7 @@ SEEN_PLANES: Final = SETS[LITE].planes
 
 
 class HiddenPart(NamedTuple):
-    """What the players of some states do not see.
+    """The tiles hidden from the players of some states.
 
     Attributes:
         walls: ``[N, 136]`` int16 in deal order.
@@ -42,7 +42,7 @@ class HiddenPart(NamedTuple):
 
 
 def hidden_part(hidden: Sequence[HiddenTiles | None]) -> HiddenPart:
-    """What is hidden, as arrays; nothing is known of a real table."""
+    """Hidden tiles as arrays; unknown at a real table."""
     walls = np.full((len(hidden), TILES), UNSEEN, np.int16)
     seeds = np.zeros(len(hidden), np.uint64)
     for row, each in enumerate(hidden):

@@ -39,7 +39,7 @@ kind as the next tile, and whether one of the copies of a five is red."""
 class DenoiserArchitecture(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, tag="denoiser"
 ):
-    """What a network that generates hands is built from.
+    """The architecture of a network that generates hands.
 
     Attributes:
         generates: what it is for, which decides what it sees and answers.
@@ -107,7 +107,7 @@ class DenoiserNetwork(nn.Module):
 
     @torch.no_grad()
     def look(self, planes: Tensor) -> Columns:
-        """What the trunk sees in ``[B, planes, 34]`` floats, to be used at every step."""
+        """The trunk's columns for ``[B, planes, 34]`` floats; every step of generation uses them."""
         seen: Columns = self.trunk(planes)
         return seen
 
@@ -137,7 +137,7 @@ class DenoiserNetwork(nn.Module):
         return answers
 
     def _hidden(self, seen: Tensor, kept: Tensor) -> Tensor:
-        """What the trunk saw, replaced by a learned constant where it is hidden."""
+        """The trunk's columns, or a learned constant where they are hidden."""
         shown = kept[:, None, None, None]
         return seen * shown + self.without_trunk[:, None, None] * (1.0 - shown)
 

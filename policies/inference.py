@@ -31,8 +31,7 @@ from policies.checkpoint import Card, load, network_of
 from policies.checkpoint.files import Reader, read_file
 from policies.chi_places import mirrored_places
 from policies.compute import IN_PLAY, Compute
-from policies.device import DeviceNetwork
-from policies.faults import is_device_fault
+from policies.device import DeviceNetwork, is_device_fault
 from policies.features.encode import Planes, encode
 from policies.features.permute import KIND_MAPS, SUIT_PERMUTATIONS, permute_planes
 from policies.features.table import GUIDED, SETS, looks_deep

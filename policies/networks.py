@@ -24,8 +24,7 @@ from game.errors import ConfigError
 from policies.features.table import ONE, SETS, Axis
 from policies.towers import hosei, residual, suits
 from policies.towers.hands import HAND_SCORES, HandsHead
-from policies.towers.pooled import PooledBlock
-from policies.towers.residual import YES_NO
+from policies.towers.residual import YES_NO, PooledBlock
 
 Outputs: TypeAlias = Literal[2, 4, 34, 735]
 TowerName: TypeAlias = Literal["residual", "pooled", "suits", "hosei", "hosei-base"]
@@ -41,7 +40,7 @@ HOSEI_CHI: Final = 4
 
 
 class Architecture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="residual"):
-    """What a network is built from, here with convolutions along all 34 columns.
+    """The architecture of a network; this one has convolutions along all 34 columns.
 
     Attributes:
         planes: number of input planes.

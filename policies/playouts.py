@@ -1,4 +1,4 @@
-"""What the options of a decision lead to: each is played to the end of the round over the same sampled deals.
+"""Plays each option of a decision to the end of the round, over the same sampled deals.
 
 Everybody plays on by the same policy, so the difference of two options over one deal has less noise than
 either: its tiles are the same.

@@ -31,7 +31,7 @@ _MODULE: Final = "_suzaku_policy"
 
 
 class PythonFile(msgspec.Struct, frozen=True):
-    """What a name means.
+    """The file and class that a name refers to.
 
     Attributes:
         path: path of the file.
@@ -162,7 +162,7 @@ def _run(file: PythonFile, code: bytes) -> ModuleType:
 
 
 def _maker(file: PythonFile, module: ModuleType) -> Any:
-    """What is called to make the policy."""
+    """The class or function that makes the policy."""
     own = {
         name: value
         for name, value in vars(module).items()

@@ -74,7 +74,7 @@ class Request(Observation, frozen=True, kw_only=True):
         return self.table.seed, self.number, len(self.table.events), self.player
 
     def hidden(self) -> HiddenTiles:
-        """What no player sees, for policies that learn with its help."""
+        """The tiles that no player sees, for policies that learn from them."""
         return HiddenTiles(self.table.wall, drawn_bits(*self.moment))
 
 

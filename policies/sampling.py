@@ -1,4 +1,4 @@
-"""Drawing actions in proportion to a policy's probabilities, for learning from play.
+"""A step's options with their probabilities, and actions drawn in proportion to them.
 
 A draw depends on the game, the player and the moment, and on nothing else: a game stays the same whatever is
 played beside it.
@@ -14,11 +14,12 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from game.actions import Action
+from game.actions import PASS, Action
+from game.observation import Observation
 from policies.draws import drawn_share
-from policies.flow import Pick, SlotAnswer, most_likely
+from policies.flow import Pick, SlotAnswer, flow, most_likely, run_flows
 from policies.rollout import Request
-from policies.slots import Slot
+from policies.slots import Policy, Slot
 
 _SUREST: Final = 1e-7
 """Probabilities are kept this far from 0 and 1 where odds are computed."""
@@ -28,7 +29,7 @@ Picks: TypeAlias = Callable[[Request], Pick]
 
 
 class Distribution(NamedTuple):
-    """What one step of the flow may choose.
+    """The options of one step of the flow, with their probabilities.
 
     Attributes:
         options: actions; None is "no" to all of them.
@@ -122,3 +123,54 @@ def place_at(probabilities: Sequence[float], share: float) -> int:
 
 _DISCARD_PURPOSE: Final = 0
 """Purpose of the draw of a discard: other draws of the same moment have other numbers."""
+
+
+def chances_of(observation: Observation, policy: Policy) -> list[tuple[Action, float]]:
+    """Options with figures whose ratios say how sure the policy is of one rather than of another.
+
+    The likeliest is what the flow would do. A kan or riichi has its "yes", and the likeliest discard has what
+    their "no" leaves. On a claim the figures are probabilities. Of the copies of a tile kind one is listed.
+
+    Args:
+        observation: the decision to be made.
+        policy: fills the five slots.
+
+    Returns:
+        Likeliest first; empty if a rule decides, or if there is no choice.
+
+    Raises:
+        ModelError: the policy gave no usable answer.
+    """
+    (running,) = run_flows([flow(observation, _to_the_discard)], policy.answer)
+    verdict = running.usable()
+    if not verdict.by_slot:
+        return []
+    found = _on_claim(verdict.answers) if verdict.step == "call" else _on_turn(verdict.answers)
+    return sorted(found, key=lambda pair: -pair[1])
+
+
+def _to_the_discard(answers: Sequence[SlotAnswer]) -> Action | None:
+    """Says "no" until there is a discard to choose, so that all slots are asked."""
+    return most_likely(answers) if answers[0].slot is Slot.DISCARD else None
+
+
+def _on_claim(answers: Sequence[SlotAnswer]) -> list[tuple[Action, float]]:
+    found = distribution_of(answers)
+    options = [PASS if option is None else option for option in found.options]
+    return list(zip(options, found.probabilities, strict=True))
+
+
+def _on_turn(answers: Sequence[SlotAnswer]) -> list[tuple[Action, float]]:
+    found: list[tuple[Action, float]] = []
+    left = 1.0
+    for answer in answers[:-1]:
+        pairs = zip(answer.options, answer.probabilities, strict=True)
+        found += [(option, left * chance) for option, chance in pairs]
+        left *= 1.0 - max(answer.probabilities)
+    discards = answers[-1]
+    highest = max(discards.probabilities)
+    kinds: dict[int, tuple[Action, float]] = {}
+    for option, chance in zip(discards.options, discards.probabilities, strict=True):
+        if option.tile >> 2 not in kinds or chance > kinds[option.tile >> 2][1]:
+            kinds[option.tile >> 2] = option, chance
+    return found + [(option, left * chance / highest) for option, chance in kinds.values()]

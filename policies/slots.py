@@ -38,7 +38,7 @@ class Slot(StrEnum):
 
 
 def nothing_hidden() -> None:
-    """What a question gives where nothing but the player's view is known."""
+    """No hidden tiles: only the player's view is known."""
 
 
 class Question(msgspec.Struct, frozen=True):

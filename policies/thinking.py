@@ -21,20 +21,19 @@ from game.events import GameEvent
 from game.observation import Observation
 from game.settlement import RewardKind
 from policies.adaptation import AdaptationSettings, PolicyAdaptation
-from policies.candidates import chances_of
 from policies.checkpoint import load_predictor
 from policies.checkpoint.files import Reader, read_file
 from policies.compute import Compute
-from policies.deals.deal import Deals, DealSampler
+from policies.deals.deal import Deals, DealSampler, RoundView
 from policies.deals.named import load_sampler
-from policies.deals.view import RoundView
+from policies.decision import Improvement, Option
 from policies.draws import drawn_bits
 from policies.flow import flow, run_flows
-from policies.improvement import Improvement, Option
 from policies.inference import NetworkPolicy, load_policy
 from policies.playouts import Branching, EndWorth, Playouts, RewardWorth, points_worth
 from policies.reward import Predictor, round_starts
 from policies.rollout import Choice, PolicyChooser, Request, Times
+from policies.sampling import chances_of
 from policies.search import Searching, SearchResult, SearchSettings, close_options, searching
 from policies.slots import Policy, Slot
 
@@ -56,7 +55,7 @@ SEARCHES: Final[dict[RewardKind, SearchSettings]] = {
 
 
 class ThinkingSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What to do with the time of a round.
+    """Settings of search and adaptation.
 
     Attributes:
         worlds: most deals over which a search compares options; 0 for no search.
@@ -278,7 +277,7 @@ class Thinker:
             adaptation.prove(self._sampler.deals(view, trials, seed), between)
 
     def worth(self, events: Sequence[GameEvent]) -> EndWorth:
-        """What the end of the present round is worth.
+        """The function that values the end of the present round.
 
         Args:
             events: of the game so far.
@@ -326,7 +325,7 @@ def _same(first: Action, second: Action) -> bool:
 
 
 class AdaptedChoice(msgspec.Struct, frozen=True):
-    """What an adapted policy would discard.
+    """The discards of an adapted policy.
 
     Attributes:
         options: the legal discards, likeliest first.
@@ -340,7 +339,7 @@ class AdaptedChoice(msgspec.Struct, frozen=True):
 def adapted_choice(
     observation: Observation, base: Sequence[tuple[Action, float]], adapted: Policy
 ) -> AdaptedChoice:
-    """What an adapted policy would discard where the policy of the start discards too.
+    """The discards of an adapted policy, where the initial policy discards too.
 
     Args:
         observation: the decision.

@@ -1,4 +1,4 @@
-"""The rule-based win model: whether to declare an available win.
+"""The rule-based models: whether to declare an available win, or to abort with nine terminals.
 
 Source: Suphx, arXiv:2003.13590, section 2.1: always, except in the last round of the game when the win would
 leave us in fourth place.
@@ -6,11 +6,15 @@ leave us in fourth place.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from game.actions import ActionKind
 from game.scoring import context_of, evaluate
-from game.settlement import LAST_ROUND, deltas, game_over, liable_player, placements
+from game.settlement import LAST_ROUND, GameLength, deltas, game_over, liable_player, placements
+from game.shanten import shanten, shanten_thirteen_orphans
+from game.tiles import TERMINALS_AND_HONOURS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,3 +67,28 @@ def _scores_after(record: np.void, player: int, action: Action) -> Four | None:
     )
     first, second, third, fourth = (int(had) + gets for had, gets in zip(record["scores"], paid, strict=True))
     return first, second, third, fourth
+
+
+_KEEP_SHANTEN: Final = 3
+"""A normal hand this close to a win is worth more than a new deal."""
+_ORPHANS_KINDS: Final = 11
+"""With this many kinds thirteen orphans are worth trying; with fewer, only when far behind."""
+_BEHIND: Final = 16_000
+"""Points behind first place in the last rounds from which an abort is the worse choice."""
+
+
+def should_abort(record: np.void, player: int, length: GameLength) -> bool:
+    """Whether to abort the round with nine or more kinds of terminals and honours.
+
+    Plays on with a hand close to a win, with eleven kinds or more (thirteen orphans three away), and with ten
+    when only a very large win would still help.
+    """
+    hand = record["hand34"][player]
+    if int(shanten(hand, 0)) <= _KEEP_SHANTEN:
+        return False
+    kinds = sum(1 for kind in TERMINALS_AND_HONOURS if hand[kind] > 0)
+    if kinds >= _ORPHANS_KINDS or int(shanten_thirteen_orphans(hand)) <= 2:
+        return False
+    scores = [int(score) for score in record["scores"]]
+    late = int(record["round_index"]) >= LAST_ROUND[length] - 1
+    return not (kinds >= _ORPHANS_KINDS - 1 and late and max(scores) - scores[player] >= _BEHIND)

@@ -40,7 +40,7 @@ from game.events import (
 )
 from game.tiles import mjai_text
 from replays.mjai_reader import WINDS, MjaiReader
-from replays.record import GameRecord, usual_type
+from replays.record import HANCHAN, TONPUU, GameRecord, usual_type
 
 __all__ = ["MjaiReader", "read", "read_record", "render", "write", "write_record"]
 
@@ -48,8 +48,6 @@ MAX_LINE: Final = 64 * 1024
 MAX_LINES: Final = 40_000
 
 _HEAD: Final = "suzaku_record"
-_HANCHAN: Final = 9
-_TONPUU: Final = 1
 
 Message = dict[str, Any]
 _Text = Annotated[str, msgspec.Meta(max_length=8)]
@@ -92,22 +90,30 @@ def write(events: Iterable[GameEvent], *, exact: bool = True) -> str:
 
 
 def read(text: str) -> list[GameEvent]:
-    """Read the events of a game from lines of mjai.
+    """Read the events of a game from lines of mjai, each a message or an array of messages.
 
     Raises:
         ReplayFormatError: a line is not an mjai message, or does not fit those before it; names the line.
         ReplayTooLarge: it has too many lines, or overlong ones.
     """
+    return _read(text)[1]
+
+
+def _read(text: str) -> tuple[Message, list[GameEvent]]:
+    """The first message that tells something, and the events."""
     reader = MjaiReader()
+    head: Message = {}
     events: list[GameEvent] = []
     for number, line in enumerate(_lines(text), 1):
         try:
-            events += reader.read(_message(line))
+            for message in _messages(line):
+                events += reader.read(message)
+                head = head if len(events) > 1 or not events else message
         except ReplayFormatError as exc:
-            cut = not text.endswith("\n") and text.endswith(line) and not line.endswith("}")
+            cut = not text.endswith("\n") and text.endswith(line) and not line.endswith(("}", "]"))
             reason = "cut short; without this line the record can be read up to here" if cut else exc
             raise ReplayFormatError(f"mjai line {number}: {reason}") from None
-    return events
+    return head, events
 
 
 def write_record(record: GameRecord) -> str:
@@ -143,12 +149,11 @@ def read_record(text: str) -> GameRecord:
         ReplayFormatError: as for `read`, or the lines do not form a game from its start.
         ReplayTooLarge: as for `read`.
     """
-    events = read(text)
+    first, events = _read(text)
     if not events or not isinstance(events[0], StartGame):
         raise ReplayFormatError("mjai line 1: a game begins with start_game")
     if sum(isinstance(event, StartGame) for event in events) > 1:
         raise ReplayFormatError("mjai: more than one game")
-    first = json.loads(next(_lines(text)))
     try:
         head = msgspec.convert(first.get(_HEAD, {}), _RecordInfo)
     except msgspec.ValidationError as exc:
@@ -177,23 +182,36 @@ def _stated_type(first: Message, events: Sequence[GameEvent]) -> int:
     """
     match first.get("kyoku_first"):
         case 0:
-            return _HANCHAN
+            return HANCHAN
         case 4:
-            return _TONPUU
+            return TONPUU
         case _:
             return usual_type(events)
 
 
-def _message(line: str) -> Message:
+def _unpacked(text: str) -> str:
+    """A text that is one array of messages, a line for each of them; other texts as they are."""
+    if not text.lstrip("\ufeff \t\r\n").startswith("["):
+        return text
     try:
-        message = json.loads(line)
+        messages = json.loads(text)
     except (ValueError, RecursionError):
-        message = None
-    if not isinstance(message, dict):
-        raise ReplayFormatError("not a JSON object")
-    if message.get("aka_flag") in (False, 0):
-        raise ReplayFormatError("games without red fives are not supported")
-    return message
+        return text
+    return "".join(json.dumps(message, separators=(",", ":")) + "\n" for message in messages)
+
+
+def _messages(line: str) -> list[Message]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        value = None
+    messages: list[Message] = value if isinstance(value, list) else [value]
+    for message in messages:
+        if not isinstance(message, dict):
+            raise ReplayFormatError("not a JSON object")
+        if message.get("aka_flag") in (False, 0):
+            raise ReplayFormatError("games without red fives are not supported")
+    return messages
 
 
 def _line(message: Message) -> str:
@@ -201,7 +219,7 @@ def _line(message: Message) -> str:
 
 
 def _lines(text: str) -> Iterator[str]:
-    lines = text.splitlines()
+    lines = _unpacked(text).splitlines()
     if len(lines) > MAX_LINES:
         raise ReplayTooLarge(f"more than {MAX_LINES} lines")
     for number, line in enumerate(lines, 1):
@@ -312,7 +330,7 @@ def _exact(event: GameEvent) -> Message:
                 "liable": event.liable,
                 "honba": event.honba,
                 "kyotaku": event.riichi_sticks,
-            }
+            } | ({} if event.value == "stated" else {"value": event.value})
         case DrawnRound(hands=hands):
             return {"tehais136": [None if hand is None else list(hand) for hand in hands]}
         case EndGame(results=results):

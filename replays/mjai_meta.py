@@ -1,4 +1,4 @@
-"""What an engine adds to its answers under ``meta``: its probabilities, in the form Mortal introduced.
+"""The ``meta`` of an engine's answers: its probabilities, in the form Mortal introduced.
 
 Actions have 46 numbers: the 37 faces of a discard, riichi, chi with the called tile lowest, in the middle and
 highest, pon, kan, win, nine terminals and pass. ``mask_bits`` has a bit for each that is legal, and

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from game.endings import draw_reason, shown_at_draw, with_value
 from game.errors import ReplayFormatError, StateMismatchError
 from game.events import (
     Ankan,
@@ -16,9 +17,9 @@ from game.events import (
     DoraRevealed,
     Draw,
     DrawnRound,
-    DrawReason,
     EndGame,
     EndRound,
+    Four,
     GameEvent,
     Kakan,
     PlayerLeft,
@@ -30,9 +31,10 @@ from game.events import (
     StartRound,
     Win,
 )
-from game.layout import AT_HAND, AT_MELD, AT_UNSEEN, PHASE_TURN
+from game.layout import AT_HAND, AT_MELD, AT_UNSEEN, PHASE_IDLE
 from game.packing import DRAW_REASONS
-from game.state import apply, new_round
+from game.settlement import RIICHI_STICK, START_SCORE
+from game.state import apply, clone, new_round
 from game.tiles import TILES, UNSEEN, face_of, mjai_text
 from replays.copies import copies_of, free_copy
 
@@ -104,7 +106,8 @@ class MjaiReader:
 
     def __init__(self) -> None:
         self._tiles = _PhysicalTiles()
-        self._wins = 0
+        self._before_wins: np.void | None = None
+        """The round before the first win on a tile."""
 
     @property
     def state(self) -> np.void:
@@ -144,12 +147,12 @@ class MjaiReader:
 
     def start_game(self, m: Mapping[str, Any]) -> GameEvent:
         """Begin a game; the previous round is discarded."""
-        names = [str(name)[:64] for name in m.get("names", ("", "", "", ""))]
+        names = [str(name)[:64] for name in (*m.get("names", ()), "", "", "", "")]
         self._tiles.state = new_round()
         return StartGame((names[0], names[1], names[2], names[3]), _player(m.get("id", -1), least=-1))
 
     def start_round(self, m: Mapping[str, Any]) -> GameEvent:
-        """Deal."""
+        """Deal; scores that are not stated are carried over, 25,000 each at the start."""
         self.state["where"][:] = AT_UNSEEN
         hands = m["tehais"]
         if len(hands) != 4:
@@ -157,13 +160,14 @@ class MjaiReader:
         texts = [m["dora_marker"], *(text for hand in hands for text in hand)]
         tiles = self._tiles.of(m, texts, [AT_UNSEEN] * len(texts))
         dealt = [tuple(tiles[1 + 13 * p : 14 + 13 * p]) for p in range(4)]
-        self._wins = 0
+        self._before_wins = None
+        scores = self.state["scores"].tolist() if self.state["phase"] != PHASE_IDLE else (START_SCORE,) * 4
         return StartRound(
             round_index=4 * WINDS.index(m["bakaze"]) + int(m["kyoku"]) - 1,
             honba=int(m["honba"]),
             riichi_sticks=int(m["kyotaku"]),
             dealer=_player(m["oya"]),
-            scores=_four(m["scores"]),
+            scores=_four(m.get("scores", scores)),
             dora_indicator=tiles[0],
             hands=(dealt[0], dealt[1], dealt[2], dealt[3]),
         )
@@ -218,9 +222,10 @@ class MjaiReader:
         stated = [int(tile) for tile in m.get("tiles136", ())]
         if last == UNSEEN and not stated:
             last = self._tiles.copy(m["pai"], AT_UNSEEN, [])  # drawn unseen, and shown now
-        first = self._wins == 0
-        self._wins += 1
-        return Win(
+        deltas = self._deltas(m)
+        if self._before_wins is None:
+            self._before_wins = clone(self.state)
+        win = Win(
             player=player,
             from_player=source,
             tile=stated[0] if stated else last,
@@ -232,36 +237,35 @@ class MjaiReader:
             yakuman=tuple(int(yaku) for yaku in m.get("yakuman", ())),
             ura_indicators=self._tiles.ura_indicators(m),
             liable=_player(m.get("liable", -1), least=-1),
-            deltas=_four(m["deltas"]),
+            deltas=deltas,
             honba=int(m.get("honba", self.state["honba"])),
-            riichi_sticks=int(m.get("kyotaku", self.state["riichi_sticks"] if first else 0)),
+            riichi_sticks=int(m.get("kyotaku", max(sum(deltas), 0) // RIICHI_STICK)),
+            value=m.get("value", "stated"),
         )
+        return win if "points" in m else with_value(self._before_wins, win)
+
+    def _deltas(self, m: Mapping[str, Any]) -> Four:
+        """The score changes of a result, as stated or from the scores after it."""
+        if "deltas" in m or "scores" not in m:
+            return _four(m["deltas"])
+        after = zip(_four(m["scores"]), self.state["scores"].tolist(), strict=True)
+        return _four([score - before for score, before in after])
 
     def drawn_round(self, m: Mapping[str, Any]) -> GameEvent:
         """End a round without a win."""
-        shown = [None if hand is None else tuple(map(int, hand)) for hand in m.get("tehais136", (None,) * 4)]
+        deltas = self._deltas({"deltas": (0, 0, 0, 0), **m} if "scores" not in m else m)
         reason = m.get("reason")
-        if reason not in DRAW_REASONS:
-            reason = _reason(self.state)
-        return DrawnRound(
-            reason, _four(m.get("deltas", (0, 0, 0, 0))), (shown[0], shown[1], shown[2], shown[3])
-        )
+        if reason not in DRAW_REASONS or reason == "unknown":
+            reason = draw_reason(self.state, deltas)
+        if "tehais136" not in m:
+            return shown_at_draw(self.state, reason, deltas)
+        a, b, c, d = (None if hand is None else tuple(map(int, hand)) for hand in m["tehais136"])
+        return DrawnRound(reason, deltas, (a, b, c, d))
 
     def end_game(self, m: Mapping[str, Any]) -> GameEvent:
         """End the game."""
         scores = _four(m.get("scores", self.state["scores"].tolist()))
         return EndGame(scores, _four(m.get("results_tenths", (0, 0, 0, 0))))
-
-
-def _reason(state: np.void) -> DrawReason:
-    """Why a round ends without a win, if the message gives no reason or an unknown one."""
-    if state["wall_left"] == 0:
-        return "exhaustive"
-    if state["phase"] == PHASE_TURN:
-        return "nine_terminals"
-    if all(state["riichi"]):
-        return "four_riichi"
-    return "four_kans" if state["kan_count"] >= 4 else "four_winds"
 
 
 def _player(value: Any, least: int = 0) -> int:

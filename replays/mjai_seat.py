@@ -19,10 +19,10 @@ from game.actions import Action, ActionKind
 from game.errors import IllegalActionError
 from game.events import GameEvent
 from game.forbidden import why_not
+from game.rules import twins_of_drawn
 from game.state import hand_tiles
 from game.table import masked
 from game.tiles import TILES, mjai_text
-from game.twins import twins_of_drawn
 from replays.mjai import Message, render
 
 NONE: Final[Message] = {"type": "none"}

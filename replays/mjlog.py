@@ -249,6 +249,7 @@ class _MjlogWriter:
             ("who", str(event.player)),
             ("fromWho", str(event.from_player)),
             ("paoWho", str(event.liable) if event.liable >= 0 else ""),
+            ("value", "" if event.value == "stated" else event.value),
             ("sc", self._scores(event.deltas)),
         ]
         return "<AGARI " + " ".join(f'{name}="{value}"' for name, value in attributes if value)

@@ -29,8 +29,8 @@ from game.events import (
     Win,
 )
 from game.tiles import TILES, UNSEEN
-from replays.mjlog_tags import MjlogTag, no_tag, parse_tag
-from replays.record import GameRecord, Names
+from replays.record import KNOWN_BITS, MAX_TYPE, GameRecord, Names, usual_type
+from replays.tenhou_attributes import MjlogTag, parse_tag
 from replays.tenhou_tags import FinalScores, meld_event, read_agari, read_init, read_meld, read_ryuukyoku
 
 MAX_CHARACTERS: Final = 2 * 1024 * 1024
@@ -63,14 +63,24 @@ def read_record(text: str, game_id: str = "") -> GameRecord:
         raise ReplayTooLarge(f"{len(text)} characters; at most {MAX_CHARACTERS} are read")
     if text.count("<") > MAX_TAGS:
         raise ReplayTooLarge(f"more than {MAX_TAGS} tags")
-    head, *tags = text.split("<")
-    if head.strip("\ufeff \r\n\t"):
-        raise no_tag(text, 0)
+    _, *tags = _without_comments(text).split("<")
     if tags and ">" not in tags[-1]:
         raise ReplayFormatError("cut short within its last tag; save the record again")
     reader = _Reader()
     reader.add_all(tags)
     return reader.record(game_id)
+
+
+def _without_comments(text: str) -> str:
+    """The text from its first tag on, without XML comments."""
+    parts = text.split("<!--")
+    kept = [parts[0]]
+    for part in parts[1:]:
+        comment, end, rest = part.partition("-->")
+        if not end:
+            raise ReplayFormatError(f"a comment does not end: {comment[:40]!r}")
+        kept.append(rest)
+    return "".join(kept)
 
 
 # Nine tags in ten are a draw or a discard; these texts after "<" map to their events without parsing.
@@ -108,7 +118,7 @@ class _Reader:
         """Add all tags, each without its "<"."""
         events = self._events
         for number, text in enumerate(tags):
-            plain = text if text[-1:] == ">" else text.rstrip()
+            plain = text if text[-1:] == ">" else text[: text.rfind(">") + 1]
             if self._takes_moves:
                 draw = _DRAW_TEXTS.get(plain)
                 if draw is not None:
@@ -121,9 +131,9 @@ class _Reader:
                     events.append(tsumogiri if self._drawn is same else tedashi)
                     self._drawn = None
                     continue
-            if number == 0 and _DECLARATION.fullmatch(text):
+            if number == 0 and _DECLARATION.fullmatch(plain):
                 continue
-            tag = parse_tag(text)
+            tag = parse_tag(plain)
             if tag is not None:
                 self._add(tag)
 
@@ -151,7 +161,7 @@ class _Reader:
         sexes = un.take("sx").split(",") if un.has("sx") else []
         return GameRecord(
             game_id=game_id,
-            game_type=go.number("type", 0, 4095) if go else 0,
+            game_type=go.number("type", 0, MAX_TYPE) & KNOWN_BITS if go else usual_type(self._events),
             lobby=go.number("lobby", 0, 19999) if go and go.has("lobby") else 0,
             names=names,
             ranks=un.four("dan", 0, 99) if un.has("dan") else (0, 0, 0, 0),
@@ -161,13 +171,14 @@ class _Reader:
             dice=tuple(self._dice),
             shuffle=shuffle.take("seed") if shuffle and shuffle.has("seed") else "",
             round_shuffles=tuple(self._shuffles) if len(self._shuffles) == len(self._dice) else (),
+            rules_said=go is not None,
         )
 
     def _check_header(self, tag: MjlogTag) -> None:
         if tag.name != "GO":
             return
         for bits, name in _NOT_READ:
-            if tag.number("type", 0, 4095) & bits:
+            if tag.number("type", 0, MAX_TYPE) & bits:
                 raise tag.fail(f"{name} games are not supported")
 
     def _names(self) -> Names:
@@ -262,6 +273,7 @@ class _Reader:
                 deltas=won.deltas,
                 honba=won.honba,
                 riichi_sticks=won.riichi_sticks,
+                value=won.value,
             )
         )
         self._finish_round(won.final)

@@ -38,16 +38,12 @@ from game.events import (
 )
 from game.melds import MeldKind
 from game.state import apply, melds_of, new_round
+from replays.names import ALL_READY, EXHAUSTIVE, NONE_READY, REASON_NAMES, WIN
 from replays.record import GameRecord
 from replays.tenhou6_reader import RANKS, is_link, read_record
 from replays.tenhou6_tokens import (
-    ALL_READY,
-    EXHAUSTIVE,
-    NONE_READY,
     NOTHING,
-    REASON_NAMES,
     TSUMOGIRI,
-    WIN,
     Faces,
     meld_text,
     value_text,
@@ -92,6 +88,7 @@ def _document(record: GameRecord) -> dict[str, Any]:
         "ver": 2.3,
         "ref": record.game_id,
         "log": writer.rounds,
+        "computed": writer.computed,
         "ratingc": "PF4",
         "rule": {"disp": _display(record.game_type)} | reds,
         "lobby": record.lobby,
@@ -100,6 +97,8 @@ def _document(record: GameRecord) -> dict[str, Any]:
         "sx": list(record.sexes),
         "name": list(record.names),
     }
+    if not writer.computed:
+        del document["computed"]
     if record.ending is not None:
         pairs = zip(record.ending.scores, record.ending.results, strict=True)
         document["sc"] = [value for score, tenths in pairs for value in (score, _points(tenths))]
@@ -126,6 +125,8 @@ class _Tenhou6Writer:
 
     def __init__(self, faces: Faces) -> None:
         self.rounds: list[list[Any]] = []
+        self.computed: list[int] = []
+        """Rounds whose record did not state the value of the win; other programs ignore it."""
         self._faces = faces
         self._state = new_round()
         self._start: StartRound | None = None
@@ -197,12 +198,14 @@ class _Tenhou6Writer:
     def _win(self, event: Win) -> None:
         if event.ura_indicators:
             self._ura = [self._faces.number(tile) for tile in event.ura_indicators]
+        if event.value == "computed" and len(self.rounds) not in self.computed:
+            self.computed.append(len(self.rounds))
         han = sum(han for _, han in event.yaku)
         value = value_text(
             event.fu,
             han,
             event.points,
-            event.limit,
+            event.limit if event.value != "unknown" else -1,
             is_tsumo=event.player == event.from_player,
             is_dealer=event.player == self._state["dealer"],
             counted=bool(event.yaku),
@@ -214,7 +217,7 @@ class _Tenhou6Writer:
         self._result = [*(self._result or [WIN]), list(event.deltas), details]
 
     def _drawn(self, event: DrawnRound) -> None:
-        if event.reason == "nagashi_mangan":
+        if event.reason == "nagashi_mangan" or (event.reason == "unknown" and any(event.deltas)):
             self._result = [REASON_NAMES[event.reason], list(event.deltas)]
         elif event.reason != "exhaustive":
             self._result = [REASON_NAMES[event.reason]]

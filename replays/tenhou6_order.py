@@ -222,7 +222,7 @@ class _Search:
     def _discard(self, player: int, token: WrittenDiscard) -> None:
         where = self._at("discards", player)
         drawn = int(self._place.state["drawn"])
-        tsumogiri = token.number == TSUMOGIRI
+        tsumogiri = token.number == TSUMOGIRI or self._names_drawn(player, token.number, drawn)
         if tsumogiri and drawn < 0:
             raise _DeadEnd(f"{where}: {TSUMOGIRI} where nothing was drawn")
         tile = drawn if tsumogiri else self._copy(token.number, AT_HAND + player, where, (drawn,))
@@ -230,6 +230,11 @@ class _Search:
             self._place.add(Riichi(player))
         self._reveal(self._place.owed)
         self._place.add(Discard(player, tile, tsumogiri))
+
+    def _names_drawn(self, player: int, number: int, drawn: int) -> bool:
+        """Whether a discard can only be the tile just drawn; some programs write its face instead of 60."""
+        copies = self._faces.copies.get(number, ())
+        return drawn in copies and free_copy(self._place.state, copies, AT_HAND + player, (drawn,)) is None
 
     def _own_kan(self, player: int, token: OwnKan) -> None:
         where = self._at("discards", player)

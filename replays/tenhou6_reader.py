@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 from urllib.parse import unquote
 
 import msgspec
 import numpy as np
 
+from game.endings import draw_reason, drawn_round, shown_at_draw, with_value
 from game.errors import ReplayFormatError, ReplayTooLarge, StateMismatchError
 from game.events import (
-    DrawnRound,
+    DrawReason,
     EndGame,
     EndRound,
     Four,
@@ -20,25 +21,34 @@ from game.events import (
     RiichiAccepted,
     StartGame,
     StartRound,
+    ValueSource,
     Win,
 )
-from game.layout import AT_UNSEEN, PHASE_CLAIM, PHASE_TURN
+from game.layout import AT_UNSEEN, PHASE_CLAIM
 from game.scoring import (
     YAKU_DOUBLE_RIICHI,
     YAKU_RIICHI,
+    YAKU_ROUND_WIND,
+    YAKU_SEAT_WIND,
     YAKU_URA_DORA,
     context_of,
     evaluate,
 )
 from game.state import clone, hand_tiles
 from replays.copies import free_copy
-from replays.record import GameRecord, Names, check_game_id, usual_type
+from replays.names import (
+    ALL_READY,
+    NONE_READY,
+    ROUND_WIND,
+    SEAT_WIND,
+    is_for_three,
+    is_win,
+    length_in,
+    reason_of,
+)
+from replays.record import HANCHAN, KNOWN_BITS, TONPUU, GameRecord, Names, check_game_id, usual_type
 from replays.tenhou6_order import Lists, SearchNode, in_order
 from replays.tenhou6_tokens import (
-    ALL_READY,
-    DRAW_NAMES,
-    NONE_READY,
-    WIN_NAMES,
     Faces,
     parse_discard,
     parse_draw,
@@ -87,13 +97,19 @@ class _Rule(msgspec.Struct, frozen=True):
 class _Document(msgspec.Struct):
     log: list[msgspec.Raw]
     name: list[str] = []
-    rule: _Rule = _Rule()
+    stated_rule: _Rule | list[Any] = msgspec.field(name="rule", default=_Rule())
+    computed: list[int] = []
     ref: str = ""
     lobby: int = 0
     dan: list[str] = []
     rate: list[float] = []
     sx: list[str] = []
     sc: list[float] = []
+
+    @property
+    def rule(self) -> _Rule:
+        """The rules; a tournament's are a list of dates and codes, which say nothing here."""
+        return self.stated_rule if isinstance(self.stated_rule, _Rule) else _Rule()
 
 
 _Tokens = list[int | str]
@@ -129,6 +145,12 @@ class _LoggedRound(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
         return self.draws0, self.draws1, self.draws2, self.draws3
 
     @property
+    def tiles(self) -> list[int | str]:
+        """All tiles that were dealt or drawn."""
+        dealt = [tile for hand in self.hands for tile in hand]
+        return [*dealt, *(tile for draws in self.draws for tile in draws)]
+
+    @property
     def discards(self) -> tuple[_Tokens, ...]:
         return self.discards0, self.discards1, self.discards2, self.discards3
 
@@ -145,7 +167,8 @@ def is_link(text: str) -> bool:
 def read_record(text: str) -> GameRecord:
     """Read a game from its JSON, or from a ``https://tenhou.net/6#json=`` link that contains it.
 
-    What the format does not store is filled in: see `replays.tenhou6`.
+    Several links or JSON texts, a line each, are the rounds of one game: editors make a link a round. What
+    the format does not store is filled in: see `replays.tenhou6`.
 
     Raises:
         ReplayFormatError: it is not such a record; names the round and the place.
@@ -155,8 +178,28 @@ def read_record(text: str) -> GameRecord:
     limit = MAX_LINK if is_link(text) else MAX_CHARACTERS
     if len(text) > limit:
         raise ReplayTooLarge(f"{len(text)} characters; at most {limit} are read")
-    document = _decode(_documents.decode, _json_of(text).encode("utf-8", "replace"), "tenhou6")
-    return _record(document)
+    first, *others = [_decode(_documents.decode, part, "tenhou6") for part in _parts(text)]
+    return _record(_joined(first, others) if others else first)
+
+
+def _parts(text: str) -> list[bytes]:
+    """The JSON of each document in a text."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    several = len(lines) > 1 and all(is_link(line) or line.startswith('{"') for line in lines)
+    return [_json_of(part).encode("utf-8", "replace") for part in (lines if several else [text])]
+
+
+def _joined(first: _Document, others: list[_Document]) -> _Document:
+    for number, other in enumerate(others, 2):
+        if other.name != first.name:
+            raise ReplayFormatError(f"tenhou6: text {number} has other players; save each game as a file")
+    documents = [first, *others]
+    computed, rounds = [], 0
+    for document in documents:
+        computed += [rounds + number for number in document.computed]
+        rounds += len(document.log)
+    log = [row for document in documents for row in document.log]
+    return msgspec.structs.replace(first, log=log, computed=computed, sc=documents[-1].sc)
 
 
 def _json_of(text: str) -> str:
@@ -180,18 +223,25 @@ def _record(document: _Document) -> GameRecord:
     if not document.log:
         raise ReplayFormatError("tenhou6: it contains no round")
     stated, lobby = _type_and_lobby(document)
-    if (stated or 0) & _THREE_PLAYERS or "三" in document.rule.disp or len(document.name) == 3:
+    words = document.rule.disp
+    if (stated or 0) & _THREE_PLAYERS or is_for_three(words) or len(document.name) == 3:
         raise ReplayFormatError("tenhou6: three-player games are not supported")
-    faces = Faces(_reds(document))
+    if "祝" in words:
+        raise ReplayFormatError("tenhou6: chip games are not supported")
+    rows = [
+        _decode(_rounds.decode, bytes(raw), f"round {number}") for number, raw in enumerate(document.log, 1)
+    ]
+    reds = _reds(document, rows)
+    faces = Faces(reds)
     names = _names(document.name)
     events: list[GameEvent] = [StartGame(names)]
-    for number, raw in enumerate(document.log, 1):
-        events += _read_round(_decode(_rounds.decode, bytes(raw), f"round {number}"), number, faces)
+    for number, row in enumerate(rows):
+        events += _read_round(row, number + 1, faces, computed=number in document.computed)
     if document.sc:
         events.append(_end_of_game(document.sc))
     return GameRecord(
         game_id=_game_id(document.ref),
-        game_type=_assumed_type(document, events) if stated is None else stated,
+        game_type=_assumed_type(document, events, reds) if stated is None else stated,
         lobby=lobby,
         names=names,
         ranks=_ranks(document.dan),
@@ -218,11 +268,11 @@ def _type_and_lobby(document: _Document) -> tuple[int | None, int]:
         raise ReplayFormatError(f"tenhou6: there is no lobby {document.lobby}")
     found = _REF_TYPE.fullmatch(document.ref[:80])
     if found:
-        return int(found[1], 16) & 4095, document.lobby or int(found[2])
+        return int(found[1], 16) & KNOWN_BITS, document.lobby or int(found[2])
     words = document.rule.disp
     if not _SIGNS.fullmatch(words):
         return None, document.lobby
-    no_reds = not all(_reds(document))
+    no_reds = not all(_stated_reds(document.rule) or ("赤" in words,))
     room = next((bits for word, bits in _ROOMS.items() if word in words), 0)
     return (
         1 | no_reds * 2 | ("喰" not in words) * 4 | ("南" in words) * 8 | room | ("速" in words) * 64,
@@ -230,26 +280,31 @@ def _type_and_lobby(document: _Document) -> tuple[int | None, int]:
     )
 
 
-def _assumed_type(document: _Document, events: list[GameEvent]) -> int:
+def _assumed_type(document: _Document, events: list[GameEvent], reds: tuple[bool, ...]) -> int:
     """The type of a game whose rules are not in Tenhou's notation: open tanyao is assumed."""
     words = document.rule.disp
-    length = 9 if "南" in words else 1 if "東" in words else usual_type(events)
-    return length | (not all(_reds(document))) * 2
+    length = {"hanchan": HANCHAN, "tonpuu": TONPUU}.get(length_in(words) or "") or usual_type(events)
+    return length | (not all(reds)) * 2
 
 
-def _reds(document: _Document) -> tuple[bool, bool, bool]:
-    """Which red fives are in play: as the rule states one by one, together or in words, or from the log."""
-    rule = document.rule
+def _reds(document: _Document, rows: Sequence[_LoggedRound]) -> tuple[bool, bool, bool]:
+    """Which red fives are in play: as the rules state, or all unless four plain fives were dealt or drawn."""
+    stated = _stated_reds(document.rule)
+    if stated is not None:
+        return stated
+    if _SIGNS.fullmatch(document.rule.disp):
+        every = "赤" in document.rule.disp
+    else:
+        seen = any(_RED.search(bytes(raw)) for raw in document.log)
+        every = seen or not any(row.tiles.count(five) == 4 for row in rows for five in (15, 25, 35))
+    return every, every, every
+
+
+def _stated_reds(rule: _Rule) -> tuple[bool, bool, bool] | None:
     stated = (rule.aka51, rule.aka52, rule.aka53)
     if any(red is not None for red in stated):
         return bool(stated[0]), bool(stated[1]), bool(stated[2])
-    if rule.aka is not None:
-        every = bool(rule.aka)
-    elif _SIGNS.fullmatch(rule.disp):
-        every = "赤" in rule.disp
-    else:
-        every = any(_RED.search(bytes(raw)) for raw in document.log)
-    return every, every, every
+    return None if rule.aka is None else (bool(rule.aka),) * 3
 
 
 def _names(names: list[str]) -> Names:
@@ -282,12 +337,12 @@ def _end_of_game(values: list[float]) -> EndGame:
 # --- a round ----------------------------------------------------------------------------------------------
 
 
-def _read_round(row: _LoggedRound, number: int, faces: Faces) -> list[GameEvent]:
+def _read_round(row: _LoggedRound, number: int, faces: Faces, *, computed: bool) -> list[GameEvent]:
     index, honba, _ = row.place
     name = f"round {number} ({'ESWN'[index // 4 % 4]}{index % 4 + 1}, honba {honba})"
     try:
         place = in_order(_start(row, faces), _lists(row), faces)
-        _ResultReader(place, row.ura, faces).add(row.result)
+        _ResultReader(place, row.ura, faces, "computed" if computed else "stated").add(row.result)
     except (ReplayFormatError, StateMismatchError, ValueError) as exc:
         raise ReplayFormatError(f"tenhou6 {name}: {exc}") from None
     return [*place.events, EndRound()]
@@ -336,27 +391,36 @@ def _deal(numbers: list[int], faces: Faces) -> list[int]:
     for number in numbers:
         tile = next((t for t in faces.copies.get(number, ()) if t not in tiles), None)
         if tile is None:
-            raise ValueError(f"the deal: no tile {number} is left")
+            raise ValueError(f"the deal: no tile {number} is left{_red_hint(number, faces)}")
         tiles.append(tile)
     return tiles
+
+
+def _red_hint(number: int, faces: Faces) -> str:
+    """The likely reason why a tile is missing."""
+    suit = number // 10 - 1
+    if number % 10 != 5 or not 0 <= suit < 3 or not faces.reds[suit]:
+        return ""
+    return f"; the rules have red fives, so one of the four is written {51 + suit}"
 
 
 class _ResultReader:
     """Adds the end of a round to its moves."""
 
-    def __init__(self, place: SearchNode, ura: list[int], faces: Faces) -> None:
+    def __init__(self, place: SearchNode, ura: list[int], faces: Faces, value: ValueSource) -> None:
         self._place = place
         # All wins are valued in the state at the first one.
         self._moment = clone(place.state)
         self._faces = faces
         self._ura = ura
+        self._value: ValueSource = value
 
     def add(self, result: list[Any]) -> None:
         name = str(result[0]) if result else ""
-        if name in WIN_NAMES:
+        if is_win(name):
             self._wins(result[1:])
-        elif name in DRAW_NAMES:
-            self._drawn(name, result[1:])
+        elif reason := reason_of(name):
+            self._drawn(name, reason, result[1:])
         else:
             raise ValueError(f"result: unknown name {name[:40]!r}")
 
@@ -377,8 +441,8 @@ class _ResultReader:
         if not all(isinstance(text, str) for text in details[3:]):
             raise ValueError("result: points and yaku must be texts")
         value = parse_value(details[3])
-        yaku = [parse_yaku(text) for text in details[4:]]
         state = self._moment
+        yaku = [(_with_wind(state, player, number), han) for number, han in map(parse_yaku, details[4:])]
         tsumo = player == source
         if int(state["phase"]) == PHASE_CLAIM and tsumo:
             raise ValueError(f"result: player {player} wins by tsumo on a discard")
@@ -392,14 +456,14 @@ class _ResultReader:
             # Tenhou counts the ura of every riichi; the format names them only if there are any.
             yaku += [(YAKU_URA_DORA, 0)] * (YAKU_URA_DORA not in [number for number, _ in yaku])
         fu = value.fu if value.fu >= 0 else _fu(state, player, source, tile, shown)
-        return Win(
+        win = Win(
             player=player,
             from_player=source,
             tile=tile,
             hand=tuple(sorted({*hand_tiles(state, player), tile})),
             fu=fu,
             points=value.points,
-            limit=value.limit,
+            limit=max(value.limit, 0),
             yaku=() if is_yakuman else tuple(yaku),
             yakuman=tuple(number for number, _ in yaku) if is_yakuman else (),
             ura_indicators=shown,
@@ -407,7 +471,9 @@ class _ResultReader:
             deltas=deltas,
             honba=int(state["honba"]),
             riichi_sticks=max(sum(deltas), 0) // 1000,
+            value=self._value,
         )
+        return win if value.limit >= 0 else with_value(state, win)
 
     def _ura_tiles(self) -> tuple[int, ...]:
         tiles: tuple[int, ...] = ()
@@ -420,35 +486,25 @@ class _ResultReader:
 
     # --- rounds without one ---
 
-    def _drawn(self, name: str, rows: list[Any]) -> None:
-        reason = DRAW_NAMES[name]
+    def _drawn(self, name: str, reason: DrawReason, rows: list[Any]) -> None:
         deltas = _four(rows[0]) if rows else (0, 0, 0, 0)
         state = self._place.state
         discarder = int(state["last_player"])
         if state["phase"] == PHASE_CLAIM and state["riichi"][discarder] == 1 and reason != "triple_ron":
             self._place.add(RiichiAccepted(discarder))
-        shown = self._shown(name, deltas)
-        a, b, c, d = (tuple(hand_tiles(state, p)) if p in shown else None for p in range(4))
-        self._place.add(DrawnRound(reason, deltas, (a, b, c, d)))
-
-    def _shown(self, name: str, deltas: Four) -> list[int]:
-        """The players who show their hands, which follows from the rules."""
-        state = self._place.state
-        everybody = list(range(4))
-        match DRAW_NAMES[name]:
-            case "four_riichi":
-                return everybody
-            case "nine_terminals":
-                return [int(state["turn"])] if state["phase"] == PHASE_TURN else []
-            case "triple_ron":
-                return [player for player in everybody if player != state["last_player"]]
-            case "four_winds" | "four_kans":
-                return []
-            case "exhaustive" if any(deltas):
-                return [player for player in everybody if deltas[player] > 0]
+        if reason == "unknown":
+            reason = draw_reason(state, deltas)
         if name in (ALL_READY, NONE_READY):
-            return everybody if name == ALL_READY else []
-        return [player for player in everybody if state["waits"][player]]
+            self._place.add(drawn_round(state, reason, range(4 if name == ALL_READY else 0), deltas))
+        else:
+            self._place.add(shown_at_draw(state, reason, deltas))
+
+
+def _with_wind(state: np.void, player: int, yaku: int) -> int:
+    """A yaku's id; the triplet of a wind without a name is the player's or the round's."""
+    if yaku == SEAT_WIND:
+        return YAKU_SEAT_WIND + int(player - state["dealer"]) % 4
+    return YAKU_ROUND_WIND + int(state["round_index"]) // 4 if yaku == ROUND_WIND else yaku
 
 
 def _fu(state: np.void, player: int, source: int, tile: int, ura: tuple[int, ...]) -> int:

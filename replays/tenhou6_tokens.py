@@ -13,11 +13,10 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from game.events import DrawReason
 from game.melds import Meld, MeldKind
 from game.tiles import RED_FIVES
 from replays.copies import copies_of
-from replays.yaku_names import YAKU_IDS, YAKU_NAMES
+from replays.names import COUNTED, LIMITS, YAKU_NAMES, limit_of, yaku_id
 
 TSUMOGIRI: Final = 60
 NOTHING: Final = 0
@@ -123,10 +122,6 @@ class Faces:
             raise ValueError("an unseen tile; this format shows all hands")
         return self._numbers[tile]
 
-    def is_tile(self, number: int) -> bool:
-        """Whether a number stands for a tile."""
-        return number in self.copies
-
 
 def parse_draw(token: int | str) -> DrawToken:
     """Parse one entry of a draw list.
@@ -204,8 +199,8 @@ def meld_text(meld: Meld, faces: Faces) -> str:
         named, own = [meld.added, meld.called], list(meld.consumed)
     else:
         named, own = [meld.called], list(meld.consumed)
-    # A red five is among the fives, as in any displayed hand.
-    own.sort(key=lambda tile: (tile >> 2, tile))
+    # A red five comes after the plain ones, as Tenhou writes it: 1551p15.
+    own.sort(key=lambda tile: (tile >> 2, faces.number(tile) > 50, tile))
     texts = [str(faces.number(tile)) for tile in own]
     texts.insert(before, letter + "".join(str(faces.number(tile)) for tile in named))
     return "".join(texts)
@@ -213,58 +208,16 @@ def meld_text(meld: Meld, faces: Faces) -> str:
 
 # --- results ----------------------------------------------------------------------------------------------
 
-WIN: Final = "和了"
-EXHAUSTIVE: Final = "流局"
-ALL_READY: Final = "全員聴牌"
-NONE_READY: Final = "全員不聴"
-
-WIN_NAMES: Final = frozenset({WIN, "Agari"})
-DRAW_NAMES: Final[dict[str, DrawReason]] = {
-    EXHAUSTIVE: "exhaustive",
-    ALL_READY: "exhaustive",
-    NONE_READY: "exhaustive",
-    "荒牌平局": "exhaustive",
-    "Ryuukyoku": "exhaustive",
-    "Exhaustive Draw": "exhaustive",
-    "流し満貫": "nagashi_mangan",
-    "流局満貫": "nagashi_mangan",
-    "Nagashi Mangan": "nagashi_mangan",
-    "Mangan at Draw": "nagashi_mangan",
-    "九種九牌": "nine_terminals",
-    "Kyuushu Kyuuhai": "nine_terminals",
-    "Nine Terminal Abortion": "nine_terminals",
-    "四風連打": "four_winds",
-    "四風子連打": "four_winds",
-    "Suufon Renda": "four_winds",
-    "Four Wind Abortion": "four_winds",
-    "四家立直": "four_riichi",
-    "四人立直": "four_riichi",
-    "Suucha Riichi": "four_riichi",
-    "Four Riichi Abortion": "four_riichi",
-    "四槓散了": "four_kans",
-    "四開槓": "four_kans",
-    "四槓流れ": "four_kans",
-    "Suukaikan": "four_kans",
-    "Four Kan Abortion": "four_kans",
-    "三家和了": "triple_ron",
-    "三家和": "triple_ron",
-    "Sanchahou": "triple_ron",
-    "Three Ron Abortion": "triple_ron",
-}
-"""All known names for a round without a win; the first of each reason is Tenhou's own."""
-REASON_NAMES: Final = {reason: name for name, reason in reversed(DRAW_NAMES.items())}
-"""Tenhou's name of each reason."""
-
-LIMITS: Final = ("", "満貫", "跳満", "倍満", "三倍満", "役満")
-COUNTED: Final = "数え役満"
-# The longer names first, because some of them end in a shorter one.
-_LIMIT_ENDINGS: Final = (("役満", 5), ("三倍満", 4), ("倍満", 3), ("跳満", 2), ("満貫", 1))
-
+_HAN: Final = "(?:[飜翻]|Han|han)"
 _VALUE: Final = re.compile(
-    r"(?:(?P<fu>[0-9]{1,3})符(?P<han>[0-9]{1,3})[飜翻])?(?P<limit>[^0-9]{0,12})"
-    r"(?P<points>[0-9]{1,6})(?:-(?P<dealer>[0-9]{1,6}))?点(?P<all>∀?)"
+    rf"(?:(?P<fu>[0-9]{{1,3}}) ?(?:符|Fu|fu) ?(?P<han>[0-9]{{1,3}}) ?{_HAN})?(?P<limit>[^0-9]{{0,24}})"
+    r"(?P<points>[0-9]{1,6})(?:-(?P<dealer>[0-9]{1,6}))? ?(?:点|[Pp]oints?)(?P<all>∀?)"
 )
-_YAKU: Final = re.compile(r"(?P<name>[^()]{1,20})\((?:(?P<han>[0-9]{1,2})[飜翻]|役満)\)")
+_YAKU: Final = re.compile(
+    rf"(?P<name>[^()]{{1,48}})\((?:(?P<han>[0-9]{{1,2}}) ?{_HAN}|[^()0-9]{{0,12}}(?:役満|[Yy]akuman) ?)\)"
+)
+_CHIPS: Final = re.compile(r"[0-9]枚")
+_CHIPS_REFUSED: Final = "chip games are not supported"
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -273,7 +226,7 @@ class Value(msgspec.Struct, frozen=True):
     Attributes:
         fu: minipoints; -1 if the text does not contain them.
         points: without honba and sticks; for a tsumo the sum of all payments.
-        limit: 0 none, 1 mangan … 5 yakuman.
+        limit: 0 none, 1 mangan … 5 yakuman; -1 if the text has neither fu nor a limit, but points alone.
     """
 
     fu: int
@@ -291,29 +244,28 @@ def parse_value(text: str) -> Value:
         ValueError: the text is not valid.
     """
     found = _VALUE.fullmatch(text)
-    if found is None:
-        raise ValueError(f"unreadable points: {text[:40]!r}")
-    name = found["limit"].strip()
-    limit = next((number for ending, number in _LIMIT_ENDINGS if name.endswith(ending)), 0)
-    if (name != "") != (limit > 0) or (not name and not found["fu"]):
-        raise ValueError(f"unreadable points: {text[:40]!r}")
+    limit = limit_of(found["limit"]) if found else None
+    if found is None or limit is None:
+        raise ValueError(_CHIPS_REFUSED if _CHIPS.search(text) else f"unreadable points: {text[:40]!r}")
     points = int(found["points"])
     if found["dealer"]:
         points = 2 * points + int(found["dealer"])
     elif found["all"]:
         points *= 3
-    return Value(int(found["fu"]) if found["fu"] else -1, points, limit)
+    return Value(int(found["fu"] or -1), points, limit if limit or found["fu"] else -1)
 
 
 def value_text(
     fu: int, han: int, points: int, limit: int, *, is_tsumo: bool, is_dealer: bool, counted: bool
 ) -> str:
-    """Write the points of a win as text.
+    """Write the points of a win as text; with ``limit`` -1 nothing but the points.
 
     >>> value_text(30, 2, 2000, 0, is_tsumo=True, is_dealer=False, counted=False)
     '30符2飜500-1000点'
     """
-    if limit == 0:
+    if limit < 0:
+        name = ""
+    elif limit == 0:
         name = f"{fu}符{han}飜"
     else:
         name = COUNTED if counted and limit == len(LIMITS) - 1 else LIMITS[limit]
@@ -327,18 +279,18 @@ def value_text(
 
 
 def parse_yaku(text: str) -> tuple[int, int]:
-    """Tenhou's id and the han of a yaku; 0 han for a yakuman.
+    """Tenhou's id (see `replays.names.yaku_id`) and the han of a yaku; 0 han for a yakuman.
 
-    >>> parse_yaku("場風 東(1飜)"), parse_yaku("国士無双(役満)")
-    ((14, 1), (47, 0))
+    >>> parse_yaku("場風 東(1飜)"), parse_yaku("国士無双(役満)"), parse_yaku("Red Five(1Han)")
+    ((14, 1), (47, 0), (54, 1))
 
     Raises:
         ValueError: the yaku is unknown.
     """
     found = _YAKU.fullmatch(text)
-    number = YAKU_IDS.get(found["name"].strip()) if found else None
+    number = yaku_id(found["name"]) if found else None
     if found is None or number is None:
-        raise ValueError(f"unknown yaku {text[:40]!r}")
+        raise ValueError(_CHIPS_REFUSED if _CHIPS.search(text) else f"unknown yaku {text[:40]!r}")
     return number, int(found["han"] or 0)
 
 

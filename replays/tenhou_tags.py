@@ -9,11 +9,11 @@ Source: recorded games of 2009 to 2026 and recorded connections.
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, get_args
 
 import msgspec
 
-from game.events import Ankan, Chi, Daiminkan, DrawReason, Four, Kakan, Pon
+from game.events import Ankan, Chi, Daiminkan, DrawReason, Four, Kakan, Pon, ValueSource
 from game.melds import Meld, MeldKind, decode_meld
 from game.tiles import TILES
 from replays.tenhou_attributes import Attributes
@@ -34,8 +34,10 @@ DRAW_REASONS: Final[dict[str, DrawReason]] = {
     "ron3": "triple_ron",
     "kan4": "four_kans",
     "nm": "nagashi_mangan",
+    "unknown": "unknown",
 }
-"""Why a round ends without a win, by RYUUKYOKU's ``type``; without a type, ``""``."""
+"""Why a round ends without a win, by RYUUKYOKU's ``type``; ``unknown`` is ours, not Tenhou's."""
+VALUES: Final[dict[str, ValueSource]] = {value: value for value in get_args(ValueSource)}
 DRAW_TYPES: Final[dict[DrawReason, str]] = {reason: kind for kind, reason in DRAW_REASONS.items()}
 
 Tiles: TypeAlias = tuple[int, ...]
@@ -156,7 +158,10 @@ class FinalScores(msgspec.Struct, frozen=True):
 
 
 class AgariTag(msgspec.Struct, frozen=True):
-    """A win. See `game.events.Win` for the figures; ``scores`` are those before it, ``melds`` codes."""
+    """A win. See `game.events.Win` for the figures; ``scores`` are those before it, ``melds`` codes.
+
+    ``value`` is not Tenhou's, which states every value; `replays.mjlog` writes it.
+    """
 
     who: int
     from_who: int
@@ -176,6 +181,7 @@ class AgariTag(msgspec.Struct, frozen=True):
     deltas: Four
     liable: int
     final: FinalScores | None
+    value: ValueSource
 
 
 class RyuukyokuTag(msgspec.Struct, frozen=True):
@@ -217,6 +223,7 @@ def read_agari(a: Attributes) -> AgariTag:
         deltas=deltas,
         liable=a.number("paoWho", 0, 3, -1),
         final=_read_final(a),
+        value=VALUES.get(a.take("value", ""), "stated"),
     )
 
 

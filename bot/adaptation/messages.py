@@ -14,7 +14,7 @@ from game.events import GameEvent
 from game.observation import Observation
 from policies.adaptation import AdaptationProgress
 from policies.compute import DeviceName
-from policies.improvement import Improvement
+from policies.decision import Improvement
 from policies.thinking import ThinkingSettings
 
 RoundKey: TypeAlias = tuple[str, int, int]

@@ -38,9 +38,8 @@ from game.events import GameEvent
 from game.observation import Observation
 from game.settlement import LAST_ROUND
 from game.workers.child import STARTS, Child, ChildReady, Line
-from policies.decision import Decision
+from policies.decision import Decision, Improvement, Option
 from policies.flow import TURN_STEPS
-from policies.improvement import Improvement, Option
 from policies.inference import NetworkPolicy
 from policies.slots import Slot
 from policies.thinking import adapted_choice

@@ -24,10 +24,10 @@ from game.table import Table
 from game.warmup import warm_up
 from game.workers.child import Line
 from policies.adaptation import PolicyAdaptation
-from policies.deals.view import RoundView
+from policies.deals.deal import RoundView
+from policies.decision import Improvement
 from policies.device import choose_compute, use_one_thread
 from policies.draws import drawn_bits
-from policies.improvement import Improvement
 from policies.inference import NetworkPolicy
 from policies.rollout import TABLES
 from policies.thinking import Thinker, ThinkingSettings, load_thinker

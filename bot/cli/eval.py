@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import learning.accuracy.evaluate
     import learning.adaptation.plan
     import learning.cfr.exploit_report
-    import learning.cfr.known_games
+    import learning.cfr.known_report
     import learning.hands.evaluation
     import learning.losses.study
     import learning.worlds.plan
@@ -257,14 +257,14 @@ def exploitability(
 
 
 @command()
-def cfr(plan: learning.cfr.known_games.KnownGamePlan, *, as_json: AsJson = False) -> int:
+def cfr(plan: learning.cfr.known_report.KnownGamePlan, *, as_json: AsJson = False) -> int:
     """Check counterfactual regret minimisation on a game whose value is known.
 
     Reports the value and the exploitability of the average strategy as it learns; --json lists the strategy
     too.
     """
     from game.reports import write_report
-    from learning.cfr.known_games import solve
+    from learning.cfr.known_report import solve
 
     return write_report(solve(plan), as_json=as_json)
 

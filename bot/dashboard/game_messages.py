@@ -24,9 +24,9 @@ from game.settlement import GameLength, placements
 from game.state import apply, clone, new_round
 from replays.mjai import render
 from replays.record import JAPAN, DecisionRecord, Names, shown_time
+from replays.review.asking import played_decision
 from replays.review.moments import Dealt, Moment
 from replays.review.notes import Notes
-from replays.review.played import played_decision
 from replays.review.rounds import rounds_of
 from replays.review.schema import ReviewRound
 

@@ -15,7 +15,7 @@ from bot.dashboard.feed import Began, DecisionSent, Finished, LineState
 from bot.player.tally import DecisionTally
 from bot.terminal.result import decisions_of
 from game.events import Four
-from game.ladder import climb_from, stable_rank
+from game.ranking import climb_from, stable_rank
 from game.settlement import GameLength
 from replays.standing import AdaptationStanding
 

@@ -11,7 +11,7 @@ import numpy as np
 from bot.tenhou.session.prompts import riichi_discards
 from game.actions import Action, ActionKind
 from game.tiles import face_of
-from replays.review.texts import action_text
+from replays.review.moments import action_text
 
 
 class OpenPrompt(msgspec.Struct, frozen=True):

@@ -45,8 +45,8 @@ from game.actions import Action, ActionKind
 from game.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from game.events import DrawnRound, StartRound, Win
 from game.observation import Observation
+from game.rules import twins_of_drawn
 from game.state import clone, is_furiten
-from game.twins import twins_of_drawn
 from replays.record import DecisionRecord
 
 AWAY_S: Final = 8.0

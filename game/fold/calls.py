@@ -6,7 +6,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.fold.passing import let_pass
 from game.fold.reasons import (
     BAD_TILE,
     FITS,
@@ -17,6 +16,7 @@ from game.fold.reasons import (
     WRONG_TILE,
     bit,
 )
+from game.fold.turns import let_pass
 from game.jit import kernel
 from game.layout import (
     AT_HAND,

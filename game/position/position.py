@@ -1,4 +1,4 @@
-"""What a user states of a position: tiles as text, numbers, and nothing derived."""
+"""A position as a user writes it: tiles as text, numbers, and nothing derived."""
 
 from __future__ import annotations
 

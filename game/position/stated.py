@@ -63,7 +63,7 @@ class StatedMeld(NamedTuple):
 
 
 class Stated(NamedTuple):
-    """What a position states, for players 0 to 3.
+    """The tiles of a position, by absolute player.
 
     Attributes:
         position: as written.

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from game.errors import IllegalActionError
 from game.tiles import KINDS, kind_text
-from game.two_player.draws import shuffle
 from game.two_player.layout import (
     ACTIONS,
     CLAIM,
@@ -23,6 +22,7 @@ from game.two_player.layout import (
     POSITION,
     TILES,
     action_text,
+    shuffle,
 )
 from game.two_player.rules import apply, deal, legal_actions, round_of
 

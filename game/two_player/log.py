@@ -88,7 +88,7 @@ class LoggedState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DuelHeader(msgspec.Struct, frozen=True):
-    """What was played.
+    """The settings of a logged match.
 
     Attributes:
         format: `FORMAT`.

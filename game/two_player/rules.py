@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from game.jit import kernel, warms_up
 from game.shanten import shanten_one_suit
 from game.tiles import KINDS
-from game.two_player.draws import shuffle
 from game.two_player.layout import (
     ACTIONS,
     ANKAN,
@@ -50,6 +49,7 @@ from game.two_player.layout import (
     POSITION,
     TILES,
     WIN,
+    shuffle,
 )
 
 HONOURS_FROM: Final = 27

@@ -61,7 +61,7 @@ DONE: Final = Done()
 
 
 class Later:
-    """What a source yields in place of a task: there is none now, but there will be."""
+    """A source yields this in place of a task while it has none but expects more."""
 
 
 LATER: Final = Later()

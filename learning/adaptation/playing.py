@@ -19,7 +19,7 @@ from game.workers.pool import Work
 from learning.adaptation.figures import AdaptationFigures, figures_of
 from learning.adaptation.plan import AdaptationPlan, AdaptedTo, HandRow
 from learning.measure import Measurement, Moment, found_in_game
-from policies.adaptation.trial import worth_of_deals
+from policies.adaptation.adaptation import worth_of_deals
 from policies.checkpoint import files_of
 from policies.checkpoint.card import MODELS
 from policies.checkpoint.files import reader_of

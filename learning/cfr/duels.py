@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Annotated, Any, Final
+from pathlib import Path
+from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
 from msgspec import Meta, structs
 from numpy.typing import NDArray
 
+from game.errors import ConfigError
+from game.files import expand_home
 from game.jit import kernel
 from game.options import INTERNAL, Seed
-from game.two_player.draws import shuffle
-from game.two_player.layout import PLAYERS, POSITION, TILES
+from game.two_player.layout import PLAYERS, POSITION, TILES, shuffle
 from game.two_player.log import DuelLog
 from game.workers.ordered import default_workers
 from game.workers.pool import Done, Work
 from learning.cfr.benchmark import deal_series
-from learning.cfr.players import DuelPlayer, duel_player
+from learning.cfr.node_table import NODES_FILE, read_table
 from learning.matches.statistics import Estimate, estimate, ratio, resample
 from learning.workers.spread import spread
-from policies.two_player.playing import COMMITMENT, play_duel
+from policies.two_player.abstraction import KEYS, POLICIES, POLICY_NAMES
+from policies.two_player.playing import BY_TABLE, COMMITMENT, RANDOM_ACTIONS, play_duel
 from policies.two_player.watched import watched_duel
 
 _DEALS_AT_ONCE: Final = 2_000
@@ -31,7 +34,7 @@ _MOST_SETS: Final = 2_000
 
 
 class DuelPlan(msgspec.Struct, frozen=True):
-    """A duel.
+    """The settings of a duel.
 
     Attributes:
         players: two, by name.
@@ -205,3 +208,66 @@ def _report(
         seconds,
         speed,
     )
+
+
+UNIFORM: Final = "uniform"
+RANDOM: Final = "random"
+CURRENT: Final = "current:"
+"""Before a table: its current strategy, by regret matching, instead of the average one."""
+
+
+class DuelPlayer(NamedTuple):
+    """A player as the kernels take it.
+
+    Attributes:
+        name: as given.
+        way: a policy, `RANDOM_ACTIONS` or `BY_TABLE`.
+        weights: ``[KEYS, 3]`` float64, as for `policies.two_player.playing.match_regrets`.
+    """
+
+    name: str
+    way: int
+    weights: NDArray[np.float64]
+
+
+def duel_player(name: str) -> DuelPlayer:
+    """Load a player.
+
+    Args:
+        name: normal, triplets, pairs, uniform, random, or a node table of `suzaku train cfr`: the file or
+            its folder, with ``current:`` before it for the current strategy.
+
+    Raises:
+        ConfigError: there is no such player.
+        CheckpointError: the table cannot be used.
+    """
+    if name in POLICY_NAMES:
+        return DuelPlayer(name, POLICY_NAMES.index(name), _no_weights())
+    if name == RANDOM:
+        return DuelPlayer(name, RANDOM_ACTIONS, _no_weights())
+    if name == UNIFORM:
+        return DuelPlayer(name, BY_TABLE, _no_weights())
+    return DuelPlayer(name, BY_TABLE, table_weights(name))
+
+
+def table_weights(name: str) -> NDArray[np.float64]:
+    """The strategy of a table, named as for `duel_player`.
+
+    Raises:
+        ConfigError: there is no such file or folder.
+        CheckpointError: it cannot be used.
+    """
+    path = expand_home(name.removeprefix(CURRENT))
+    if not path.exists():
+        known = ", ".join((*POLICY_NAMES, UNIFORM, RANDOM))
+        raise ConfigError(f"{name}: no such player; use {known}, or a table made by `suzaku train cfr`")
+    _, sums, _ = read_table(_table_file(path))
+    return sums.regrets if name.startswith(CURRENT) else sums.strategies
+
+
+def _table_file(path: Path) -> Path:
+    return path / NODES_FILE if path.is_dir() else path
+
+
+def _no_weights() -> NDArray[np.float64]:
+    return np.zeros((KEYS, POLICIES))

@@ -23,7 +23,7 @@ class Response(NamedTuple):
     """A best response.
 
     Attributes:
-        value: value of the game for the responder.
+        value: what the responder gets, for the responder.
         strategy: ``[I, A]`` float64: the given strategy, with the responder's best actions in place of its
             rows. Where the responder follows the given strategy, and where it never comes, the
             rows stay.
@@ -34,7 +34,7 @@ class Response(NamedTuple):
 
 
 class Exploitability(NamedTuple):
-    """Values of the best responses to a strategy.
+    """The gains of best responses to a strategy.
 
     Attributes:
         value: (first + second) / 2: 0 for an equilibrium, equation 8 of the paper.

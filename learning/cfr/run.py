@@ -22,14 +22,11 @@ from learning import plots
 from learning.cfr.benchmark import deal_series, measure, summed_up
 from learning.cfr.deal_tree import new_deal_tree
 from learning.cfr.node_table import NODES_FILE, CurvePoint, NodeFolder, visited
-from learning.cfr.regrets import UPDATES, Update
 from learning.cfr.sampling import NodeSums, learn_deals, new_sums
+from learning.cfr.tree import UPDATES, Update
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages
 from learning.runs.state import RunFolder
 
-PLOT_FILE: Final = "curve.svg"
-_LOGARITHMIC_FROM: Final = 100
-"""Iterations grown by this factor are spread out logarithmically."""
 _STEP: Final = 500
 """Most iterations between two looks at whether to stop: about a second."""
 _REGULAR_EPOCHS: Final = 20
@@ -37,7 +34,7 @@ _GROWTH: Final = 5
 
 
 class CfrPlan(msgspec.Struct, frozen=True):
-    """Everything that determines the numbers of a run.
+    """The settings that determine a run's numbers.
 
     Attributes:
         sampling: policies that an iteration tries on its deal. chance: all of both players; external: all of
@@ -186,7 +183,7 @@ class CfrRun:
 
 
 class CfrReport(msgspec.Struct, frozen=True):
-    """A run: its plan, the file of its table, and its evaluations."""
+    """The report of a run: its settings, where its table is, and its evaluations."""
 
     plan: CfrPlan
     table: str
@@ -197,6 +194,23 @@ def print_run(plan: CfrPlan, curve: list[CurvePoint], out: Path, *, as_json: boo
     """Print the report of a run, and draw its curve beside the table; return the exit code."""
     draw_curve(curve, out / PLOT_FILE)
     return write_report(CfrReport(plan, str(out / NODES_FILE), curve), as_json=as_json)
+
+
+def regret_bound(sums: NodeSums, iterations: int) -> float:
+    """The largest positive regret of each node, added up and divided by the iterations.
+
+    With perfect recall and no sampling, twice this bounds the exploitability; here it only shows whether the
+    regrets grow more slowly than the iterations.
+
+    Source: Zinkevich et al. 2007, theorems 2 and 3.
+    """
+    keys = visited(sums)
+    return float(np.maximum(sums.regrets[keys].max(axis=1), 0.0).sum()) / max(1, iterations)
+
+
+PLOT_FILE: Final = "curve.svg"
+_LOGARITHMIC_FROM: Final = 100
+"""Iterations grown by this factor are spread out logarithmically."""
 
 
 def draw_curve(curve: Sequence[CurvePoint], path: Path) -> None:
@@ -224,15 +238,3 @@ def draw_curve(curve: Sequence[CurvePoint], path: Path) -> None:
     left.grid(alpha=0.3)
     left.legend(loc="upper right")
     plots.save(drawing, path)
-
-
-def regret_bound(sums: NodeSums, iterations: int) -> float:
-    """The largest positive regret of each node, added up and divided by the iterations.
-
-    With perfect recall and no sampling, twice this bounds the exploitability; here it only shows whether the
-    regrets grow more slowly than the iterations.
-
-    Source: Zinkevich et al. 2007, theorems 2 and 3.
-    """
-    keys = visited(sums)
-    return float(np.maximum(sums.regrets[keys].max(axis=1), 0.0).sum()) / max(1, iterations)

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.jit import kernel
-from game.two_player.draws import drawn_share
-from learning.cfr.regrets import RegretUpdate, power
-from learning.cfr.tree import CHANCE, TERMINAL, Floats, GameTree
+from game.two_player.layout import drawn_share
+from learning.cfr.tree import CHANCE, TERMINAL, Floats, GameTree, RegretUpdate, power
 from policies.two_player.playing import match_regrets
 
 BOTH = -1

@@ -48,12 +48,13 @@ def _win_fields(view: np.void, win: Win, *, is_first: bool) -> Iterator[tuple[st
         value, player, source, dealer, honba=honba if is_first else 0, riichi_sticks=sticks, liable=liable
     )
     yield "hand", tuple(sorted(win.hand)), context.hand
-    yield "yaku", win.yaku, value.yaku
-    yield "yakuman", win.yakuman, value.yakuman
-    yield "han", sum(han for _, han in win.yaku) + 13 * len(win.yakuman), value.han
-    yield "fu", win.fu, value.fu
-    yield "points", win.points, value.points
-    yield "limit", win.limit, value.limit
+    if win.value == "stated":
+        yield "yaku", win.yaku, value.yaku
+        yield "yakuman", win.yakuman, value.yakuman
+        yield "han", sum(han for _, han in win.yaku) + 13 * len(win.yakuman), value.han
+        yield "fu", win.fu, value.fu
+        yield "points", win.points, value.points
+        yield "limit", win.limit, value.limit
     yield "liable player", win.liable, liable
     yield "score changes", win.deltas, paid
     yield "honba", win.honba, honba  # Tenhou states it with every win; only the first is paid for it
@@ -66,7 +67,7 @@ def drawn_findings(before: npt.NDArray[np.void], drawn: DrawnRound) -> Iterator[
     """Compare a round without a win with the result under our rules."""
     table = before[TABLE]
     ours, _ = exhausted(table) if drawn.reason in _WALL_RAN_OUT else (drawn_round(table, drawn.reason, ()), 0)
-    if drawn.reason != ours.reason:
+    if drawn.reason not in (ours.reason, "unknown"):
         yield -1, f"{drawn.reason} in the record, {ours.reason} by our rules"
     if drawn.deltas != ours.deltas:
         yield -1, f"score changes {drawn.deltas} in the record, {ours.deltas} by our rules"

@@ -21,7 +21,7 @@ from learning.samples.hidden import HiddenHands, hidden_hands
 from learning.samples.positions import positions_of
 from policies.hands.direct import DirectModel
 from policies.hands.generation import GenerationCounts, Generator
-from policies.hands.sampler import HandSampler
+from policies.hands.views import HandSampler
 from policies.heuristic.danger import against_each
 from policies.towers.hands import SHANTEN_CLASSES
 

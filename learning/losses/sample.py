@@ -13,8 +13,8 @@ from game.state import is_furiten
 from policies.heuristic.outlook import Danger, danger_of, look
 from policies.slots import Policy
 from replays.record import GameRecord
+from replays.review.grading import Kind, kind_of
 from replays.review.judging import Opinion, opinions
-from replays.review.losses import Kind, kind_of
 from replays.review.moments import Moment, follow
 from replays.review.prospects import Prospects
 from replays.review.report import length_of, values_of

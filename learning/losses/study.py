@@ -30,8 +30,7 @@ from policies.reward import Predictor, round_starts
 from policies.slots import Policy
 from replays.formats import read_game
 from replays.record import GameRecord
-from replays.review.grading import THRESHOLDS
-from replays.review.losses import losses
+from replays.review.grading import THRESHOLDS, losses
 from replays.review.prospects import Prospects, predictor_on
 from replays.review.report import known_hands, length_of
 

@@ -8,8 +8,7 @@ from typing import Final, NamedTuple
 import msgspec
 import numpy as np
 
-from game.ladder import FIRST_DAN, Ladder, climb, stable_rank
-from game.ranking import rank_points
+from game.ranking import FIRST_DAN, Ladder, climb, rank_points, stable_rank
 from game.settlement import GameLength
 from learning.matches.players import Contender
 from learning.matches.statistics import (

@@ -22,8 +22,8 @@ from learning.reinforcement.samples import BlockSamples
 from learning.runs.learner import Learner
 from policies.checkpoint import Card
 from policies.device import choose_compute
+from policies.features.draw import kinds_of
 from policies.features.encode import encode
-from policies.features.kinds import kinds_of
 from policies.features.table import GUIDED, looks_deep
 from policies.gradient import (
     EntropyControl,

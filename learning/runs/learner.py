@@ -20,7 +20,7 @@ from policies.compute import FloatPrecision
 from policies.features.table import SETS
 from policies.hand_networks import DenoiserNetwork
 from policies.networks import Network, as_input, plane_weights
-from policies.towers.dropout import reseed
+from policies.towers.hosei import reseed
 
 Trained: TypeAlias = Network | DenoiserNetwork
 

@@ -13,9 +13,9 @@ from game.layout import AT_HAND, AT_UNSEEN, ROUND_STATE
 from game.shanten import shanten
 from game.tiles import KINDS, RED_FIVES
 from policies.features.permute import KIND_MAPS, permute_columns
+from policies.heuristic.danger import is_furiten, won_han
 from policies.heuristic.hand_value import SIDE_SIZE
 from policies.heuristic.outlook import fill_side
-from policies.heuristic.ron import is_furiten, won_han
 
 OPPONENTS: Final = 3
 SUITS: Final = 3

@@ -25,8 +25,8 @@ from learning.samples.decisions import by_decision
 from learning.samples.hidden import HiddenHands, hidden_hands, no_hands
 from learning.samples.positions import Positions, positions_of
 from policies.chi_places import mirrored_places
+from policies.features.draw import kinds_of
 from policies.features.encode import Planes, encode
-from policies.features.kinds import kinds_of
 from policies.features.permute import PERMUTATIONS, permute_columns, permute_kinds, permute_planes
 from policies.features.table import GUIDED, KINDS, LITE, LITE_CALL, ORACLE, SETS
 from policies.slots import Slot

@@ -22,14 +22,22 @@ from game.jit import kernel, warms_up
 from game.layout import ROUND_STATE
 from game.settlement import LAST_ROUND
 from game.tiles import TILES
-from policies.features.calls import CALL_WIDTH, make_call, mark_call
 from policies.features.deep import lookahead_deep
-from policies.features.discards import mark_discard_sums, mark_last_discards, mark_rivers
+from policies.features.discards import mark_discard_sums, mark_last_discards, mark_rivers, mark_safety
 from policies.features.draw import fill
 from policies.features.efficiency import mark_efficiency
-from policies.features.go_arounds import mark_go_around, mark_winds
-from policies.features.hand import mark_hand, mark_shanten, mark_shanten_forms, mark_shape
+from policies.features.hand import (
+    mark_go_around,
+    mark_hand,
+    mark_shanten,
+    mark_shanten_forms,
+    mark_shape,
+    mark_winds,
+)
 from policies.features.melds import (
+    CALL_WIDTH,
+    make_call,
+    mark_call,
     mark_call_turns,
     mark_dora,
     mark_dora_in_sight,
@@ -37,7 +45,6 @@ from policies.features.melds import (
     mark_melds_together,
 )
 from policies.features.oracle import mark_oracle
-from policies.features.safety import mark_safety
 from policies.features.sight import SIGHT, look
 from policies.features.standing import (
     mark_moment,

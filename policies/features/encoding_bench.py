@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.actions import Action, ActionKind
-from game.bench_table import engine_view
 from game.layout import ROUND_STATE
 from game.rules import action_row
-from game.rules_bench import RulesSpeed, measure
+from game.rules_bench import RulesSpeed, engine_view, measure
 from game.table import Table
 from policies.decision import decide
 from policies.features.encode import encode

@@ -117,7 +117,7 @@ def load_autoregressive(
 
 
 def partial_inputs(placed: Tensor, left: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:
-    """What the network sees beside the trunk, and the share of tiles that is missing.
+    """The network's inputs beside the trunk, and the share of tiles that is missing.
 
     Args:
         placed: ``[B, 3, 34]``, copies placed in each hand.

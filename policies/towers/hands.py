@@ -28,7 +28,7 @@ _FIRST_BIAS: Final = (-4.0, -4.5, -0.3, -1.5, -3.0, -5.0, -8.0)
 
 
 class HandScores(NamedTuple):
-    """What the heads answer about the opponents, in turn order from the player on.
+    """The scores of the opponents' hands, in turn order from the player on.
 
     Attributes:
         shanten: ``[B, 3, 7]`` logits.

@@ -1,11 +1,15 @@
-"""Convolutions over three neighbouring kinds along all 34 columns: the tower of the paper.
+"""Convolutions over three neighbouring kinds along all 34 columns, the tower of the paper; pooled context.
 
-Source: Suphx, arXiv:2003.13590, section 2.2, figures 4 and 5.
+A convolution sees neighbouring kinds only. With pooled context every block sees the whole hand: it adds to
+each column what the means of its suit, of all suits and of the honours say.
+
+Sources: Suphx, arXiv:2003.13590, section 2.2, figures 4 and 5; KataGo's global pooling, arXiv:1902.10565,
+section 4.1.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -94,3 +98,64 @@ class YesNoHead(nn.Module):
         flat = functional.relu(self.narrow(x)).flatten(1)
         scores: Tensor = self.answer(functional.relu(self.dense(flat)))
         return scores
+
+
+SUITS: Final = 3
+RANKS: Final = 9
+SUITED: Final = SUITS * RANKS
+"""The columns of the suits; the honours follow."""
+HONOURS: Final = 7
+
+
+class Context(NamedTuple):
+    """Additions to the columns of each suit, ``[B, width, 3]``, and of the honours, ``[B, width]``."""
+
+    suits: Tensor
+    honours: Tensor
+
+
+class PooledContext(nn.Module):
+    """From the means of the suits and of the honours to what is added to their columns.
+
+    The three suits share their weights, so exchanging two suits exchanges what is added to them.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.own_suit = nn.Linear(width, width, bias=False)
+        self.suits = nn.Linear(2 * width, width, bias=False)
+        self.honours = nn.Linear(2 * width, width, bias=False)
+
+    def forward(self, suit_means: Tensor, honour_mean: Tensor) -> Context:
+        """Add up what each mean says.
+
+        Args:
+            suit_means: ``[B, width, 3]``.
+            honour_mean: ``[B, width]``.
+        """
+        whole = torch.cat([suit_means.mean(2), honour_mean], 1)
+        own: Tensor = self.own_suit(suit_means.transpose(1, 2)).transpose(1, 2)
+        return Context(own + self.suits(whole)[:, :, None], self.honours(whole))
+
+
+class PooledBlock(ResidualBlock):
+    """A residual block whose first convolution is joined by pooled context."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width)
+        self.context = PooledContext(width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """``[B, width, 34]`` to the same shape."""
+        suits = x[..., :SUITED].reshape(*x.shape[:2], SUITS, RANKS)
+        context: Context = self.context(suits.mean(3), x[..., SUITED:].mean(2))
+        added = torch.cat(
+            [
+                context.suits.repeat_interleave(RANKS, 2),
+                context.honours[:, :, None].expand(-1, -1, HONOURS),
+            ],
+            2,
+        )
+        inner = functional.relu(self.first_norm(self.first(x) + added))
+        change: Tensor = self.second_norm(self.second(inner))
+        return functional.relu(x + change)

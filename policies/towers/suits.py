@@ -16,8 +16,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from policies.towers.pooled import HONOURS, RANKS, SUITED, SUITS, Context, PooledContext
-from policies.towers.residual import HIDDEN, NARROW, TAPS, YES_NO, image_norm
+from policies.towers.residual import (
+    HIDDEN,
+    HONOURS,
+    NARROW,
+    RANKS,
+    SUITED,
+    SUITS,
+    TAPS,
+    YES_NO,
+    Context,
+    PooledContext,
+    image_norm,
+)
 
 
 class Columns(NamedTuple):
@@ -81,7 +92,7 @@ class SuitsNorm(nn.Module):
 
 
 class SuitsScale(nn.Module):
-    """What replaces batch normalisation: a scale and a bias for each channel.
+    """A scale and a bias for each channel, in place of batch normalisation.
 
     Args:
         width: channels.
@@ -111,7 +122,7 @@ class ChannelScale(nn.Module):
 
 
 def norm(width: int, first: float = 1.0, *, normalised: bool = True) -> SuitsNorm | SuitsScale:
-    """What follows a convolution.
+    """The normalisation after a convolution, or the scale in its place.
 
     Args:
         width: channels.

@@ -37,7 +37,7 @@ _HONOURS_AT: Final = 16
 
 
 class NodeKey(NamedTuple):
-    """What a key says of a decision.
+    """The fields of a key.
 
     Attributes:
         round: tiles drawn from the wall by both players, 0 to 38.

@@ -38,11 +38,6 @@ def uninstalled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.metadata.requires", refuse)
 
 
-def test_the_name_is_not_that_of_another_project() -> None:
-    assert PROJECT["name"] == DISTRIBUTION != "suzaku"
-    assert list(PROJECT["scripts"]) == ["suzaku"]
-
-
 def test_the_version_is_known_installed_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.metadata.version", {DISTRIBUTION: "9.8.7"}.__getitem__)
     assert version() == "9.8.7"
@@ -100,10 +95,6 @@ def test_a_missing_package_is_one_sentence_with_the_command_that_helps(
         "`suzaku train` needs tensorboard, which is not installed; run "
         f"`'/a b/python' -m pip install {shlex.join(learn)}`"
     )
-
-
-def test_an_installed_package_is_accepted() -> None:
-    require("tensorboard", "`suzaku train`")
 
 
 def test_make_removes_the_former_distribution_before_it_installs(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from game.state import apply, is_furiten, new_round
 from game.table import Table, masked
 from game.walls import LIVE_TILES, dealt_hands, hidden_places
 from tests.game.test_fold_against_engine import anyhow, boldly, clumped_wall
+from tests.scale import scaled
 from tests.stacked import Play, kinds, stacked_wall
 
 K = ActionKind
@@ -61,7 +62,7 @@ def until_round_end(events: list[GameEvent]) -> list[GameEvent]:
     return events[: ends[0]] if ends else events
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(scaled(20, 60)))
 def test_a_restored_round_continues_like_the_original(seed: int) -> None:
     rng = random.Random(seed)
     seats = [rng.choice((anyhow, boldly)) for _ in range(4)]
@@ -92,7 +93,7 @@ def before_the_draw(table: Table, player: int) -> np.void:
     return record
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(scaled(4, 8)))
 def test_a_round_restored_before_the_first_draw_continues_like_the_original(seed: int) -> None:
     rng = random.Random(seed)
     table = Table(

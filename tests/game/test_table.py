@@ -65,14 +65,6 @@ def test_a_wall_is_dealt_four_four_four_one_from_the_dealer_on() -> None:
     assert table.waiting() == [1]
 
 
-def test_the_engine_deals_the_same_hands() -> None:
-    table = Table(3, round_index=2)
-    assert last_round(table.events).hands == dealt_hands(table.wall, 2)
-    assert [hand_tiles(table.state, p) for p in (0, 1, 3)] == [
-        list(dealt_hands(table.wall, 2)[p]) for p in (0, 1, 3)
-    ]
-
-
 def test_without_a_seed_games_differ() -> None:
     assert Table().wall != Table().wall
 

@@ -7,8 +7,8 @@ import pytest
 from game.actions import PASS, Action, ActionKind
 from game.observation import Observation
 from game.rules import legal_actions
-from policies.candidates import chances_of
 from policies.flow import flow, run_flows
+from policies.sampling import chances_of
 from tests.policies.deals.positions import Position, self_play
 from tests.policies.fakes import Scripted, Undecided
 from tests.policies.models import a_policy

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-import numpy as np
 import pytest
 from msgspec.structs import replace
 
@@ -13,30 +12,16 @@ from game.errors import IllegalActionError, ModelError
 from policies.decision import decide
 from policies.flow import Pick, SlotAnswer, Verdict, flow, most_likely, run_flows
 from policies.random_play import RandomPolicy
-from policies.rollout import Choice, FinishedGame, PolicyChooser, Request, Rollout, Seating, Times
+from policies.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times
 from policies.slots import Policy, Slot
 from tests.policies.fakes import Broken, Scripted
+from tests.policies.test_decision import claim, only, ready
 from tests.scene import Scene
-
-
-def ready() -> Scene:
-    """Tenpai with a closed kan, riichi and a discard to choose from."""
-    return Scene("1111m234567p67s5z").draw("8s")
-
-
-def claim() -> Scene:
-    """Kamicha discards a 3m that we can chi, pon and kan."""
-    return Scene("33345m678p2256s1z", round_index=3).turn("3m")
 
 
 def verdict_of(scene: Scene, policy: Policy, pick: Pick = most_likely) -> Verdict:
     (running,) = run_flows([flow(scene.observe(), pick)], policy.answer)
     return running.result()
-
-
-def only(scene: Scene, kind: ActionKind) -> Action:
-    (action,) = (a for a in scene.legal() if a.kind is kind)
-    return action
 
 
 def test_a_verdict_carries_what_every_slot_was_asked_and_answered() -> None:
@@ -53,19 +38,6 @@ def test_a_verdict_carries_what_every_slot_was_asked_and_answered() -> None:
     assert sum(discards.probabilities) == pytest.approx(1.0)
     options = decide(scene.observe(), Scripted({kan: 0.4, RIICHI: 0.3})).options
     assert {option.action: option.probability for option in options} == verdict.probabilities
-
-
-def test_a_slot_after_the_deciding_one_is_not_asked() -> None:
-    verdict = verdict_of(ready(), Scripted({RIICHI: 0.9}))
-    assert (verdict.action, verdict.step) == (RIICHI, "riichi")
-    assert [answer.slot for answer in verdict.answers] == [Slot.KAN, Slot.RIICHI]
-
-
-def test_a_rule_decides_without_answers() -> None:
-    scene = Scene("123456789m11p67s").draw("8s")
-    verdict = verdict_of(scene, Scripted())
-    assert (verdict.step, verdict.by_slot, verdict.answers) == ("win", False, ())
-    assert verdict.probabilities == {verdict.action: 1.0}
 
 
 def test_picking_sees_the_answers_of_one_step_at_a_time() -> None:
@@ -136,8 +108,8 @@ def test_a_wrong_answer_costs_one_decision_of_a_batch() -> None:
 class Noting(PolicyChooser):
     """Keeps its choices."""
 
-    def __init__(self, policy: Policy, picks: Callable[[Request], Pick] = lambda _: most_likely) -> None:
-        super().__init__(policy, picks)
+    def __init__(self, policy: Policy) -> None:
+        super().__init__(policy)
         self.made: list[tuple[Request, Choice]] = []
 
     def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
@@ -156,36 +128,3 @@ def test_the_choices_of_a_rollout_carry_their_verdicts() -> None:
         if choice.verdict.answers:
             assert choice.action in (*choice.verdict.probabilities, PASS)
             assert all(set(answer.options) <= set(request.legal) for answer in choice.verdict.answers)
-
-
-def drawing(request: Request) -> Pick:
-    """Draws an option by its probability, from a stream that belongs to this decision of this game."""
-    rng = np.random.default_rng([request.table.seed, request.player, len(request.table.events)])
-
-    def pick(answers: Sequence[SlotAnswer]) -> Action | None:
-        if answers[0].slot is Slot.DISCARD:
-            row = np.array(answers[0].probabilities)
-            return answers[0].options[rng.choice(len(row), p=row / row.sum())]
-        yes = [
-            option
-            for answer in answers
-            for option, chance in zip(answer.options, answer.probabilities, strict=True)
-            if rng.random() < chance
-        ]
-        return yes[int(rng.integers(len(yes)))] if yes else None
-
-    return pick
-
-
-def test_options_can_be_drawn_and_a_game_stays_the_same_whatever_is_played_beside_it() -> None:
-    def played(
-        numbers: Sequence[int], picks: Callable[[Request], Pick], tables: int
-    ) -> dict[int, FinishedGame]:
-        rollout = Rollout([PolicyChooser(RandomPolicy(), picks)], tables=tables, length="tonpuu")
-        seatings = [Seating(number, 50 + number, (0, 0, 0, 0)) for number in numbers]
-        return {each.seating.number: each for each in rollout.play(seatings)}
-
-    together = played([0, 1, 2], drawing, tables=3)
-    assert played([1], drawing, tables=1) == {1: together[1]}
-    assert not any(each.faults or each.crash for each in together.values())
-    assert played([1], lambda _: most_likely, tables=1)[1].events != together[1].events

@@ -10,6 +10,7 @@ from game.errors import ConfigError
 from game.layout import ROUND_STATE
 from policies.checkpoint.store import with_weights
 from policies.compute import Compute
+from policies.features.draw import kinds_of
 from policies.features.encode import encode
 from policies.features.table import GUIDED, LITE, ORACLE, SETS
 from policies.guidance import (
@@ -22,6 +23,7 @@ from policies.guidance import (
 )
 from policies.inference import Model
 from policies.networks import Network, as_input, plane_weights
+from policies.probabilities import chances
 from policies.rollout import Rollout, Seating
 from policies.slots import Slot
 from policies.trajectories import Recorder, Trajectory
@@ -123,11 +125,7 @@ def test_a_guided_policy_plays_with_what_the_table_hides() -> None:
         "tonpuu",
         hidden=HiddenPart(found.walls[decisions["round"]], decisions["hidden_seed"]),
     )
-    kinds = np.arange(34, dtype=np.uint64)
-    legal = (decisions["legal"][:, None] >> kinds & np.uint64(1)).astype(bool)
-    scores = np.where(legal, logits, -np.inf)
-    shares = np.exp(scores - scores.max(1, keepdims=True))
-    shares /= shares.sum(1, keepdims=True)
+    shares = chances(logits, kinds_of(decisions["legal"]))
     expected = shares[np.arange(len(shares)), decisions["kind"]]
     np.testing.assert_allclose(decisions["probability"], expected, atol=1e-5)
 

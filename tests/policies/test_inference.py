@@ -12,7 +12,7 @@ from game.layout import ROUND_STATE
 from game.rules import action_row
 from game.settlement import GameLength
 from game.table import Table
-from game.tiles import RED_FIVES, parse_hand
+from game.tiles import parse_hand
 from policies.compute import IN_PLAY, Compute
 from policies.decision import decide
 from policies.features.encode import encode
@@ -152,10 +152,6 @@ def test_games_of_both_lengths_are_answered_together() -> None:
         assert row == pytest.approx(policy.answer(Slot.DISCARD, [question])[0], abs=1e-5)
 
 
-def test_no_questions_have_no_answers() -> None:
-    assert a_policy().answer(Slot.DISCARD, []) == []
-
-
 # --- averaging ---------------------------------------------------------------------------------------------
 
 
@@ -248,17 +244,6 @@ def test_a_red_five_is_kept_as_long_as_there_is_another() -> None:
 
 def test_of_equal_tiles_the_first_option_is_chosen() -> None:
     assert share_out(np.full(34, 1.0), throws("55m")) == [1.0, 0.0]
-
-
-def test_rows_with_red_fives_still_add_up_to_one() -> None:
-    questions = [q for q in met_in_play(Slot.DISCARD, 150) if holds_both_fives(q)]
-    assert questions
-    assert all(sum(row) == pytest.approx(1.0) for row in a_policy().answer(Slot.DISCARD, questions))
-
-
-def holds_both_fives(question: Question) -> bool:
-    tiles = {option.tile for option in question.options}
-    return any(red in tiles and tiles & {red + 1, red + 2, red + 3} for red in RED_FIVES)
 
 
 def test_illegal_kinds_have_probability_zero() -> None:

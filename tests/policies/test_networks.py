@@ -10,7 +10,7 @@ from policies.features.permute import KIND_MAPS, SUIT_PERMUTATIONS, permute_plan
 from policies.features.table import LITE, LITE_CALL, SETS
 from policies.networks import HAND_SCORES, Network, Outputs, architecture_of, as_input
 from policies.towers.hands import OPPONENTS, SHANTEN_CLASSES
-from policies.towers.pooled import PooledBlock
+from policies.towers.residual import PooledBlock
 from tests.policies.models import a_network
 
 OF_HANDS = OPPONENTS * SHANTEN_CLASSES

@@ -60,13 +60,6 @@ def test_numbers_are_tried_when_needed_and_once() -> None:
     assert machine.asked == [32, 4]
 
 
-def test_few_rows_are_padded_to_the_full_number() -> None:
-    for rows in (1, 4, 5):
-        machine = Machine({rows})
-        assert Padding(machine, 5, rows).missing(1) == rows - 1
-        assert machine.asked == []
-
-
 def test_a_row_is_compared_with_itself_elsewhere() -> None:
     """A network that treats odd places in another way agrees with no number."""
 

@@ -125,14 +125,6 @@ def test_questions_of_all_tables_come_in_one_batch_for_each_slot() -> None:
     assert len(policy.sizes) < asked / 2
 
 
-def test_a_chooser_that_plays_both_sides_is_asked_once() -> None:
-    apart, shared = Watched(), Watched()
-    games(rollout(apart, apart), 4, (0, 1, 1, 1))
-    chooser = PolicyChooser(shared)
-    games(Rollout([chooser, chooser], tables=8, length="tonpuu"), 4, (0, 1, 1, 1))
-    assert len(shared.sizes) < len(apart.sizes)
-
-
 class Closing(PolicyChooser):
     """Counts how often it was closed."""
 
@@ -167,19 +159,6 @@ def test_networks_use_only_what_their_player_sees() -> None:
 
     games(rollout(Watched(compare)), 3)
     assert compared > 500
-
-
-def test_networks_play_the_same_games_again() -> None:
-    first, again = (games(rollout(a_policy()), 6) for _ in range(2))
-    assert first == again
-    assert not any(played.faults for played in first.values())
-
-
-def test_times_are_recorded_by_activity() -> None:
-    run = rollout(RandomPolicy())
-    games(run, 1)
-    assert {"table", "legal", "fold", "flow", "discard answers"} <= set(run.times)
-    assert all(spent >= 0 for spent in run.times.values())
 
 
 # --- fault 12 (docs/faults.md) -----------------------------------------------------------------------------

@@ -17,11 +17,11 @@ from game.layout import PHASE_TURN
 from game.observation import Observation
 from game.rules import legal_actions
 from game.table import Table
-from policies.candidates import chances_of
-from policies.improvement import Improvement
+from policies.decision import Improvement
 from policies.inference import NetworkPolicy
 from policies.playouts import EndWorth
 from policies.rollout import PolicyChooser, Rollout, Seating
+from policies.sampling import chances_of
 from policies.thinking import Thinker, ThinkingChooser, ThinkingSettings, adapted_choice
 from tests.policies.deals.positions import Position, self_play
 from tests.policies.fakes import Broken, Scripted, Undecided
@@ -123,7 +123,7 @@ def _out_of_order(_: int) -> list[list[float]]:
     raise RuntimeError("out of order")
 
 
-@pytest.mark.parametrize("settings", [{"worlds": 32}, {"playouts": 24}, {"worlds": 32, "playouts": 24}])
+@pytest.mark.parametrize("settings", [{"playouts": 24}, {"worlds": 16, "playouts": 24}])
 def test_a_thinking_player_plays_the_same_beside_others(
     policy: NetworkPolicy, settings: dict[str, int]
 ) -> None:

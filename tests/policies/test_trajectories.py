@@ -8,7 +8,7 @@ import pytest
 from game.events import Discard, EndGame, StartRound
 from game.layout import PHASE_CALLED, PHASE_TURN
 from game.walls import round_wall
-from policies.features.kinds import kinds_of
+from policies.features.draw import kinds_of
 from policies.features.table import LITE
 from policies.inference import Model, load_policy
 from policies.probabilities import chances
@@ -19,6 +19,7 @@ from policies.slots import Policy, Slot
 from policies.trajectories import Recorder, Trajectory
 from tests.policies.fakes import Undecided
 from tests.policies.models import a_network, a_policy
+from tests.scale import scaled
 
 
 def played(
@@ -83,8 +84,9 @@ def test_only_close_discards_are_drawn_and_recorded_with_min_p() -> None:
 
 def test_thinned_decisions_stand_for_those_left_out() -> None:
     policy = load_policy()
-    whole = [found for _, found in played(policy, games=4)]
-    thinned = [found for _, found in played(policy, games=4, thinned=True)]
+    games = scaled(2, 4)
+    whole = [found for _, found in played(policy, games=games)]
+    thinned = [found for _, found in played(policy, games=games, thinned=True)]
     assert [found.scores.tolist() for found in whole] == [found.scores.tolist() for found in thinned]
     drawn = sum(len(found.decisions) for found in whole)
     weights = np.concatenate([found.decisions["weight"] for found in thinned])

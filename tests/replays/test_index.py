@@ -95,7 +95,7 @@ def test_a_broken_index_is_rebuilt(folder: Path, data: bytes) -> None:
 
 
 def test_a_bad_record_is_named_and_the_others_listed(folder: Path) -> None:
-    (folder / "2026010203gm-0001-0000-00000009.mjlog.xml").write_text("<html/>")
+    (folder / "2026010203gm-0001-0000-00000009.mjlog.xml").write_text("<game/>")
     (folder / "evil.mjlog.xml").write_text("<mjloggm/>")
     (folder / "2026010203gm-0001-0000-0000000a.mjlog.xml").symlink_to(folder / f"{FIRST}.mjlog.xml")
     (folder / "2026010203gm-0001-0000-0000000b.mjlog.xml").mkdir()

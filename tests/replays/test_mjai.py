@@ -70,10 +70,10 @@ def test_the_winning_tile_of_a_hidden_hand_is_the_one_the_message_names() -> Non
 
 @pytest.mark.parametrize(
     ("turns", "reason"),
-    [(("4z", "4z", "4z"), "four_winds"), ((), "nine_terminals")],
+    [(("4z", "4z", "4z"), "four_winds"), ((), "nine_terminals"), (("4z", "4z"), "triple_ron")],
 )
 def test_an_unnamed_abort_is_told_from_the_table(turns: tuple[str, ...], reason: str) -> None:
-    table = Scene("123m456p789s1124z").draw("9p")
+    table = Scene("129m19p199s12347z").draw("9p")
     if turns:
         table.discard("4z")
     for text in turns:
@@ -86,7 +86,7 @@ def test_an_unnamed_abort_is_told_from_the_table(turns: tuple[str, ...], reason:
 @pytest.mark.parametrize(
     "line",
     [
-        "[]",
+        "[3]",
         "{",
         "null",
         '{"type":"pig"}',
@@ -123,13 +123,6 @@ def test_the_reader_keeps_the_drawn_copy_apart() -> None:
     assert discard == Discard(0, draw.tile, True)
 
 
-@pytest.mark.parametrize("shard", ["houou-00", "houou-02", "strongbot-00", "other-00"])
-def test_a_real_record_survives_mjai_with_its_head(shard: str) -> None:
-    for game_id, text in shard_texts(shard, 4):
-        record = read_record(text, game_id)
-        assert mjai.read_record(mjai.write_record(record)) == record
-
-
 def test_a_record_of_another_program_also_gets_a_head() -> None:
     text = '{"type":"start_game","names":["A","B","C","D"]}\n' + mjai.write(scene().events, exact=False)
     record = mjai.read_record(text)
@@ -145,7 +138,6 @@ def test_a_record_of_another_program_also_gets_a_head() -> None:
         '{"type":"start_game","suzaku_record":{"game_id":"../x"}}',
         '{"type":"start_game","suzaku_record":{"game_type":99999}}',
         '{"type":"start_game","suzaku_record":3}',
-        '{"type":"start_game","names":["A"]}',
         '{"type":"start_game","id":' + "9" * 5000 + "}",
         '{"type":"start_game"}\n{"type":"end_game","scores":[1e999,0,0,0]}',
     ],

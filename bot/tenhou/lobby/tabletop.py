@@ -58,9 +58,9 @@ from game.events import (
     StartRound,
     Win,
 )
+from game.rules import twins_of_drawn
 from game.state import apply, clone, is_furiten, new_round
 from game.table import Table, masked
-from game.twins import twins_of_drawn
 from replays.record import GameRecord
 
 Phase: TypeAlias = Literal["seating", "playing", "popup", "over"]

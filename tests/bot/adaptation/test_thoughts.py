@@ -31,8 +31,7 @@ from game.observation import Observation
 from game.state import clone
 from game.workers.child import ChildReady
 from policies.adaptation import AdaptationProgress
-from policies.decision import decide
-from policies.improvement import Improvement, Option, OptionValue
+from policies.decision import Improvement, Option, OptionValue, decide
 from policies.inference import NetworkPolicy
 from policies.slots import Slot
 from policies.thinking import ThinkingSettings

@@ -26,7 +26,7 @@ from bot.player.clock import MonotonicClock
 from game.actions import Action, ActionKind
 from game.workers.child import Line
 from policies.adaptation import AdaptationProgress
-from policies.improvement import Improvement, OptionValue
+from policies.decision import Improvement, OptionValue
 from policies.inference import load_policy
 from policies.slots import Slot
 from policies.thinking import ThinkingSettings

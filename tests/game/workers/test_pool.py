@@ -122,10 +122,6 @@ def test_large_tasks_reach_several_workers() -> None:
     assert sorted(value[1] for _, value in found if isinstance(value, tuple)) == [0, 1, 2, 3, 4]
 
 
-def test_no_tasks_start_no_process() -> None:
-    assert list(results(unprepared, 0, [], 2)) == []
-
-
 def test_a_worker_runs_its_start_up_with_one_thread_and_prints_nothing_to_stdout(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
@@ -190,14 +186,6 @@ def test_an_error_in_a_task_ends_the_run_with_its_trace() -> None:
         list(results(unprepared, 0, [3], 1))
     with pytest.raises(WorkerFailed, match=r"^no such player$"):
         list(results(refused, 0, [3], 1))
-
-
-def test_leaving_early_ends_the_processes() -> None:
-    running = results(counting, 1, list(range(50)), 2)
-    next(running)
-    began = time.monotonic()
-    running.close()
-    assert time.monotonic() - began < 5
 
 
 def test_a_worker_waits_for_a_task_that_comes_later() -> None:

@@ -160,7 +160,7 @@ def test_stdout_holds_the_report_alone_and_logs_of_workers_are_redacted(tmp_path
     assert {log["stderr"] for log in lost} == {"my id is hidden"}
 
 
-@pytest.mark.parametrize("command", ["arena", "selfplay"])
+@pytest.mark.parametrize("command", ["arena", pytest.param("selfplay", marks=pytest.mark.slow)])
 def test_ctrl_c_reports_the_games_kept_and_how_to_resume(tmp_path: Path, command: str) -> None:
     players = FLAGS[:4] if command == "arena" else ("--players", "random")
     words = [

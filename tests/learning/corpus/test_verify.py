@@ -63,6 +63,7 @@ def test_a_shard_is_counted_game_by_game(mixed: Path) -> None:
     assert "fu 40 in the record" in text
 
 
+@pytest.mark.slow
 def test_processes_find_the_same(mixed: Path) -> None:
     assert without_measures(verify([mixed], workers=2)) == without_measures(verify([mixed], workers=1))
 
@@ -84,7 +85,7 @@ def test_files_and_folders_are_read(tmp_path: Path) -> None:
     ("name", "data", "reason"),
     [
         ("a.xml", b"\xff\xfe", "not UTF-8"),
-        ("a.xml", b"<html></html>", "not an mjlog"),
+        ("a.xml", b"<game></game>", "not an mjlog"),
         ("a.gz", gzip.compress(b"x", mtime=0)[:-6], "cut short"),
         ("a.gz", gzip.compress(b" " * (MAX_EXPANDED + 1), mtime=0), "expands past"),
         ("a.xml", b" " * (MAX_FILE + 1), "more than"),

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import os
-import signal
 from pathlib import Path
 from typing import Any
 
@@ -10,26 +8,15 @@ import pytest
 import torch
 
 from game.errors import CheckpointMismatch, ConfigError
-from learning.corpus.build import build
 from learning.corpus.reader import Corpus
 from learning.hands.generators import partial_hands
 from learning.hands.plan import HandsPlan, make_hands_plan
 from learning.hands.training import parent_of, train_hands
-from learning.runs.learner import Learner
 from learning.supervised.run import Parent
 from policies.checkpoint import HAND_MODELS, HandModel, load
-from tests.learning.corpus.games import MODERN, texts, write_shard
+from tests.learning.stopping import stop_at
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
-GAMES = 40
-"""Number of games of which the split gives at least one to each part."""
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    place = tmp_path_factory.mktemp("hands")
-    build([write_shard(place / "a.jsonl.zst", texts(MODERN, GAMES))], place / "corpus", workers=1)
-    return Corpus(place / "corpus")
 
 
 def plan(model: str = "direct", **settings: Any) -> HandsPlan:
@@ -87,16 +74,8 @@ def test_a_run_stopped_by_a_signal_ends_with_the_same_numbers(
 ) -> None:
     begin = parent(model, direct)
     train_hands(plan(model), corpus, tmp_path / "whole", parent=begin, quiet=True)
-    left, real = [4], Learner.step
-
-    def step(learner: Learner[Any], *args: Any) -> float:
-        left[0] -= 1
-        if left[0] == 0:
-            os.kill(os.getpid(), signal.SIGTERM)
-        return real(learner, *args)
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("learning.runs.learner.Learner.step", step)
+        stop_at(patch, 4)
         with pytest.raises(KeyboardInterrupt, match=r"^stopped: 128 of 320 samples"):
             train_hands(plan(model), corpus, tmp_path / "parts", parent=begin, quiet=True)
     train_hands(plan(model), corpus, tmp_path / "parts", parent=begin, quiet=True)

@@ -12,7 +12,7 @@ from learning.reinforcement.learner import PolicyLearner
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.samples import BlockSamples, samples_of
 from policies.checkpoint import load, network_of
-from policies.features.kinds import kinds_of
+from policies.features.draw import kinds_of
 from policies.features.table import LITE
 from policies.inference import Model, load_policy
 from policies.networks import Network

@@ -19,7 +19,7 @@ from learning.reinforcement.plan import ReinforcementPlan, make_reinforcement_pl
 from learning.reinforcement.run import copy_policy, learn_from_play
 from policies.checkpoint import load
 from policies.checkpoint.store import with_weights
-from policies.features.kinds import kinds_of
+from policies.features.draw import kinds_of
 from policies.included import PHOENIX
 from policies.inference import load_policy
 from policies.rollout import Rollout, Seating

@@ -108,6 +108,7 @@ def test_a_stopped_run_resumes_and_ends_with_the_same_numbers(
     assert same(whole, tmp_path)
 
 
+@pytest.mark.slow
 def test_neither_more_actors_nor_a_killed_one_change_anything(
     start: Path, whole: Path, tmp_path: Path, unjudged: None
 ) -> None:

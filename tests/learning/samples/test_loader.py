@@ -10,13 +10,11 @@ import pytest
 
 from game.errors import ReplayError
 from game.events import PlayerLeft, PlayerReturned
-from game.tiles import KINDS
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus
 from learning.samples import loader as samples
 from learning.samples.choice import ALL_PLAYERS, SelectedDecisions, choose
 from learning.samples.loader import FEATURES, Batch, Loader
-from learning.samples.loader_bench import slice_speeds
 from learning.samples.positions import count, positions_of
 from policies.features.encode import encode
 from policies.features.permute import PERMUTATIONS, permute_kinds, permute_planes
@@ -248,36 +246,6 @@ def test_the_same_seed_gives_the_same_batches_whatever_the_workers(corpus: Corpu
     assert first == run(1, 3)
     assert first != run(2, 1)
     assert first != run(1, 1, epoch=1)
-
-
-@pytest.mark.parametrize("slot", [Slot.RIICHI, Slot.KAN])
-def test_several_pools_are_folded_ahead_in_their_order(corpus: Corpus, slot: Slot) -> None:
-    choice = choose(corpus, corpus.select())
-    runs = [
-        [contents(batch) for batch in Loader(corpus, choice, slot, workers=workers, pool_games=3).epoch()]
-        for workers in (1, 4)
-    ]
-    assert runs[0] == runs[1]
-
-
-def test_tensors_are_ready_to_learn_from(corpus: Corpus) -> None:
-    loader = Loader(corpus, choose(corpus, corpus.select()), batch_size=32)
-    epoch = loader.epoch()
-    batch = next(epoch)
-    epoch.close()
-    assert batch.planes.dtype == torch.uint8
-    assert batch.labels.dtype == torch.int64
-    assert tuple(batch.planes.shape) == (32, 239, KINDS)
-    assert loader.costs.encode > 0
-
-
-def test_nothing_chosen_gives_no_batches(corpus: Corpus) -> None:
-    assert list(Loader(corpus, choose(corpus, corpus.select()[:0])).epoch()) == []
-
-
-def test_speed_of_slices_counts_what_came_in_each() -> None:
-    assert slice_speeds([0.0, 1.0, 3.0], [0, 10, 20]) == [10.0, 5.0]
-    assert len(slice_speeds([float(n) for n in range(101)], list(range(101)))) == 10
 
 
 def test_the_command_reports_speed_and_shares(folder: Path) -> None:

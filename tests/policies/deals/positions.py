@@ -16,8 +16,8 @@ from game.shanten import waits
 from game.state import apply, hand_tiles, new_round
 from game.table import Table
 from policies.deals import Deals, RoundView
+from policies.deals.deal import ANY_HAND, Unseen
 from policies.deals.uniform import is_possible
-from policies.deals.view import ANY_HAND, Unseen
 from policies.draws import drawn_share
 from policies.inference import load_policy
 from policies.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times

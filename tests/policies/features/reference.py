@@ -668,9 +668,6 @@ def group_la3(view: View) -> Plane:
     return out
 
 
-LA3_IDS = tuple("LA3" + letter for letter in "abcdefgh")
-LA3_PLANES = (3, 8, 4, 4, 4, 4, 4, 5)
-
 _SHARED: dict[str, Callable[[View], Plane]] = {
     "A1": group_a1, "A2": group_a2, "A3": group_a3, "C1": group_c1, "C2": group_c2, "E": group_e,
     "F": group_f, "G": group_g, "H": group_h, "I3": group_i3, "J": group_j,

@@ -11,7 +11,7 @@ from game.state import hand_tiles, new_round
 from game.table import Table
 from game.walls import indicator_place
 from policies.features.encode import encode
-from policies.features.table import ORACLE, ORACLE_DRAWS, SETS
+from policies.features.table import ORACLE, ORACLE_DRAWS
 from tests.policies.features.reference import (
     bits,
     distance,
@@ -23,8 +23,6 @@ from tests.policies.features.reference import (
     therm,
 )
 from tests.policies.features.test_encode import check
-
-CHOSEN = SETS[ORACLE]
 
 
 def quiet(table: Table, player: int) -> Action:

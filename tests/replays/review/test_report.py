@@ -16,19 +16,17 @@ from game.events import Win
 from game.restore import seen_by
 from game.settlement import placements
 from policies.deals import RoundView, UniformDeals
-from policies.decision import Option, decide
-from policies.hands.sampler import SampledHands
+from policies.decision import Improvement, Option, OptionValue, decide
+from policies.hands.views import SampledHands
 from policies.heuristic.player import HeuristicPolicy
-from policies.improvement import Improvement, OptionValue
 from policies.random_play import RandomPolicy
 from replays.formats import read_game
 from replays.record import DecisionRecord
 from replays.review.candidate_hands import candidate_hands
 from replays.review.index import index_of, made_entry
-from replays.review.moments import follow
+from replays.review.moments import action_text, follow
 from replays.review.report import as_json
 from replays.review.schema import Review
-from replays.review.texts import action_text
 from replays.tally import tally
 from tests.policies.fakes import Scripted
 from tests.replays.games import seen_from

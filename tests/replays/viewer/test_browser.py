@@ -456,6 +456,7 @@ CAVEATS = (
     {"key": "lobby", "params": {"lobby": 7447}},
     {"key": "start_scores", "params": {"scores": [30000] * 4}},
     {"key": "results", "params": {}},
+    {"key": "values", "params": {}},
     {"key": "of a later version", "params": {}},
 )
 

@@ -11,10 +11,9 @@ import msgspec
 from msgspec import Meta
 
 from game.options import Seed
-from learning.cfr.regrets import UPDATES, Update
 from learning.cfr.response import exploitability, value_of
 from learning.cfr.solver import TreeSolver
-from learning.cfr.tree import ChanceNode, DecisionNode, OutcomeNode, Step, lay_out
+from learning.cfr.tree import UPDATES, ChanceNode, DecisionNode, OutcomeNode, Step, Update, lay_out
 
 _KUHN_DEALS: Final = tuple(permutations(range(3), 2))
 _LEDUC_DEALS: Final = tuple(product(range(3), repeat=2))
