@@ -127,11 +127,13 @@ class GameChoice(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         player: only games of this player, seen from their seat.
         since: only games from this day on, Japan time (2026-01-31).
+        until: only games up to and including this day.
         placement: only games with this final place.
     """
 
     player: str = ""
     since: Day | None = None
+    until: Day | None = None
     placement: Annotated[int, msgspec.Meta(ge=1, le=4)] | None = None
 
     def of(self, entries: Iterable[GameEntry]) -> Iterator[GameEntry]:
@@ -141,7 +143,9 @@ class GameChoice(msgspec.Struct, frozen=True, kw_only=True):
                 continue
             seen = entry.seen_by(self.player) if self.player else entry
             since = "" if self.since is None else self.since.isoformat()
-            if since <= seen.date and self.placement in (None, seen.placement):
+            until = seen.date if self.until is None else self.until.isoformat()
+            on_time = since <= seen.date[:10] <= until
+            if on_time and self.placement in (None, seen.placement):
                 yield seen
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, Literal
 
 from cyclopts import App, Argument, CoercionError, CycloptsError, Token, UnusedCliTokensError
 
@@ -14,8 +14,7 @@ from bot.cli import eval as evaluation
 from bot.cli.arena import arena
 from bot.cli.ask import ask
 from bot.cli.check import check
-from bot.cli.command import Command
-from bot.cli.completion import completion
+from bot.cli.command import Command, command
 from bot.cli.config import config
 from bot.cli.convert import convert
 from bot.cli.dashboard import dashboard
@@ -35,6 +34,21 @@ EXIT_USAGE: Final = 2
 EXIT_INTERRUPTED: Final = 130
 LONGEST_WORD: Final = 200
 """Characters; file names are shorter."""
+
+
+@command()
+def completion(shell: Literal["bash", "zsh", "fish"], /) -> int:
+    """Print the script for Tab completion in a shell.
+
+    For example `suzaku completion bash >> ~/.bash_completion`; `suzaku --install-completion` does it for the
+    shell you are in. Print it again after an update: the script contains the commands and their options.
+
+    Args:
+        shell: the shell.
+    """
+    print(app.generate_completion(shell=shell))
+    return 0
+
 
 COMMANDS: Final = (
     play,

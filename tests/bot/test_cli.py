@@ -70,7 +70,7 @@ def start(*args: str) -> Iterator[subprocess.Popen[str]]:
         (["play"], ["--config", "--log-level", "--log-format", "--out", "--dry-run", "--url"]),
         (["lobby"], ["--port", "--seed", "--out", "--config"]),
         (["check"], ["--json", "--config"]),
-        (["traffic", "verify"], ["FILES", "--json"]),
+        (["traffic", "verify"], ["FILE...", "--json"]),
         (["bench", "game"], ["--json"]),
         (["bench", "decision"], ["--width", "--depth", "--features", "--permutations", "--json"]),
     ],

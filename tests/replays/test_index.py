@@ -61,6 +61,8 @@ def test_games_are_chosen_by_player_day_and_place(folder: Path) -> None:
     assert [entry.player for entry in GameChoice(player="犬猫").of(entries)] == [1, 3, 1]
     assert [entry.game_id for entry in GameChoice(player="Genbu").of(entries)] == [FIRST, THIRD]
     assert [entry.game_id for entry in GameChoice(since=date(2026, 1, 1)).of(entries)] == [SECOND, THIRD]
+    day = date.fromisoformat(entries[0].date[:10])
+    assert [entry.game_id for entry in GameChoice(until=day).of(entries)] == [FIRST]
     place = entries[0].placement
     assert [entry.game_id for entry in GameChoice(placement=place).of(entries)] == [FIRST]
     places = [entry.placement for entry in GameChoice(player="Genbu").of(entries)]
