@@ -9,13 +9,13 @@ from typing import Any, Generic, Self, TypeVar
 import msgspec
 import numpy as np
 
-from game.errors import ReplayError, TrainingError
+from game.errors import TrainingError
 from game.events import GameEvent
 from game.settlement import GameLength
 from game.state import clone
 from game.workers.pool import Done, Work
 from learning.matches.series import wall_seed
-from learning.matches.store import NumberedRow, ResumablePlan, Store, read_rows
+from learning.matches.store import NumberedRow, ResumablePlan, Store, read_rows, writing
 from learning.runs.progress import Progress
 from learning.workers.spread import spread
 from policies.deals.deal import RoundView
@@ -84,7 +84,7 @@ class Measurement(Generic[P, R, F]):
         """
         name, count = self._name, getattr(plan, plan.counted)
         try:
-            with Store(plan, self._rows, folder) as store:
+            with writing(folder), Store(plan, self._rows, folder) as store:
                 missing = [number for number in range(count) if number not in store.rows]
                 made = spread(self._prepare, self._setup(plan), missing, workers=workers) if missing else ()
                 with Progress(f"{name}.progress", name, "games", total=count, quiet=quiet) as progress:
@@ -93,8 +93,6 @@ class Measurement(Generic[P, R, F]):
                         if not isinstance(row, Done) and store.add(row):
                             progress.advance(1)
                 return self.report(plan, [store.rows[number] for number in sorted(store.rows)])
-        except OSError as exc:
-            raise ReplayError(f"{exc.filename or folder}: {exc.strerror or exc}") from exc
         except KeyboardInterrupt:
             where = f"the games so far are in {folder}; give the same command again to resume"
             raise KeyboardInterrupt(f"stopped: {where}" if folder else "stopped; nothing was kept") from None

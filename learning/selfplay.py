@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Final, TypeAlias
 
-from game.errors import ConfigError, ReplayError
+from game.errors import ConfigError
 from game.events import Four
 from game.options import INTERNAL, Count, flag
 from game.reports import write_report
@@ -17,15 +17,14 @@ from learning.matches.figures import (
     Side,
     crashes_in,
     faults_in,
-    lines_of,
     many_faults_of,
     side_of,
-    speed_line,
 )
 from learning.matches.players import Contender, contender, names_in
 from learning.matches.records import RECORDS_FOLDER, RecordForm
 from learning.matches.runner import OnProgress, SeriesRunner
 from learning.matches.series import Series, wall_seed
+from learning.matches.store import writing
 from learning.matches.tally import GameRow
 from learning.runs.progress import GamesProgress
 from policies.rollout import Seating
@@ -174,23 +173,15 @@ def play(plan: SelfPlay, folder: Path, *, workers: int | None, ray: str | None, 
     Raises:
         ReplayError: results cannot be read or written.
     """
-    try:
-        with GamesProgress("selfplay") as progress:
-            found = run(plan, folder, workers=workers, ray=ray, on_progress=progress.played)
-    except OSError as exc:
-        raise ReplayError(f"{exc.filename or folder}: {exc.strerror or exc}") from exc
+    with writing(folder), GamesProgress("selfplay") as progress:
+        found = run(plan, folder, workers=workers, ray=ray, on_progress=progress.played)
     return write_report(found, as_json=as_json)
 
 
 def _lines(found: SelfPlaySummary) -> Iterator[str]:
     plan = found.plan
     yield f"{found.games} {plan.length} games, {found.rounds} rounds, seed {plan.seed}: {found.records}"
-    yield from (f"caution: {line}" for line in found.many_faults)
-    yield from lines_of(found.players)
-    yield from (f"fault: {line}" for line in found.faults)
-    yield from (f"crashed: {line}" for line in found.crashes)
-    if found.played:
-        yield speed_line(found.played, found.seconds, found.times)
+    yield from found.lines(found.players)
 
 
 def _members(plan: SelfPlay) -> dict[Contender, Collection[int]]:

@@ -73,7 +73,7 @@ def arena(
         as_json: whether to print JSON.
     """
     from bot.startup.warm import warm_up_visibly
-    from learning.arena.command import compare, make_plan, show_played
+    from learning.arena.run import compare, make_plan, show_played
     from learning.matches.store import compute_for, tables_in
 
     if out is None and (report_only or records):

@@ -47,7 +47,7 @@ class Baseline(msgspec.Struct, frozen=True):
 
 
 class AccuracyDifference(msgspec.Struct, frozen=True):
-    """How much more often this network is right than that of another folder, on the same decisions.
+    """Difference in accuracy from the network of another folder, on the same decisions.
 
     Attributes:
         folder: the other folder.

@@ -25,14 +25,14 @@ class PlayoutFigures(msgspec.Struct, frozen=True):
 
     Attributes:
         playouts: rounds learned from.
-        allowed: how far the policy could move if the gradient were all signal, in nats a decision.
+        allowed: largest divergence, allowed if the gradient is all signal; nats a decision.
         improved: share of the hands with a gain above 0 among those with another result.
         changed: share of the hands with another result.
         gain: mean gain of a hand.
         error: mean standard error of the gain of one hand.
         divergence: mean divergence from the policy of the start, nats a decision.
-        luck: mean share of the variance of the play-outs that the tiles of their deals explain.
-        signal: mean share of the squared length of the gradient that is no noise.
+        luck: mean share of the variance of the play-outs explained by the tiles of their deals.
+        signal: mean share of the squared length of the gradient that is not noise.
         seconds: mean CPU time of a hand.
         gains: the gain by round of the game.
     """
@@ -66,7 +66,7 @@ def figures_of(plan: AdaptationPlan, rows: Sequence[HandRow], seed: int = 0) -> 
     """The figures of some hands.
 
     Args:
-        plan: what was measured.
+        plan: the plan.
         rows: at least one with tests.
         seed: seed of the resamples.
     """
@@ -75,13 +75,13 @@ def figures_of(plan: AdaptationPlan, rows: Sequence[HandRow], seed: int = 0) -> 
     return AdaptationFigures(
         len(tested),
         tuple(
-            _playout_figures([row.adapted[place] for row in tested], rounds, seed)
+            _figures([row.adapted[place] for row in tested], rounds, seed)
             for place in range(len(plan.playouts) * len(plan.divergences))
         ),
     )
 
 
-def _playout_figures(tests: Sequence[AdaptedTo], rounds: NDArray[np.int64], seed: int) -> PlayoutFigures:
+def _figures(tests: Sequence[AdaptedTo], rounds: NDArray[np.int64], seed: int) -> PlayoutFigures:
     gains = np.array([test.gain for test in tests])
     other = np.array([test.changed > 0.0 for test in tests])
     return PlayoutFigures(

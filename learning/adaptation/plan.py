@@ -1,4 +1,4 @@
-"""The settings of `suzaku eval adaptation`, and the results that it keeps of each hand."""
+"""The plan of `suzaku eval adaptation`, and the row of a hand."""
 
 from __future__ import annotations
 
@@ -86,12 +86,12 @@ class AdaptedTo(msgspec.Struct, frozen=True):
 
     Attributes:
         playouts: rounds learned from.
-        allowed: how far the policy could move, as `AdaptationSettings.divergence`.
-        gain: mean of what the adapted policy is worth more, over the deals of the test.
+        allowed: largest divergence, as `AdaptationSettings.divergence`.
+        gain: mean worth of the adapted policy minus that of the policy as it was, over the deals of the test.
         error: its standard error.
         changed: share of the deals that end differently.
         divergence: of the adapted policy from the policy of the start, in nats a decision.
-        luck: share of the variance of the play-outs that the tiles of their deals explain.
+        luck: share of the variance of the play-outs explained by the tiles of their deals.
         signal: as in `policies.adaptation.gradient_lesson.Learned`.
         seconds: CPU time to play and learn, without tests.
     """

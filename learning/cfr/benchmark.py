@@ -40,7 +40,7 @@ class BenchmarkResult(NamedTuple):
     Attributes:
         exploitability: of the highest expected score on each deal.
         sampled: of the highest score on each deal, from one game each: the paper's figure.
-        fixed: the highest of ``policies``: what the best single policy gets.
+        fixed: the highest of ``policies``, the score of the best single policy.
         policies: of each policy.
         seats: ``exploitability`` with the strategy in seat 0 and in seat 1.
     """

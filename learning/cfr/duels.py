@@ -16,7 +16,6 @@ from game.errors import ConfigError
 from game.files import expand_home
 from game.jit import kernel
 from game.options import INTERNAL, Seed
-from game.reports import write_report
 from game.two_player.layout import PLAYERS, POSITION, TILES, shuffle
 from game.two_player.log import DuelLog
 from game.workers.ordered import default_workers
@@ -208,29 +207,6 @@ def _report(
         workers,
         seconds,
         speed,
-    )
-
-
-def print_duels(report: DuelReport, *, as_json: bool) -> int:
-    """Print the report; return the exit code."""
-    write_report(report, _text, as_json=as_json)
-    return 0
-
-
-def _text(report: DuelReport) -> str:
-    one, other = report.players
-    points = report.points
-    speed = f", {report.games_per_s:,.0f} games/s" if report.games_per_s else ""
-    return "\n".join(
-        [
-            f"{one} against {other}: {report.deals:,} deals in both seats, seed {report.seed}",
-            f"points a game  {points.value:+.4f}  (95 %: {points.low:+.4f} to {points.high:+.4f})",
-            f"drawing first  {report.as_first:+.4f}, second {report.as_second:+.4f}",
-            f"won            {report.wins:6.2%}, of these for 2 points {report.double_wins:6.2%}",
-            f"lost           {report.losses:6.2%}, of these for 2 points {report.double_losses:6.2%}",
-            f"wall ran out   {report.exhausted:6.2%}",
-            f"{report.games:,} games in {report.seconds:.1f} s on {report.workers} processes{speed}",
-        ]
     )
 
 

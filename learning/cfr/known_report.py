@@ -1,4 +1,4 @@
-"""`suzaku eval cfr`: CFR on a game with a known answer, Kuhn or Leduc poker."""
+"""`suzaku eval cfr`: CFR on small games whose value is known, Kuhn poker and Leduc hold'em."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class KnownGamePlan(msgspec.Struct, frozen=True):
 
 
 class KnownPoint(msgspec.Struct, frozen=True):
-    """How far a solution is after some iterations."""
+    """The average strategy after some iterations."""
 
     iterations: int
     value: float

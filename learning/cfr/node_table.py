@@ -115,7 +115,7 @@ def table_bytes(said: Mapping[str, str], sums: NodeSums, curve: Sequence[CurvePo
 
     Args:
         said: rows of ``run``.
-        sums: what was learned.
+        sums: sums of regrets and strategies.
         curve: the evaluations.
     """
     with closing(sqlite3.connect(":memory:")) as database:

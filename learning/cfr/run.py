@@ -189,16 +189,6 @@ class CfrReport(msgspec.Struct, frozen=True):
     table: str
     curve: list[CurvePoint]
 
-    def __str__(self) -> str:
-        """The report for people."""
-        lines = ["iterations   nodes  seconds  exploitability  one game  best policy"]
-        lines += [
-            f"{point.iterations:>10,} {point.nodes:>7,} {point.seconds:>8.1f} "
-            f"{point.exploitability:>15.4f} {point.sampled:>9.4f} {point.fixed:>12.4f}"
-            for point in self.curve
-        ]
-        return "\n".join([*lines, self.table])
-
 
 def print_run(plan: CfrPlan, curve: list[CurvePoint], out: Path, *, as_json: bool) -> int:
     """Print the report of a run, and draw its curve beside the table; return the exit code."""

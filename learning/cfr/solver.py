@@ -99,7 +99,7 @@ def children_of(tree: GameTree) -> NDArray[np.int32]:
 
 @kernel
 def learns(learner: int, player: int) -> bool:
-    """Whether a player's decisions are learned from in a pass for a learner, or for both."""
+    """Return whether a pass for a learner, or for both, learns from a player's decisions."""
     return learner == player if learner != BOTH else True
 
 

@@ -1,21 +1,17 @@
-"""`suzaku eval hands`: compares what models foresee of hidden hands with the hands of real games."""
+"""`suzaku eval hands`: compares predictions of hidden hands with the hands of real games."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import msgspec
 import numpy as np
 from msgspec import Meta
-from numpy.typing import NDArray
 
-from game.dora import dora_of
 from game.errors import ConfigError
-from game.jit import kernel
 from game.options import Count, NotNegative, Share, flag
-from game.tiles import KINDS
 from learning import plots
 from learning.accuracy.data import GamesPlan, opened, players_of
 from learning.hands.figures import (
@@ -26,16 +22,22 @@ from learning.hands.figures import (
     shares_by_turn,
     true_shares,
 )
-from learning.hands.foresight import HandDecisions, decisions_of, foreseen_by_samples, foreseen_directly
+from learning.hands.foresight import (
+    HandDecisions,
+    danger_by_rule,
+    decisions_of,
+    foreseen_by_samples,
+    foreseen_directly,
+)
 from learning.samples.choice import ALL_PLAYERS, SelectedDecisions
 from policies.checkpoint import HAND_MODELS, HandModel, models_in
 from policies.hands.autoregressive import AutoregressiveSettings, load_autoregressive
 from policies.hands.diffusion import DiffusionSettings, load_diffusion
 from policies.hands.direct import DirectModel
 from policies.hands.generation import Generator
-from policies.heuristic.danger import against_each
 from policies.towers.hands import SHANTEN_CLASSES
 
+_COLUMNS: Final = 2
 _DIRECT: Final = "direct"
 
 
@@ -68,7 +70,7 @@ class HandsEvaluation(GamesPlan, frozen=True, kw_only=True):
 
     @property
     def diffusion(self) -> tuple[DiffusionSettings, ...]:
-        """How the diffusion model generates; several to compare them."""
+        """Settings of the diffusion model, one for each number of steps."""
         return tuple(
             DiffusionSettings(
                 steps=steps,
@@ -194,35 +196,6 @@ def _danger(direct: DirectModel, decisions: HandDecisions) -> tuple[DangerFigure
     found = direct.read(decisions.states, decisions.players)
     heads = found.deal_ins[rows, np.arange(3), decisions.discards[:, None]].astype(np.float64)
     return danger_figures(danger_by_rule(decisions), heads, decisions)
-
-
-_OTHERS: Final = 3
-
-
-def danger_by_rule(decisions: HandDecisions) -> NDArray[np.float64]:
-    """``[N, 3]``: the probability that the discard deals in to each opponent, open hands read."""
-    out = np.empty((len(decisions.players), _OTHERS))
-    _fill(decisions.states, decisions.players, decisions.discards, out)
-    return out
-
-
-@kernel
-def _fill(states: Any, players: Any, discards: Any, out: Any) -> None:
-    visible, dora34 = np.empty(KINDS, np.int8), np.empty(KINDS, np.int8)
-    tenpai, points, rates = np.empty(_OTHERS), np.empty(_OTHERS), np.empty((_OTHERS, KINDS))
-    for row in range(len(states)):
-        rec, player = states[row], players[row]
-        dora34[:] = 0
-        for i in range(rec.indicator_count):
-            dora34[dora_of(int(rec.indicators[i]) >> 2)] += 1
-        for kind in range(KINDS):
-            visible[kind] = rec.seen34[kind] + rec.hand34[player, kind]
-        against_each(rec, player, visible, dora34, True, tenpai, points, rates)
-        for seat in range(_OTHERS):
-            out[row, seat] = tenpai[seat] * rates[seat, discards[row]]
-
-
-_COLUMNS: Final = 2
 
 
 def save_plots(report: HandsReport, folder: Path) -> None:

@@ -88,7 +88,7 @@ GeneratorBatch = TypeVar("GeneratorBatch", bound=Samples)
 
 
 class _GeneratorRun(SamplesRun[HandsPlan, GeneratorBatch]):
-    """The base of the runs of both generators.
+    """Base of the runs of both generators.
 
     Args:
         plan: the training settings.

@@ -24,7 +24,7 @@ from policies.networks import Architecture, architecture_of, outputs_of
 
 
 class Weights(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How much each answer of the direct heads counts in the loss, which is summed over kinds.
+    """Weights of the answers of the direct heads in the loss, which is summed over kinds.
 
     Attributes:
         shanten: for each opponent.
@@ -47,7 +47,7 @@ class HandsPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         weights: direct: how much each answer counts.
         draws: generators: noisy or partial hands that each state is shown with.
         hidden: diffusion: share of the rows that are shown without the state, for guidance.
-        scale: diffusion: what a hand's level of four copies is multiplied by; 1 in the paper.
+        scale: diffusion: factor of the level of four copies in a hand; 1 in the paper.
         distil: diffusion: learn to do in so many steps what the model in --continue-from does in twice as
             many; 0: learn from the hands alone.
     """

@@ -32,7 +32,7 @@ class Pair(NamedTuple):
 
 
 class Slope(msgspec.Struct, frozen=True):
-    """How far rollouts confirm the rules' differences, for one class of pairs.
+    """The differences in rollouts against those of the rules, for one class of pairs.
 
     Attributes:
         pairs: number of pairs.
@@ -53,7 +53,7 @@ class Slope(msgspec.Struct, frozen=True):
 
 
 class Risk(msgspec.Struct, frozen=True):
-    """How often tiles deal in, compared with the rules' probability.
+    """The frequency of deal-ins, compared with the rules' probability.
 
     Attributes:
         tiles: number of tiles.

@@ -130,7 +130,7 @@ def options_of(decision: WeighedDecision, player: int, rng: np.random.Generator)
 
 
 def winners_on(record: np.void, player: int, tile: int) -> Iterator[int]:
-    """Who could win on a tile that a player would discard now, all hands known."""
+    """The players who could win on a tile that a player would discard now, all hands known."""
     for other in range(4):
         waiting = other != player and int(record["waits"][other]) >> (tile >> 2) & 1
         if waiting and not is_furiten(record, other) and has_yaku(record, other, tile, False):

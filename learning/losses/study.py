@@ -35,9 +35,9 @@ from replays.review.prospects import Prospects, predictor_on
 from replays.review.report import known_hands, length_of
 
 SEAT: Final = 0
-"""Whose decisions: the player who was dealt first."""
+"""Decisions are those of the first dealer."""
 WORTH_LESS: Final = 0.5
-"""How much less than another option a preferred one must be worth to be counted."""
+"""Rank points by which another option must be worth more to be counted."""
 _LEAST_RATIO: Final = 1e-6
 """Lower bound for ratios."""
 _CHANCES: Final = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.01)
@@ -93,7 +93,7 @@ class LossReport(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         machine: the machine it ran on.
         seconds: duration.
-        plan: what was measured.
+        plan: the plan.
         games: number of games used.
         stopped: whether Ctrl-C ended it early.
         left_out: number of records that could not be used.
@@ -157,7 +157,7 @@ def study(paths: Sequence[Path], plan: LossPlan, *, quiet: bool) -> LossReport:
 
     Args:
         paths: records, folders and shards of them.
-        plan: what to measure.
+        plan: the plan.
         quiet: print no progress.
 
     Raises:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, ClassVar, Final, Generic, Protocol, Self, TypeVar
@@ -155,6 +156,19 @@ class Store(Generic[P, R]):
         for number, line in enumerate(lines[1:], 2):
             row = _decode(path, number, line, self._kind)
             self.rows.setdefault(row.number, row)
+
+
+@contextlib.contextmanager
+def writing(folder: Path | None) -> Iterator[None]:
+    """Report a failure to write results in the block.
+
+    Raises:
+        ReplayError: something could not be written; the message names it.
+    """
+    try:
+        yield
+    except OSError as exc:
+        raise ReplayError(f"{exc.filename or folder}: {exc.strerror or exc}") from exc
 
 
 def compute_for(folder: Path | None, device: str, precision: str) -> Compute:

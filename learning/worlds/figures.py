@@ -30,14 +30,14 @@ Floats = NDArray[np.float64]
 
 
 class SamplerChoices(msgspec.Struct, frozen=True):
-    """How well the worlds of one sampler choose; differences are points, or rank points of the final reward.
+    """Choices by the worlds of one sampler; differences are points, or rank points of the final reward.
 
     Attributes:
         name: the sampler.
-        deviation: standard deviation of the true differences between the two choices in its worlds.
-        correlation: of these with the true differences with the true hands; None where it is not defined.
-        gains: gained a decision by taking the better choice after so many worlds, judged with the true hands,
-            over always taking the policy's first.
+        deviation: standard deviation, without noise, of the differences between the two choices.
+        correlation: correlation of these with those given by the true hands; None where it is not defined.
+        gains: mean gain of the better choice in so many worlds, judged with the true hands, over the
+            policy's first.
         searched: the same if the policy's probabilities count as a prior, as in `policies.search`.
     """
 
@@ -49,7 +49,7 @@ class SamplerChoices(msgspec.Struct, frozen=True):
 
 
 class ChoiceFigures(msgspec.Struct, frozen=True):
-    """How well worlds choose.
+    """Choices by sampled worlds.
 
     Attributes:
         advantage: of the policy's first choice over its second, with the true hands.
@@ -106,7 +106,7 @@ def figures_of(plan: WorldsPlan, games: Sequence[GameWorlds], seed: int = 0) -> 
     """The figures of some games.
 
     Args:
-        plan: what was measured.
+        plan: the plan.
         games: one or more, with at least one decision.
         seed: seed of the resamples.
     """
@@ -265,7 +265,3 @@ class _Resamples:
             return Estimate(None, None, None)
         low, high = np.percentile(drawn, _LEVEL)
         return Estimate(value, float(low), float(high))
-
-
-_LEAST_WALLS: Final = 4
-"""Walls by which the noise of a mean over them can be told."""

@@ -1,77 +1,17 @@
-"""The settings of `suzaku eval deals`, its scores of hands, and the results that it keeps of each game."""
+"""The plan of `suzaku eval deals`, and the row of a game."""
 
 from __future__ import annotations
 
 from typing import Annotated, Final
 
 import msgspec
-import numpy as np
 from msgspec import Meta
-from numpy.typing import NDArray
 
 from game.options import INTERNAL, Count, Seed, flag, switch
 from game.settlement import GameLength
-from game.shanten import shanten, waits
 from learning.matches.store import ResumablePlan
 from policies.compute import IN_PLAY, Compute
-from policies.deals.deal import Deals
 from policies.deals.named import SamplerSettings
-
-_BITS: Final = np.arange(34, dtype=np.uint64)
-
-
-class HandErrors(msgspec.Struct, frozen=True):
-    """Squared errors of what the deals say on average, a mean over the opponents; 0 is perfect.
-
-    The variance that comes from the number of deals is subtracted, as if there were any number of them; the
-    variance that comes from few different hands behind them is not.
-
-    Attributes:
-        shanten: of the mean shanten.
-        tenpai: of the share of tenpai hands.
-        waits: of the share of deals in which a kind is a wait, summed over the kinds.
-        held: of the share of deals in which a kind is held, summed over the kinds.
-    """
-
-    shanten: float
-    tenpai: float
-    waits: float
-    held: float
-
-
-def scores_of(deals: Deals, record: np.void) -> HandErrors:
-    """Compare deals of equal weight with the real hands.
-
-    Args:
-        deals: two or more.
-        record: the round with all hands.
-    """
-    counts = deals.sampled_hands().counts[0]
-    errors = np.zeros((3, 4))
-    for place, opponent in enumerate(deals.view.opponents):
-        melds = int(record["meld_count"][opponent])
-        true = _traits(record["hand34"][opponent].copy(), melds)
-        sampled = [_traits(hand.copy(), melds) for hand in counts[:, place]]
-        for trait in range(4):
-            values = np.array([each[trait] for each in sampled])
-            noise = values.var(axis=0, ddof=1) / len(values)
-            errors[place, trait] = (np.square(values.mean(axis=0) - true[trait]) - noise).sum()
-    means = errors.mean(axis=0).tolist()
-    return HandErrors(*(round(each, 5) for each in means))
-
-
-def _traits(counts: NDArray[np.int8], melds: int) -> tuple[NDArray[np.float64], ...]:
-    """Shanten, tenpai, waits and kinds held of a hand."""
-    ready = np.uint64(waits(counts, melds)) if counts.sum() % 3 == 1 else np.uint64(0)
-    waited = ((ready >> _BITS) & np.uint64(1)).astype(np.float64)
-    distance = shanten(counts, melds)
-    return (
-        np.array([float(distance)]),
-        np.array([float(distance <= 0)]),
-        waited,
-        (counts > 0).astype(np.float64),
-    )
-
 
 FORMAT: Final = "suzaku-worlds/2"
 
@@ -84,7 +24,7 @@ class WorldsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields
         identity: changes when the policy behind the name changes.
         samplers: sampler of deals: uniform, autoregressive, diffusion or diffusion:steps=NUMBER; may be
             repeated; default: uniform and diffusion.
-        settings: what these texts stand for.
+        settings: the samplers that these texts name.
         models: changes when the models of hands change that the samplers use; "" if they use none.
         games: self-play games to take decisions from.
         per_game: most close decisions of a game to play out.
@@ -121,8 +61,27 @@ class WorldsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields
     format: Annotated[str, INTERNAL] = FORMAT
 
 
+class HandErrors(msgspec.Struct, frozen=True):
+    """Squared errors of the means over deals, averaged over the opponents; 0 is perfect.
+
+    The variance due to the number of deals is subtracted, as if there were infinitely many; the variance due
+    to few different hands behind them is not.
+
+    Attributes:
+        shanten: of the mean shanten.
+        tenpai: of the share of tenpai hands.
+        waits: of the share of deals in which a kind is a wait, summed over the kinds.
+        held: of the share of deals in which a kind is held, summed over the kinds.
+    """
+
+    shanten: float
+    tenpai: float
+    waits: float
+    held: float
+
+
 class SampledWorlds(msgspec.Struct, frozen=True):
-    """The results of one sampler's worlds for one decision.
+    """One sampler at one decision.
 
     Attributes:
         differences: points of the first choice minus points of the second, in each world.
@@ -142,11 +101,11 @@ class DecisionWorlds(msgspec.Struct, frozen=True):
 
     Attributes:
         event: number of events of the game before it.
-        player: who decides.
+        player: the player who decides.
         go_around: earlier discards of that player.
         chances: the policy's probabilities of the two discards.
         true: differences with the true hands, over redrawn walls.
-        samplers: what each sampler gave, in the order of the plan.
+        samplers: results of each sampler, in the order of the plan.
         true_final: the true differences in the expected final reward; none if it is not asked for.
     """
 

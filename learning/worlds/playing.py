@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from game.actions import Action, ActionKind
 from game.errors import ConfigError
+from game.shanten import shanten, waits
 from game.warmup import warm_up
 from game.workers.pool import Work
 from learning.measure import Measurement, Moment, found_in_game
 from learning.worlds.figures import WorldsFigures, figures_of
-from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan, scores_of
+from learning.worlds.plan import DecisionWorlds, GameWorlds, HandErrors, SampledWorlds, WorldsPlan
 from policies.checkpoint import files_of, load_predictor
 from policies.checkpoint.files import reader_of
 from policies.deals.deal import Deals, DealSampler, true_deals
@@ -33,6 +34,7 @@ from policies.slots import Policy
 
 _TABLES: Final = 128
 """Tables side by side while decisions are played out."""
+_BITS: Final = np.arange(34, dtype=np.uint64)
 _LEAST_WALLS: Final = 4
 """With fewer walls the noise of a mean over them is not known."""
 _CHOSEN, _WALLS, _DEALS = range(3)
@@ -78,9 +80,9 @@ class WorldsSetup(msgspec.Struct, frozen=True):
     """Setup of a worker.
 
     Attributes:
-        plan: what is measured.
-        files: the policy's checkpoints; None to load them by name.
-        predictor: the files of its reward predictor; None if it is not asked.
+        plan: the plan.
+        files: checkpoints of the policy; None to load them by name.
+        predictor: files of its reward predictor; None if it is not needed.
     """
 
     plan: WorldsPlan
@@ -187,7 +189,7 @@ def differences_of(
     """Play both choices to the end of the round in every deal, everybody by the same policy.
 
     Args:
-        policy: who plays on.
+        policy: plays on for everybody.
         decision: the choice.
         deals: one or more sets.
         worths: of the ends of the rounds.
@@ -200,6 +202,40 @@ def differences_of(
     return [
         [each.ahead(ended, worth) for each, ended in zip(branchings, ends, strict=True)] for worth in worths
     ]
+
+
+def scores_of(deals: Deals, record: np.void) -> HandErrors:
+    """Compare deals of equal weight with the real hands.
+
+    Args:
+        deals: two or more.
+        record: the round with all hands.
+    """
+    counts = deals.sampled_hands().counts[0]
+    errors = np.zeros((3, 4))
+    for place, opponent in enumerate(deals.view.opponents):
+        melds = int(record["meld_count"][opponent])
+        true = _traits(record["hand34"][opponent].copy(), melds)
+        sampled = [_traits(hand.copy(), melds) for hand in counts[:, place]]
+        for trait in range(4):
+            values = np.array([each[trait] for each in sampled])
+            noise = values.var(axis=0, ddof=1) / len(values)
+            errors[place, trait] = (np.square(values.mean(axis=0) - true[trait]) - noise).sum()
+    means = errors.mean(axis=0).tolist()
+    return HandErrors(*(round(each, 5) for each in means))
+
+
+def _traits(counts: NDArray[np.int8], melds: int) -> tuple[NDArray[np.float64], ...]:
+    """Shanten, tenpai, waits and kinds held of a hand."""
+    ready = np.uint64(waits(counts, melds)) if counts.sum() % 3 == 1 else np.uint64(0)
+    waited = ((ready >> _BITS) & np.uint64(1)).astype(np.float64)
+    distance = shanten(counts, melds)
+    return (
+        np.array([float(distance)]),
+        np.array([float(distance <= 0)]),
+        waited,
+        (counts > 0).astype(np.float64),
+    )
 
 
 def make_plan(**given: Any) -> WorldsPlan:

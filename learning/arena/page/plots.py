@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from learning.arena.convergence import RunningAverage
 from learning.arena.page.drawing import WIDTH, Drawing, Scale
 from learning.arena.plan import EQUAL
+from learning.arena.report import RunningAverage
 from learning.matches.figures import Side
 from learning.matches.statistics import Estimate
 

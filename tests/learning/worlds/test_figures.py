@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from learning.worlds.figures import HandErrors, WorldsFigures, figures_of
-from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
+from learning.worlds.figures import WorldsFigures, figures_of
+from learning.worlds.plan import DecisionWorlds, GameWorlds, HandErrors, SampledWorlds, WorldsPlan
 
 WORLDS = 70
 NOISE = 900.0

@@ -11,7 +11,7 @@ import pytest
 from game.errors import ConfigError
 from game.reports import write_report
 from learning.matches.store import RESULTS_FILE
-from learning.worlds.plan import WorldsPlan, scores_of
+from learning.worlds.plan import WorldsPlan
 from learning.worlds.playing import (
     DEALS,
     WorldsSetup,
@@ -19,6 +19,7 @@ from learning.worlds.playing import (
     differences_of,
     judge_of_games,
     make_plan,
+    scores_of,
 )
 from policies.deals import UniformDeals
 from tests.cli import run_cli

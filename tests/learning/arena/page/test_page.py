@@ -11,11 +11,10 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 
-from learning.arena.convergence import convergence
 from learning.arena.page import drawing
 from learning.arena.page.drawing import Drawing, Scale
 from learning.arena.page.render import page_of, write_page
-from learning.arena.report import ArenaReport, report
+from learning.arena.report import ArenaReport, convergence, report
 from learning.matches.players import Contender
 from learning.matches.statistics import Floats
 from tests.learning.arena.made_up import a_plan, a_row
