@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from learning.runs.descent import Descent
+from learning.runs.learner import Descent
 
 
 def stop_at(patch: pytest.MonkeyPatch, step: int, number: int = signal.SIGTERM) -> None:
