@@ -8,14 +8,14 @@ import msgspec
 import numpy as np
 
 from game.actions import Action
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
 
 
 class HiddenTiles(msgspec.Struct, frozen=True):
     """The tiles that no player sees, in simulated games.
 
     Attributes:
-        wall: the round's wall in deal order (`game.walls`).
+        wall: the round's wall in deal order (`game.table.walls`).
         seed: determines which of it a policy is shown.
     """
 

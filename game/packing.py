@@ -12,7 +12,6 @@ from typing import Any, Final, get_args
 import numpy as np
 import numpy.typing as npt
 
-from game.errors import StateMismatchError
 from game.events import (
     Ankan,
     Chi,
@@ -30,6 +29,7 @@ from game.events import (
     StartRound,
     Win,
 )
+from kit.errors import StateMismatchError
 
 START_ROUND: Final = 1
 DRAW: Final = 2

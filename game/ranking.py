@@ -13,10 +13,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
 
 if TYPE_CHECKING:
-    from game.settlement import GameLength
+    from game.scoring.settlement import GameLength
 
 
 Room: TypeAlias = Literal["ippan", "joukyuu", "tokujou", "houou"]

@@ -13,14 +13,14 @@ import numpy as np
 
 from game.actions import Action, ActionKind
 from game.fold import bit, kuikae_mask
-from game.jit import kernel
 from game.layout import AT_HAND, PHASE_CALLED, PHASE_CLAIM, PHASE_ROB, PHASE_TURN
 from game.melds import MeldKind
 from game.packing import DRAW_REASONS
-from game.scoring import has_yaku
+from game.scoring.value import has_yaku
 from game.shanten import waits
 from game.state import hand_tiles, row_of
 from game.tiles import EAST, WHITE, face_of
+from kit.jit import kernel
 
 _NONE: Final = np.uint64(0)
 _ORPHANS: Final = np.uint64(sum(1 << k for k in (0, 8, 9, 17, 18, 26, 27, 28, 29, 30, 31, 32, 33)))
@@ -376,7 +376,8 @@ _IN_RIICHI: Final = 2
 def twins_of_drawn(record: np.void, player: int, legal: Sequence[Action]) -> list[int]:
     """Other copies of the drawn tile that may be discarded from the hand instead of it, ascending.
 
-    Legal actions list such a discard as tsumogiri only; `game.table.Table.step` accepts the copies as well.
+    Legal actions list such a discard as tsumogiri only; `game.table.table.Table.step` accepts the copies as
+    well.
 
     Args:
         record: the round, with the player's hand known.

@@ -9,18 +9,18 @@ from typing import Any, Generic, Self, TypeVar
 import msgspec
 import numpy as np
 
-from game.errors import TrainingError
 from game.events import GameEvent
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
 from game.state import clone
-from game.workers.pool import Done, Work
+from kit.errors import TrainingError
+from kit.workers.pool import Done, Work
 from learning.matches.series import wall_seed
 from learning.matches.store import NumberedRow, ResumablePlan, Store, read_rows, writing
 from learning.runs.progress import Progress
 from learning.workers.spread import spread
 from policies.deals.deal import RoundView
-from policies.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times
-from policies.slots import Policy
+from policies.flow.slots import Policy
+from policies.play.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times
 
 P = TypeVar("P", bound=ResumablePlan)
 R = TypeVar("R", bound=NumberedRow)
@@ -142,14 +142,14 @@ class _Watcher(Generic[T]):
         self.found: list[T] = []
 
     def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
-        """Decide; see `policies.rollout.Chooser`."""
+        """Decide; see `policies.play.rollout.Chooser`."""
         choices = self._chooser.choose(requests, times)
         seen = (self._look(*each) for each in zip(requests, choices, strict=True))
         self.found += [each for each in seen if each is not None]
         return choices
 
     def close(self, times: Times) -> None:
-        """Nothing to do; see `policies.rollout.Chooser`."""
+        """Nothing to do; see `policies.play.rollout.Chooser`."""
 
 
 def found_in_game(

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Final, TypeAlias
 
-from game.errors import ConfigError
 from game.events import Four
-from game.options import INTERNAL, Count, flag
-from game.reports import write_report
+from kit.errors import ConfigError
+from kit.options import INTERNAL, Count, flag
+from kit.reports import write_report
 from learning.matches.engines import ANSWER_S
 from learning.matches.figures import (
     PlayFigures,
@@ -27,7 +27,7 @@ from learning.matches.series import Series, wall_seed
 from learning.matches.store import writing
 from learning.matches.tally import GameRow
 from learning.runs.progress import GamesProgress
-from policies.rollout import Seating
+from policies.play.rollout import Seating
 
 FORMAT: Final = "suzaku-selfplay/1"
 

@@ -17,7 +17,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 import msgspec
 
-from game.errors import ReplayError, ReplayFormatError, ReplayTooLarge
+from kit.errors import ReplayError, ReplayFormatError, ReplayTooLarge
 from replays import kobalab, mjai, mjlog, tenhou6
 from replays.record import GameRecord, check_game_id
 

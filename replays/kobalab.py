@@ -3,7 +3,7 @@
 Players are given by their wind in the round, 0 the dealer; names and final scores by place at the table, with
 ``qijia`` the first dealer. Tiles are ``m5``, red ``m0``; a meld is ``s40-6``, with ``-``, ``=`` or ``+``
 behind the tile that came from the left, across or the right. Each move becomes an mjai message, which
-`replays.mjai_reader` reads.
+`replays.mjai.reader` reads.
 
 Source: games played with `@kobalab/majiang-core` 1.4.1.
 """
@@ -15,10 +15,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from game.errors import ReplayFormatError, ReplayTooLarge
 from game.events import EndGame, EndRound, GameEvent, StartGame
-from game.scoring import LIMIT_YAKUMAN, YAKU_DOUBLE_RIICHI, YAKU_RIICHI, YAKU_URA_DORA, base_points
-from replays.mjai_reader import MjaiReader
+from game.scoring.value import LIMIT_YAKUMAN, YAKU_DOUBLE_RIICHI, YAKU_RIICHI, YAKU_URA_DORA, base_points
+from kit.errors import ReplayFormatError, ReplayTooLarge
+from replays.mjai.reader import MjaiReader
 from replays.names import reason_of, yaku_id
 from replays.record import GameRecord, usual_type
 

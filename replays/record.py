@@ -9,11 +9,11 @@ from typing import Annotated, Final, TypeAlias
 
 import msgspec
 
-from game.errors import ReplayFormatError
 from game.events import EndGame, Four, GameEvent, StartRound
-from game.settlement import LAST_ROUND
+from game.scoring.settlement import LAST_ROUND
 from game.tiles import UNSEEN
-from policies.decision import Decision
+from kit.errors import ReplayFormatError
+from policies.play.decision import Decision
 
 Names: TypeAlias = tuple[str, str, str, str]
 

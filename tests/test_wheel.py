@@ -20,7 +20,7 @@ from bot.table.app import MODULES, SHARED
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("game", "policies", "replays", "learning", "bot")
+PACKAGES = ("kit", "game", "policies", "replays", "learning", "bot")
 BESIDE = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "config.yaml")
 _NOT_SOURCE = shutil.ignore_patterns("__pycache__", "games", "*.egg-info")
 WATCH = f"""

@@ -18,9 +18,9 @@ from starlette.types import ASGIApp
 from bot.dashboard.access import Access, RequestGuard
 from bot.dashboard.files import page_of, served_file
 from bot.logs.redaction import clean_text
-from game.errors import BotError
 from game.position import FieldError, WrittenPosition, place
-from replays.mjai import render
+from kit.errors import BotError
+from replays.mjai.lines import render
 from replays.review.asking import PositionAnswer, answer
 from replays.review.report import Reviewer
 

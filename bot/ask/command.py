@@ -10,11 +10,11 @@ import msgspec
 from bot.ask.text import answer_text
 from bot.review.command import make_reviewer
 from game.position import WrittenPosition, place
-from policies.compute import Compute
+from policies.nets.compute import Compute
 from replays.review.asking import answer
 
 if TYPE_CHECKING:
-    from policies.inference import Averaging
+    from policies.play.inference import Averaging
 
 
 def ask(

@@ -20,10 +20,10 @@ from bot.review.command import make_reviewer
 from bot.startup.warm import warm_up_visibly
 from bot.terminal.result import EXIT_DONE, EXIT_FAILED
 from game.position import WrittenPosition
-from policies.compute import Compute
+from policies.nets.compute import Compute
 
 if TYPE_CHECKING:
-    from policies.inference import Averaging
+    from policies.play.inference import Averaging
 
 
 def ask_on_page(

@@ -9,8 +9,8 @@ from bot.logs.redaction import clean_text
 from bot.review.text import action_text, fixed, percent
 from bot.terminal.table import WINDS, round_name
 from game.position.position import SEATS
+from game.table.walls import LIVE_TILES
 from game.tiles import text_of_mjai
-from game.walls import LIVE_TILES
 from replays.review.asking import PositionAnswer
 from replays.review.schema import ReviewDecision, ReviewHand, ReviewOption, Ukeire
 

@@ -16,8 +16,8 @@ from bot.cli.shared import (
     Ray,
     Workers,
 )
-from game.errors import ConfigError
-from game.options import Count, flag
+from kit.errors import ConfigError
+from kit.options import Count, flag
 
 if TYPE_CHECKING:
     import learning.arena.plan

@@ -16,14 +16,14 @@ from bot.cli.shared import (
     WallSeed,
     Workers,
 )
-from game.options import Count, Seed, flag
+from kit.options import Count, Seed, flag
 
 if TYPE_CHECKING:
     import learning.reinforcement.plan
     import learning.supervised.plan
-    import policies.decision_bench
-    import policies.networks
-    import policies.slots
+    import policies.flow.slots
+    import policies.nets.networks
+    import policies.play.bench
     from bot.config.settings import Config
 
 
@@ -45,8 +45,8 @@ def features(*, as_json: AsJson = False, seed: WallSeed = 0) -> int:
     Reports encodings per second on one core and the time per decision, compared with the engine's own
     encoder.
     """
-    from game.reports import write_report
-    from policies.features.encoding_bench import bench_features
+    from kit.reports import write_report
+    from policies.play.encoding_bench import bench_features
 
     return write_report(bench_features(seed=seed), as_json=as_json)
 
@@ -55,7 +55,7 @@ def features(*, as_json: AsJson = False, seed: WallSeed = 0) -> int:
 def decision(
     *,
     config: Config,
-    untrained: Given[policies.decision_bench.UntrainedNetworks],
+    untrained: Given[policies.play.bench.UntrainedNetworks],
     decisions: Count = 1000,
     seed: WallSeed = 0,
     as_json: AsJson = False,
@@ -73,9 +73,9 @@ def decision(
         as_json: whether to print JSON.
     """
     from bot.startup.models import compute_of, load, policy_text
-    from game.reports import write_report
-    from policies.decision_bench import UntrainedNetworks, bench_decisions, untrained_policy
-    from policies.device import use_one_thread
+    from kit.reports import write_report
+    from policies.nets.device import use_one_thread
+    from policies.play.bench import UntrainedNetworks, bench_decisions, untrained_policy
 
     if not untrained:
         policy, name = load(config.decision), policy_text(config.decision)
@@ -108,7 +108,7 @@ def adaptation(config: Config, *, hands: Count = 3, seed: WallSeed = 0, as_json:
     """
     from bot.adaptation.bench import bench_adaptation
     from bot.startup.models import thinking_of
-    from game.reports import write_report
+    from kit.reports import write_report
 
     return write_report(bench_adaptation(thinking_of(config), hands, seed), as_json=as_json)
 
@@ -118,7 +118,7 @@ def loader(
     *,
     corpus: CorpusFolder,
     as_json: AsJson = False,
-    slot: policies.slots.Slot = "discard",  # type: ignore[assignment]
+    slot: policies.flow.slots.Slot = "discard",  # type: ignore[assignment]
     workers: Count | None = None,
     samples: Count | None = None,
     seed: Seed = 0,
@@ -135,7 +135,7 @@ def loader(
         samples: stop after about this many samples; default: all.
         seed: seed of the sample order and the tile permutations.
     """
-    from game.reports import write_report
+    from kit.reports import write_report
     from learning.samples.loader_bench import bench_loader
 
     found = bench_loader(corpus, slot, seed=seed, workers=workers, samples=samples)
@@ -170,8 +170,8 @@ def selfplay(
         as_json: whether to print JSON.
         seed: of all walls.
     """
-    from game.reports import write_report
-    from game.workers.ordered import default_workers
+    from kit.reports import write_report
+    from kit.workers.ordered import default_workers
     from learning.arena.selfplay_bench import PLAYERS, TABLES, bench_selfplay
     from learning.matches.store import compute_for
 
@@ -190,9 +190,9 @@ def selfplay(
 def training(
     *,
     corpus: CorpusFolder,
-    model: policies.slots.Slot = "discard",  # type: ignore[assignment]
+    model: policies.flow.slots.Slot = "discard",  # type: ignore[assignment]
     preset: learning.supervised.plan.PresetName = "small",
-    tower: policies.networks.TowerName = "suits",
+    tower: policies.nets.networks.TowerName = "suits",
     features: str = "",
     precision: TrainingPrecision = "auto",
     seconds: Annotated[float, Meta(ge=0.1)] = 10.0,
@@ -214,7 +214,7 @@ def training(
         seed: seed of weights, sample order and tile permutations.
         as_json: whether to print JSON.
     """
-    from game.reports import write_report
+    from kit.reports import write_report
     from learning.supervised.plan import make_plan
     from learning.supervised.training_bench import bench_training
 
@@ -255,13 +255,13 @@ def rl(
         seed: seed of walls and draws.
         as_json: whether to print JSON.
     """
-    from game.reports import write_report
-    from game.workers.ordered import default_workers
+    from kit.reports import write_report
+    from kit.workers.ordered import default_workers
     from learning.matches.store import compute_for
     from learning.reinforcement.plan import make_reinforcement_plan
     from learning.reinforcement.throughput import bench_rl
     from learning.supervised.plan import training_precision
-    from policies.named import folder_of_named
+    from policies.play.named import folder_of_named
 
     plan = make_reinforcement_plan(
         block_games=games,

@@ -36,7 +36,7 @@ import docstring_parser
 import msgspec
 from cyclopts import CoercionError, Parameter, Token
 
-from game.options import SWITCH, extra_of, flag, flag_of
+from kit.options import SWITCH, extra_of, flag, flag_of
 
 if TYPE_CHECKING:
     from bot.config.settings import Config

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from bot.cli.command import command
 from bot.cli.shared import AsJson, OutputFolder, Records, Workers
-from game.options import Count, flag
+from kit.options import Count, flag
 
 if TYPE_CHECKING:
     import learning.corpus.layout

@@ -40,9 +40,9 @@ def duel(
         workers: processes.
         as_json: whether to print JSON.
     """
-    from game.files import replace_file
-    from game.reports import write_report
     from game.two_player.log import write_log
+    from kit.files import replace_file
+    from kit.reports import write_report
     from learning.cfr.duels import DuelPlan, play_duels
     from learning.cfr.duels import watch as watch_deal
     from policies.two_player.watched import duel_text

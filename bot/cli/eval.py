@@ -70,10 +70,10 @@ def accuracy(
         precision: of the networks.
         as_json: whether to print JSON.
     """
-    from game.reports import write_report
+    from kit.reports import write_report
     from learning.accuracy.evaluate import AccuracyPlan, evaluate
     from learning.matches.store import compute_for
-    from policies.included import SHIPPED
+    from policies.play.included import SHIPPED
 
     plan = AccuracyPlan(ai=ai, compute=compute_for(None, "auto", precision), **given)
     return write_report(evaluate(data, checkpoints or [SHIPPED], plan, quiet=as_json), as_json=as_json)
@@ -96,7 +96,7 @@ def agents(
         plot: SVG file for a plot of stable ranks and points.
         as_json: whether to print JSON.
     """
-    from game.reports import write_report
+    from kit.reports import write_report
     from learning.arena.agents import compare_agents, draw_agents
 
     found = compare_agents(runs)
@@ -113,7 +113,7 @@ def danger(plan: learning.accuracy.data.GamesPlan, *, data: Data, as_json: AsJso
     tenpai, and for how many points: the actual figures, the estimate from suji and passed tiles alone, and
     the estimate that also reads open hands.
     """
-    from game.reports import write_report
+    from kit.reports import write_report
     from learning.danger.report import measure_danger
 
     return write_report(measure_danger(data, plan, quiet=as_json), as_json=as_json)
@@ -140,10 +140,10 @@ def hands(
         plots: folder for plots of shanten and waits.
         as_json: whether to print JSON.
     """
-    from game.reports import write_report
+    from kit.reports import write_report
     from learning.hands.evaluation import evaluate_hands, save_plots
-    from policies.device import use_one_thread
     from policies.hands.direct import HAND_MODELS_FOLDER
+    from policies.nets.device import use_one_thread
 
     use_one_thread()
     report = evaluate_hands(data, checkpoints or HAND_MODELS_FOLDER, plan, quiet=as_json)
@@ -167,9 +167,9 @@ def loss(
     as they were. Compares the results with the estimated values, and the deal-in probabilities with the
     actual hands.
     """
-    from game.reports import write_report
+    from kit.reports import write_report
     from learning.losses.study import study
-    from policies.device import use_one_thread
+    from policies.nets.device import use_one_thread
 
     use_one_thread()
     return write_report(study(data, plan, quiet=as_json), as_json=as_json)
@@ -192,7 +192,7 @@ def deals(
     same sampled deals. Compares the difference with the one that the true hands give, and judges the choices
     made by sampled deals with the true hands.
     """
-    from game.reports import write_report
+    from kit.reports import write_report
     from learning.matches.store import compute_for
     from learning.worlds.playing import DEALS, make_plan
 
@@ -219,7 +219,7 @@ def adaptation(
     Takes hands from self-play, lets a copy of the policy learn from rounds played out over sampled deals, and
     compares it with the policy over other deals, with the same tiles for both.
     """
-    from game.reports import write_report
+    from kit.reports import write_report
     from learning.adaptation.playing import ADAPTATION, make_plan
     from learning.matches.store import compute_for
 
@@ -250,7 +250,7 @@ def exploitability(
         workers: processes.
         as_json: whether to print JSON.
     """
-    from game.reports import write_report
+    from kit.reports import write_report
     from learning.cfr.exploit_report import ExploitPlan, measure_exploitability
 
     return write_report(measure_exploitability(ExploitPlan(table, **given), workers), as_json=as_json)
@@ -263,7 +263,7 @@ def cfr(plan: learning.cfr.known_report.KnownGamePlan, *, as_json: AsJson = Fals
     Reports the value and the exploitability of the average strategy as it learns; --json lists the strategy
     too.
     """
-    from game.reports import write_report
+    from kit.reports import write_report
     from learning.cfr.known_report import solve
 
     return write_report(solve(plan), as_json=as_json)

@@ -8,12 +8,12 @@ from bot.cli.command import command
 from bot.cli.shared import SAVED_GAMES, AsJson
 
 if TYPE_CHECKING:
-    import replays.index
+    import replays.store.index
     from bot.config.settings import Config
 
 
 @command(SAVED_GAMES)
-def games(config: Config, choice: replays.index.GameChoice, *, as_json: AsJson = False) -> int:
+def games(config: Config, choice: replays.store.index.GameChoice, *, as_json: AsJson = False) -> int:
     """List the saved games.
 
     Shows the date, place, points, type, rounds, id and opponents of each game. The place is the bot's if its

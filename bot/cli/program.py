@@ -28,7 +28,7 @@ from bot.cli.review import review
 from bot.cli.selfplay import selfplay
 from bot.cli.table import table
 from bot.cli.train import TRAIN
-from game.errors import BotError, ConfigError
+from kit.errors import BotError, ConfigError
 
 EXIT_USAGE: Final = 2
 EXIT_INTERRUPTED: Final = 130
@@ -90,7 +90,7 @@ GROUPS: Final[Sequence[tuple[str, str, Sequence[Command]]]] = (
 
 
 def _version() -> str:
-    from game.distribution import program_name
+    from kit.distribution import program_name
     from learning.runs.commit import current_commit
 
     commit = current_commit()

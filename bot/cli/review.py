@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 from bot.cli.command import command
 from bot.cli.shared import ComparedPolicy, OutputFolder, Source
-from game.options import flag
+from kit.options import flag
 
 if TYPE_CHECKING:
     import bot.review.source

@@ -15,7 +15,7 @@ from bot.cli.shared import (
     Ray,
     Workers,
 )
-from game.options import Count
+from kit.options import Count
 
 if TYPE_CHECKING:
     import learning.selfplay

@@ -10,10 +10,10 @@ from msgspec import Meta
 
 from bot.cli.command import Setting
 from bot.cli.paths import existing_folder, existing_path, output_file, output_folder
-from game.options import Count, Seed, flag
+from kit.options import Count, Seed, flag
 
 if TYPE_CHECKING:
-    from game.settlement import GameLength
+    from game.scoring.settlement import GameLength
 
 ExistingFolder: TypeAlias = Annotated[Path, existing_folder]
 ExistingPath: TypeAlias = Annotated[Path, existing_path]
@@ -23,7 +23,7 @@ OutputFile: TypeAlias = Annotated[Path, output_file]
 
 def _ray_address(text: str) -> str:
     """The address of a Ray cluster; that Ray is missing is said at once, not after minutes of preparation."""
-    from game.distribution import require
+    from kit.distribution import require
 
     require("ray", "--ray")
     return text

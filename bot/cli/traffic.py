@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from bot.cli.command import command
 from bot.cli.paths import existing_file
 from bot.cli.shared import AsJson
-from game.options import Count
+from kit.options import Count
 
 
 @command()

@@ -22,7 +22,7 @@ from bot.cli.shared import (
     Workers,
     length_of,
 )
-from game.options import Count
+from kit.options import Count
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -166,7 +166,7 @@ def reward(
         plan: what to train.
         as_json: whether to print JSON.
     """
-    from game.reports import write_report
+    from kit.reports import write_report
     from learning.corpus.reader import Corpus
     from learning.reward.training import train_reward
     from learning.runs.commit import current_commit
@@ -216,7 +216,7 @@ def rl(
     from learning.reinforcement.run import learn_from_play
     from learning.runs.commit import current_commit
     from learning.supervised.plan import training_precision
-    from policies.named import folder_of_named
+    from policies.play.named import folder_of_named
 
     plan = make_reinforcement_plan(
         preset,

@@ -10,7 +10,7 @@ import msgspec
 
 from bot.config.problems import Problem, kind
 from bot.config.safe_yaml import parse_yaml
-from game.errors import ConfigError
+from kit.errors import ConfigError
 
 ENV_PREFIX: Final = "SUZAKU_"
 _MAX_BYTES: Final = 1 << 16

@@ -8,7 +8,7 @@ from typing import Final
 from bot.config.settings import Config
 from bot.dashboard.pump import About
 from bot.dashboard.server import open_dashboard
-from game.distribution import program_name
+from kit.distribution import program_name
 
 EXIT_DONE: Final = 0
 EXIT_FAILED: Final = 1

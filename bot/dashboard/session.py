@@ -16,7 +16,7 @@ from bot.player.tally import DecisionTally
 from bot.terminal.result import decisions_of
 from game.events import Four
 from game.ranking import climb_from, stable_rank
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
 from replays.standing import AdaptationStanding
 
 LISTED: Final = 200

@@ -20,7 +20,7 @@ import structlog
 
 from bot.logs.rate_limit import RateLimit
 from bot.logs.redaction import REDACTOR
-from game import processes
+from kit import processes
 
 Format: TypeAlias = Literal["auto", "console", "json"]
 EventDict: TypeAlias = MutableMapping[str, Any]

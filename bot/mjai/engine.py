@@ -15,19 +15,19 @@ import numpy as np
 import structlog
 
 from game.actions import Action, ActionKind
-from game.errors import ReplayFormatError
 from game.events import Riichi
 from game.observation import Observation
 from game.rules import legal_actions
-from game.settlement import START_SCORE, GameLength
+from game.scoring.settlement import START_SCORE, GameLength
 from game.state import apply, clone
 from game.tiles import TILES, mjai_text
-from policies.decision import PolicyGuard
-from policies.slots import Policy
-from replays.mjai import Message
-from replays.mjai_meta import write_meta
-from replays.mjai_reader import SILENT, MjaiReader
-from replays.mjai_seat import NONE, write_action
+from kit.errors import ReplayFormatError
+from policies.flow.slots import Policy
+from policies.play.decision import PolicyGuard
+from replays.mjai.lines import Message
+from replays.mjai.meta import write_meta
+from replays.mjai.reader import SILENT, MjaiReader
+from replays.mjai.seat import NONE, write_action
 from replays.review.moments import ASIDES
 
 _NO_PLAYER: Final = -1
@@ -48,7 +48,7 @@ class EngineSettings(msgspec.Struct, frozen=True):
         player: our number, 0 to 3, if ``start_game`` has no ``id``; None if it always has one.
         failures: number of failed decisions after which the rules play the rest of the game.
         riichi_at_once: send riichi and its discard in one answer.
-        meta: add probabilities, shanten and the legal actions to each answer (`replays.mjai_meta`).
+        meta: add probabilities, shanten and the legal actions to each answer (`replays.mjai.meta`).
     """
 
     length: GameLength = "hanchan"

@@ -46,13 +46,13 @@ from bot.terminal.result import (
     result_text,
 )
 from bot.traffic.capture import Capture
-from game.errors import ConfigError, TransportError
-from game.reports import write_report
-from policies.decision import Decision
-from policies.slots import Policy
-from replays.library import Closing
+from kit.errors import ConfigError, TransportError
+from kit.reports import write_report
+from policies.flow.slots import Policy
+from policies.play.decision import Decision
 from replays.record import DecisionRecord
 from replays.standing import AdaptationStanding
+from replays.store.library import Closing
 
 if TYPE_CHECKING:
     from bot.adaptation.thoughts import Thoughts
@@ -357,7 +357,7 @@ def _dashboard(config: Config, environment: Mapping[str, str]) -> Iterator[Feed 
     # imports the web server and the review of games, needed only with a dashboard
     from bot.dashboard.pump import About  # noqa: PLC0415
     from bot.dashboard.server import open_dashboard  # noqa: PLC0415
-    from game.distribution import program_name  # noqa: PLC0415
+    from kit.distribution import program_name  # noqa: PLC0415
 
     about = About(
         program=program_name(),

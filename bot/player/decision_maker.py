@@ -17,11 +17,11 @@ import structlog
 from bot.player.clock import Clock
 from bot.player.tally import DecisionTally
 from bot.player.worker import WorkerThread
-from game.errors import DeadlineExceeded, DecisionError, IllegalActionError, ModelError
 from game.events import GameEvent
 from game.observation import Observation
-from policies.decision import Decision, Option, PolicyGuard, fall_back, last_resort
-from policies.slots import Policy
+from kit.errors import DeadlineExceeded, DecisionError, IllegalActionError, ModelError
+from policies.flow.slots import Policy
+from policies.play.decision import Decision, Option, PolicyGuard, fall_back, last_resort
 
 log = structlog.get_logger(__name__)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, Generic, TypeVar
 
-from game.errors import ModelError
+from kit.errors import ModelError
 
 T = TypeVar("T")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from bot.records.sources import full_source, load
-from game.errors import ConfigError, ReplayError
-from game.files import replace_file
+from kit.errors import ConfigError, ReplayError
+from kit.files import replace_file
 from replays.formats import (
     FORMATS,
     LOSSES,

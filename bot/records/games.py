@@ -11,8 +11,8 @@ import msgspec
 
 from bot.logs.redaction import clean_text
 from bot.tenhou.game_types import describe
-from game.reports import write_json
-from replays.index import GameChoice, GameEntry, games
+from kit.reports import write_json
+from replays.store.index import GameChoice, GameEntry, games
 
 _DATE_WIDTH: Final = len("2026-01-02 03:00 JST")
 

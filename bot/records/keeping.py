@@ -11,10 +11,10 @@ from pathlib import Path
 import platformdirs
 
 from bot.records.descriptors import SpareDescriptors
-from game.errors import ConfigError
-from game.files import remove_leftovers
-from replays.library import Closing, Library
+from kit.errors import ConfigError
+from kit.files import remove_leftovers
 from replays.record import GameRecord
+from replays.store.library import Closing, Library
 
 
 class RecordKeeper:

@@ -16,16 +16,16 @@ from bot.review.many import items_of, review_many
 from bot.review.one import chosen_player, file_name, reason_of, reviewed, write_review
 from bot.review.source import ReviewPlan
 from bot.review.text import review_text
-from game.distribution import program_name
-from game.errors import ConfigError, ReplayError
-from policies.compute import IN_PLAY, Compute
-from policies.named import Named, load_named
+from kit.distribution import program_name
+from kit.errors import ConfigError, ReplayError
+from policies.nets.compute import IN_PLAY, Compute
+from policies.play.named import Named, load_named
 from replays.review.candidate_hands import load_finder
 from replays.review.judging import Adviser
 from replays.review.report import Reviewer, as_json
 
 if TYPE_CHECKING:
-    from policies.inference import Averaging
+    from policies.play.inference import Averaging
 
 OUT: Final = Path("reviews")
 
@@ -119,11 +119,11 @@ def make_reviewer(
         ConfigError: a policy does not exist.
         CheckpointError: its checkpoints cannot be used.
     """
-    from policies.device import use_one_thread  # noqa: PLC0415 - imports torch
+    from policies.nets.device import use_one_thread  # noqa: PLC0415 - imports torch
 
     use_one_thread()
     from policies.hands.direct import DirectModel  # noqa: PLC0415 - torch comes with it
-    from policies.included import SHIPPED  # noqa: PLC0415
+    from policies.play.included import SHIPPED  # noqa: PLC0415
     from replays.review.prospects import predictor_on  # noqa: PLC0415 - likewise
 
     def asked(who: str | Adviser) -> Named | Adviser:

@@ -11,8 +11,8 @@ from bot.logs.redaction import clean_text
 from bot.records.sources import STDIN, shown
 from bot.review.one import put
 from bot.review.source import ReviewPlan
-from game.errors import ConfigError, ReplayError
 from game.two_player.log import BEGINNING, DuelLog, parse_log
+from kit.errors import ConfigError, ReplayError
 from replays.formats import read_file
 from replays.viewer.page import duel_page
 

@@ -16,7 +16,7 @@ from bot.records.sources import STDIN, LoadedRecord, is_folder, load, records_in
 from bot.review.one import file_name, put, reason_of, reviewed, write_review
 from bot.review.source import NotThereError, PlayerUnsaidError, ReviewPlan, known_players, player_of
 from bot.review.text import index_text
-from game.errors import ModelError, ReplayError, ReplayFormatError, ReplayTooLarge
+from kit.errors import ModelError, ReplayError, ReplayFormatError, ReplayTooLarge
 from replays.review.index import index_of, made_entry
 from replays.review.report import Reviewer, as_json
 from replays.review.schema import IndexEntry, Review, ReviewIndex, Skipped

@@ -11,8 +11,8 @@ from typing import Final
 from bot.logs.redaction import clean_text
 from bot.records.sources import LoadedRecord
 from bot.review.source import PlayerUnsaidError, ReviewPlan, known_players, player_of
-from game.errors import ReplayError
-from game.files import replace_file
+from kit.errors import ReplayError
+from kit.files import replace_file
 from replays.review.report import Reviewer, as_json
 from replays.review.schema import Review
 from replays.viewer.page import page

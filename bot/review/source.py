@@ -9,8 +9,8 @@ from msgspec import Meta
 
 from bot.logs.redaction import clean_text
 from bot.records.sources import LoadedRecord
-from game.errors import ReplayError
-from game.options import INTERNAL
+from kit.errors import ReplayError
+from kit.options import INTERNAL
 from replays.record import GameRecord
 from replays.review.report import known_hands
 

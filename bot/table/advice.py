@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from bot.player.worker import WorkerThread
 from game.observation import Observation
-from policies.decision import decide
-from policies.slots import Policy
+from policies.flow.slots import Policy
+from policies.play.decision import decide
 from replays.record import DecisionRecord
 
 

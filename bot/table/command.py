@@ -26,7 +26,7 @@ from bot.table.plan import TableBot, TablePlan
 from bot.table.reviews import TableReviews
 from bot.table.seat import PersonSeat
 from bot.terminal.result import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
-from game.distribution import program_name
+from kit.distribution import program_name
 from replays.review.report import Reviewer
 
 FAREWELL_S: Final = 1.5

@@ -25,8 +25,8 @@ from bot.tenhou.lobby.lobby_table import LobbyTable
 from bot.tenhou.lobby.table_seat import SeatInfo
 from bot.tenhou.lobby.tabletop import Tabletop
 from game.actions import Action
-from game.table import Table
-from policies.rollout import Chooser, Request
+from game.table.table import Table
+from policies.play.rollout import Chooser, Request
 from replays.record import GameRecord, game_id
 
 SEATS: Final = 4

@@ -10,7 +10,7 @@ import structlog
 
 from bot.logs.redaction import clean_text
 from bot.player.worker import WorkerThread
-from game.errors import BotError
+from kit.errors import BotError
 from replays.record import GameRecord
 from replays.review.report import Reviewer, as_json
 

@@ -42,11 +42,11 @@ from bot.tenhou.messages import Hello, Ready, ServerMessage, render_json
 from bot.tenhou.session import Session, SessionSettings
 from bot.tenhou.session.events import PromptClosed, PromptOpened, SessionEvent, TableEvent
 from game.actions import Action, ActionKind
-from game.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from game.events import DrawnRound, StartRound, Win
 from game.observation import Observation
 from game.rules import twins_of_drawn
 from game.state import clone, is_furiten
+from kit.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from replays.record import DecisionRecord
 
 AWAY_S: Final = 8.0

@@ -14,7 +14,7 @@ from typing import Final, Literal
 import msgspec
 
 from bot.tenhou.messages import split_xml
-from game.errors import RemoteProtocolError
+from kit.errors import RemoteProtocolError
 
 MAX_FILE_BYTES: Final = 64 * 1024 * 1024
 

@@ -17,7 +17,6 @@ from game.fold.reasons import (
     bit,
 )
 from game.fold.turns import let_pass
-from game.jit import kernel
 from game.layout import (
     AT_HAND,
     AT_MELD,
@@ -36,6 +35,7 @@ from game.packing import (
     PON,
 )
 from game.shanten import waits
+from kit.jit import kernel
 
 _NONE: Final = np.uint64(0)
 _MELD_CHI: Final = int(MeldKind.CHI)

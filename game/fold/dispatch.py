@@ -22,7 +22,6 @@ from game.fold.reasons import (
     WRONG_TILE,
 )
 from game.fold.turns import accept_riichi, declare_riichi, discard, draw
-from game.jit import kernel
 from game.layout import (
     AT_INDICATOR,
     AT_UNSEEN,
@@ -48,6 +47,7 @@ from game.packing import (
     RIICHI_ACCEPTED,
     START_ROUND,
 )
+from kit.jit import kernel
 
 _EXHAUSTIVE: Final = DRAW_REASONS.index("exhaustive")
 _NINE_TERMINALS: Final = DRAW_REASONS.index("nine_terminals")

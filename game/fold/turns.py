@@ -18,7 +18,6 @@ from game.fold.reasons import (
     WRONG_TILE,
     bit,
 )
-from game.jit import kernel
 from game.layout import (
     AT_HAND,
     AT_RIVER,
@@ -33,6 +32,7 @@ from game.layout import (
     RIVER_TSUMOGIRI,
 )
 from game.shanten import waits
+from kit.jit import kernel
 
 _NONE: Final = np.uint64(0)
 

@@ -6,9 +6,9 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from game.errors import PositionError
 from game.events import Four
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
+from kit.errors import PositionError
 
 SEATS: Final = ("you", "shimocha", "toimen", "kamicha")
 """The seats, relative to the player who decides: 0 to 3."""

@@ -8,7 +8,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from game.errors import IllegalActionError
 from game.tiles import KINDS, kind_text
 from game.two_player.layout import (
     ACTIONS,
@@ -25,6 +24,7 @@ from game.two_player.layout import (
     shuffle,
 )
 from game.two_player.rules import apply, deal, legal_actions, round_of
+from kit.errors import IllegalActionError
 
 PHASE_NAMES: Final = {CLAIM: "claim", DRAWN: "drawn", DISCARD: "discard", OVER: "over"}
 

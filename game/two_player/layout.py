@@ -11,8 +11,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from game.jit import kernel
 from game.tiles import KINDS, kind_text
+from kit.jit import kernel
 
 PLAYERS: Final = 2
 TILES: Final = 64
@@ -139,7 +139,7 @@ def _scrambled(number: Any) -> Any:
 
 @kernel
 def drawn_bits(seed: int, deal: int, moment: int) -> Any:
-    """64 bits (uint64) that belong to three numbers; those of `policies.draws.drawn_bits`."""
+    """64 bits (uint64) that belong to three numbers; those of `policies.flow.draws.drawn_bits`."""
     mixed = _scrambled(_uint64(seed) + _GOLDEN)
     mixed = _scrambled((mixed ^ _uint64(deal)) + _GOLDEN)
     return _scrambled((mixed ^ _uint64(moment)) + _GOLDEN)

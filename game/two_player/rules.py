@@ -16,7 +16,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from game.jit import kernel, warms_up
 from game.shanten import shanten_one_suit
 from game.tiles import KINDS
 from game.two_player.layout import (
@@ -51,6 +50,7 @@ from game.two_player.layout import (
     WIN,
     shuffle,
 )
+from kit.jit import kernel, warms_up
 
 HONOURS_FROM: Final = 27
 """Kinds from here on form no sequences."""

@@ -12,8 +12,8 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from game.errors import ConfigError, ReplayError
-from game.options import Seed, flag
+from kit.errors import ConfigError, ReplayError
+from kit.options import Seed, flag
 from learning.accuracy.report import Measured
 from learning.corpus.build import build
 from learning.corpus.layout import CARD_FILE, ROOMS, SPLITS, Part, Room

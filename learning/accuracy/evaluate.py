@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from msgspec import Meta
 
-from game.errors import CheckpointMissing, ConfigError
-from game.options import Count, flag
-from game.workers.ordered import default_workers
+from kit.errors import CheckpointMissing, ConfigError
+from kit.options import Count, flag
+from kit.workers.ordered import default_workers
 from learning.accuracy.answers import answers_of, heuristic_answers
 from learning.accuracy.data import EvaluatedPlayers, GamesPlan, measured, opened, players_of
 from learning.accuracy.report import AccuracyDifference, AccuracyReport, Baseline, ModelReport
@@ -25,11 +25,11 @@ from learning.samples.positions import count
 from learning.supervised.plan import Selection
 from learning.supervised.samples_run import device_name
 from policies.checkpoint import Card, describe, load, models_in, network_of
-from policies.compute import IN_PLAY, Compute
 from policies.features.table import looks_deep
-from policies.inference import Averaging, Model
-from policies.networks import Network, parameters_of
-from policies.slots import Slot
+from policies.flow.slots import Slot
+from policies.nets.compute import IN_PLAY, Compute
+from policies.nets.networks import Network, parameters_of
+from policies.play.inference import Averaging, Model
 
 _EVENT: Final = "eval.progress"
 

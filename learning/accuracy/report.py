@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from learning.accuracy.scores import AnswerScores, Interval
-from policies.compute import Precision
+from policies.nets.compute import Precision
 
 
 class Measured(msgspec.Struct, frozen=True):

@@ -7,12 +7,12 @@ from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from game.errors import ConfigError
-from game.options import INTERNAL, Count, Seed, flag
-from game.settlement import GameLength, RewardKind
+from game.scoring.settlement import GameLength, RewardKind
+from kit.errors import ConfigError
+from kit.options import INTERNAL, Count, Seed, flag
 from learning.matches.store import ResumablePlan
 from policies.adaptation import AdaptationSettings
-from policies.compute import IN_PLAY, Compute
+from policies.nets.compute import IN_PLAY, Compute
 
 FORMAT: Final = "suzaku-adaptation/7"
 

@@ -11,25 +11,25 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from game.errors import ConfigError
 from game.layout import PHASE_TURN
-from game.settlement import placements
+from game.scoring.settlement import placements
 from game.warmup import warm_up
-from game.workers.pool import Work
+from kit.errors import ConfigError
+from kit.workers.pool import Work
 from learning.adaptation.figures import AdaptationFigures, figures_of
 from learning.adaptation.plan import AdaptationPlan, AdaptedTo, HandRow
 from learning.measure import Measurement, Moment, found_in_game
 from policies.adaptation.adaptation import worth_of_deals
+from policies.adaptation.thinking import Thinker, ThinkingSettings, load_thinker
 from policies.checkpoint import files_of
 from policies.checkpoint.card import MODELS
 from policies.checkpoint.files import reader_of
 from policies.deals import Deals, UniformDeals
 from policies.deals.deal import true_deals
 from policies.deals.named import settings_of
-from policies.draws import drawn_bits
-from policies.named import Files, folder_of_named, load_named
-from policies.rollout import Choice, Request
-from policies.thinking import Thinker, ThinkingSettings, load_thinker
+from policies.flow.draws import drawn_bits
+from policies.play.named import Files, folder_of_named, load_named
+from policies.play.rollout import Choice, Request
 
 _TABLES: Final = 128
 _PICK, _LEARN, _TEST, _TRIAL = range(4)

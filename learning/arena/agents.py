@@ -11,8 +11,8 @@ from typing import Final
 
 import msgspec
 
-from game.distribution import require
-from game.errors import ConfigError
+from kit.distribution import require
+from kit.errors import ConfigError
 from learning import plots
 from learning.arena.report import ArenaReport
 from learning.arena.run import look

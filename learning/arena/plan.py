@@ -6,12 +6,12 @@ import shlex
 from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 
 from game.events import Four
-from game.options import INTERNAL, switch
+from kit.options import INTERNAL, switch
 from learning.matches.engines import ANSWER_S
 from learning.matches.players import Contender, tables_for
 from learning.matches.series import Series, wall_seed
-from policies.compute import IN_PLAY
-from policies.rollout import Seating
+from policies.nets.compute import IN_PLAY
+from policies.play.rollout import Seating
 
 FORMAT: Final = "suzaku-arena/1"
 

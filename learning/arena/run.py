@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import structlog
 
-from game.errors import ReplayError
-from game.reports import write_report
+from kit.errors import ReplayError
+from kit.reports import write_report
 from learning.arena.page.render import write_page
 from learning.arena.plan import ArenaPlan, sets_for
 from learning.arena.report import ArenaReport, clear_after, report

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from game.jit import kernel
 from game.two_player.layout import PLAYERS, TILES, shuffle
+from kit.jit import kernel
 from learning.cfr.deal_tree import LIKELY, expand, new_deal_tree
 from policies.two_player.abstraction import POLICIES
 from policies.two_player.playing import BY_TABLE, play_duel

@@ -12,14 +12,14 @@ import numpy as np
 from msgspec import Meta, structs
 from numpy.typing import NDArray
 
-from game.errors import ConfigError
-from game.files import expand_home
-from game.jit import kernel
-from game.options import INTERNAL, Seed
 from game.two_player.layout import PLAYERS, POSITION, TILES, shuffle
 from game.two_player.log import DuelLog
-from game.workers.ordered import default_workers
-from game.workers.pool import Done, Work
+from kit.errors import ConfigError
+from kit.files import expand_home
+from kit.jit import kernel
+from kit.options import INTERNAL, Seed
+from kit.workers.ordered import default_workers
+from kit.workers.pool import Done, Work
 from learning.cfr.benchmark import deal_series
 from learning.cfr.node_table import NODES_FILE, read_table
 from learning.matches.statistics import Estimate, estimate, ratio, resample

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal, NamedTuple, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from game.options import Seed
+from kit.options import Seed
 from learning.cfr.response import exploitability, value_of
 from learning.cfr.solver import TreeSolver
 from learning.cfr.tree import UPDATES, ChanceNode, DecisionNode, OutcomeNode, Step, Update, lay_out

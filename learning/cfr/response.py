@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from game.jit import kernel
+from kit.jit import kernel
 from learning.cfr.tree import CHANCE, Floats, GameTree
 
 NOBODY: Final = -1

@@ -15,9 +15,9 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from game.distribution import require
-from game.options import Count, Seed
-from game.reports import write_report
+from kit.distribution import require
+from kit.options import Count, Seed
+from kit.reports import write_report
 from learning import plots
 from learning.cfr.benchmark import deal_series, measure, summed_up
 from learning.cfr.deal_tree import new_deal_tree

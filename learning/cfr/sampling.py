@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from game.jit import kernel
 from game.two_player.layout import TILES, shuffle
+from kit.jit import kernel
 from learning.cfr.deal_tree import ALL, DRAWN, expand
 from learning.cfr.solver import BOTH, learns
 from learning.cfr.tree import power

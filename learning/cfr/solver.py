@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from game.jit import kernel
 from game.two_player.layout import drawn_share
+from kit.jit import kernel
 from learning.cfr.tree import CHANCE, TERMINAL, Floats, GameTree, RegretUpdate, power
 from policies.two_player.playing import match_regrets
 

@@ -7,12 +7,12 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from game.errors import ReplayError, StateMismatchError
 from game.events import PlayerLeft
 from game.fold import REASONS
 from game.forbidden import NOT_COMPLETE, RULES
 from game.packing import DRAW_REASONS
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
+from kit.errors import ReplayError, StateMismatchError
 from learning.corpus import follow
 from learning.corpus.absences import acts_of_absent
 from learning.corpus.follow import BROKEN, TABLE, WHOLE, Follower

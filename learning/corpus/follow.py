@@ -15,7 +15,6 @@ from game.actions import ActionKind
 from game.fold import fold_one
 from game.fold.reasons import FITS
 from game.forbidden import rule_broken
-from game.jit import kernel
 from game.layout import PHASE_CLAIM, PHASE_IDLE, PHASE_ROB, ROUND_STATE
 from game.melds import MeldKind
 from game.packing import (
@@ -35,6 +34,7 @@ from game.packing import (
     Packed,
 )
 from game.rules import abort_reason, legal_rows
+from kit.jit import kernel
 
 VIEWS: Final = 5
 """Records of a round: those of players 0 to 3, and the whole table's."""

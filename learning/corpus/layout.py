@@ -8,8 +8,8 @@ from typing import Final, Literal, TypeAlias, get_args
 import numpy as np
 import zstandard
 
-from game.errors import ReplayFormatError
 from game.packing import Packed
+from kit.errors import ReplayFormatError
 
 FORMAT: Final = "suzaku-corpus/2"
 """Name of the whole layout; a change of files, rows or packed events needs another name."""

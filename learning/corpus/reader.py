@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from game.errors import ReplayError, ReplayFormatError
 from game.packing import Packed
+from kit.errors import ReplayError, ReplayFormatError
 from learning.corpus import layout
 from learning.corpus.layout import ROOMS, SPLITS, Room, Split
 

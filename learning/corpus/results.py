@@ -8,11 +8,11 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from game.endings import drawn_round, exhausted
 from game.events import DrawnRound, Win
 from game.layout import AT_HAND
-from game.scoring import context_of, evaluate
-from game.settlement import deltas, liable_player
+from game.scoring.settlement import deltas, liable_player
+from game.scoring.value import context_of, evaluate
+from game.table.endings import drawn_round, exhausted
 from learning.corpus.follow import TABLE
 
 Finding: TypeAlias = tuple[int, str]

@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from game.dora import dora_of
 from game.fold import bit
-from game.jit import kernel
+from game.scoring.dora import dora_of
+from kit.jit import kernel
 from learning.samples.positions import Positions
 from policies.heuristic.danger import (
     expected_points,

@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from game.errors import ConfigError
-from game.options import Count, NotNegative, Share, flag
+from kit.errors import ConfigError
+from kit.options import Count, NotNegative, Share, flag
 from learning import plots
 from learning.accuracy.data import GamesPlan, opened, players_of
 from learning.hands.figures import (
@@ -35,7 +35,7 @@ from policies.hands.autoregressive import AutoregressiveSettings, load_autoregre
 from policies.hands.diffusion import DiffusionSettings, load_diffusion
 from policies.hands.direct import DirectModel
 from policies.hands.generation import Generator
-from policies.towers.hands import SHANTEN_CLASSES
+from policies.nets.towers.hands import SHANTEN_CLASSES
 
 _COLUMNS: Final = 2
 _DIRECT: Final = "direct"

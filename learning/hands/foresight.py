@@ -10,10 +10,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from game.dora import dora_of
-from game.jit import kernel
+from game.scoring.dora import dora_of
 from game.shanten import shanten, waits
 from game.tiles import KINDS
+from kit.jit import kernel
 from learning.corpus.reader import Corpus
 from learning.runs.progress import Progress
 from learning.samples.choice import SelectedDecisions
@@ -23,7 +23,7 @@ from policies.hands.direct import DirectModel
 from policies.hands.generation import GenerationCounts, Generator
 from policies.hands.views import HandSampler
 from policies.heuristic.danger import against_each
-from policies.towers.hands import SHANTEN_CLASSES
+from policies.nets.towers.hands import SHANTEN_CLASSES
 
 Watch: TypeAlias = Callable[[int], None]
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from game.errors import ConfigError
-from game.options import INTERNAL
+from kit.errors import ConfigError
+from kit.options import INTERNAL
 from learning.supervised.plan import (
     PRESET_SIZES,
     PresetName,
@@ -20,7 +20,7 @@ from learning.supervised.plan import (
 )
 from policies.checkpoint import HandModel
 from policies.features.table import HOSEI, LITE
-from policies.networks import Architecture, architecture_of, outputs_of
+from policies.nets.networks import Architecture, architecture_of, outputs_of
 
 
 class Weights(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

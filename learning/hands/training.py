@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from game.errors import ConfigError
+from kit.errors import ConfigError
 from learning.corpus.reader import Corpus
 from learning.hands.generators import AutoregressiveRun, DiffusionRun, DistillationRun
 from learning.hands.plan import ADDED, HandsPlan, Weights
@@ -21,8 +21,8 @@ from learning.supervised.first_weights import first_network
 from learning.supervised.run import Parent
 from learning.supervised.samples_run import SamplesRun, kept
 from policies.checkpoint import Card, HandModel, load
-from policies.slots import Slot
-from policies.towers.hands import SHANTEN_CLASSES, hand_scores
+from policies.flow.slots import Slot
+from policies.nets.towers.hands import SHANTEN_CLASSES, hand_scores
 
 
 class DirectBatch(NamedTuple):

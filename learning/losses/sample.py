@@ -8,10 +8,10 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from game.actions import RIICHI, Action, ActionKind
-from game.scoring import has_yaku
+from game.scoring.value import has_yaku
 from game.state import is_furiten
+from policies.flow.slots import Policy
 from policies.heuristic.outlook import Danger, danger_of, look
-from policies.slots import Policy
 from replays.record import GameRecord
 from replays.review.grading import Kind, kind_of
 from replays.review.judging import Opinion, opinions

@@ -17,17 +17,17 @@ import numpy as np
 from msgspec import Meta
 
 from game.actions import ActionKind
-from game.errors import ReplayError
-from game.options import Count, Seed
+from kit.errors import ReplayError
+from kit.options import Count, Seed
 from learning.corpus.layout import SPLITS, Part, split_of
 from learning.corpus.sources import load, stored_games
 from learning.losses.figures import Pair, Risk, Slope, risk, slope
 from learning.losses.playing_out import Choices, play_out
 from learning.losses.sample import PlayedOutOption, WeighedDecision, options_of, weighed, winners_on
-from policies.included import SHIPPED
-from policies.named import load_named
+from policies.flow.slots import Policy
+from policies.play.included import SHIPPED
+from policies.play.named import load_named
 from policies.reward import Predictor, round_starts
-from policies.slots import Policy
 from replays.formats import read_game
 from replays.record import GameRecord
 from replays.review.grading import THRESHOLDS, losses

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from game.ranking import FIRST_DAN, Ladder, climb, rank_points, stable_rank
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
 from learning.matches.players import Contender
 from learning.matches.statistics import (
     Estimate,

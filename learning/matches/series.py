@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 from typing import Annotated, Final
 
-from game.options import INTERNAL, Seed, switch
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
+from kit.options import INTERNAL, Seed, switch
 from learning.matches.players import Contender
 from learning.matches.store import ResumablePlan
-from policies.compute import IN_PLAY, Compute
-from policies.rollout import TABLES, Seating
+from policies.nets.compute import IN_PLAY, Compute
+from policies.play.rollout import TABLES, Seating
 
 BLOCK_GAMES: Final = 64
 """Games in a block: few enough to share out."""

@@ -16,11 +16,11 @@ from typing import BinaryIO, ClassVar, Final, Generic, Protocol, Self, TypeVar
 
 import msgspec
 
-from game.errors import ConfigError, ModelError, ReplayError
-from game.files import hold_folder, replace_file
-from game.options import SWITCH, extra_of, flag_of
+from kit.errors import ConfigError, ModelError, ReplayError
+from kit.files import hold_folder, replace_file
+from kit.options import SWITCH, extra_of, flag_of
 from learning.matches.tally import GameRow
-from policies.compute import DEVICES, IN_PLAY, PRECISIONS, Compute
+from policies.nets.compute import DEVICES, IN_PLAY, PRECISIONS, Compute
 
 
 class ResumablePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -177,12 +177,12 @@ def compute_for(folder: Path | None, device: str, precision: str) -> Compute:
     Args:
         folder: folder of the results, None for none.
         device: ``auto``, ``cpu`` or ``cuda``.
-        precision: a name in `policies.compute.PRECISIONS`.
+        precision: a name in `policies.nets.compute.PRECISIONS`.
 
     Raises:
         ConfigError: there is no such device or precision.
     """
-    from policies.device import choose_compute, choose_device  # noqa: PLC0415 - imports torch
+    from policies.nets.device import choose_compute, choose_device  # noqa: PLC0415 - imports torch
 
     if device not in DEVICES:
         raise ConfigError(f"--device: found {device!r}, expected {', '.join(DEVICES)}")

@@ -22,11 +22,11 @@ import numpy as np
 import safetensors.torch
 from torch import Tensor
 
-from game.errors import WorkerFailed
-from game.processes import give_way
 from game.warmup import warm_up
-from game.workers.ordered import default_workers
-from game.workers.pool import LATER, Done, Later, Work
+from kit.errors import WorkerFailed
+from kit.processes import give_way
+from kit.workers.ordered import default_workers
+from kit.workers.pool import LATER, Done, Later, Work
 from learning.matches.series import wall_seed
 from learning.matches.tally import GameRow, row_of
 from learning.reinforcement.plan import ReinforcementPlan
@@ -34,12 +34,12 @@ from learning.workers.spread import spread
 from policies.checkpoint.files import reader_of
 from policies.checkpoint.store import with_weights
 from policies.features.table import GUIDED
-from policies.guidance import guided_network
-from policies.inference import Model, NetworkPolicy, load_policy
-from policies.named import Files
-from policies.rollout import PolicyChooser, Rollout, Seating
-from policies.slots import Slot
-from policies.trajectories import Recorder, Trajectory
+from policies.flow.slots import Slot
+from policies.nets.guidance import guided_network
+from policies.play.inference import Model, NetworkPolicy, load_policy
+from policies.play.named import Files
+from policies.play.rollout import PolicyChooser, Rollout, Seating
+from policies.training.trajectories import Recorder, Trajectory
 
 _TABLES: Final = 128
 """Tables side by side in a process: more than in the arena, because blocks are large."""

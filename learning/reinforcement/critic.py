@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from learning.runs.learner import Learner, LearnerPlan
-from policies.networks import YES, YES_NO, Network, architecture_of
+from policies.nets.networks import YES, YES_NO, Network, architecture_of
 
 ROWS_LEARNED: Final = 512
 """Decisions whose layers are in memory at once: more are no faster."""

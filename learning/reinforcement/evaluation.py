@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from game.errors import TrainingError
+from kit.errors import TrainingError
 from learning.arena.plan import SEATS, ArenaPlan
 from learning.arena.report import ArenaReport
 from learning.arena.run import run

@@ -15,17 +15,20 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from game.settlement import LAST_ROUND
+from game.scoring.settlement import LAST_ROUND
 from learning.reinforcement.critic import ROWS_LEARNED, Critic, CriticBatch
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.samples import BlockSamples
 from learning.runs.learner import Learner, LearnerPlan
 from policies.checkpoint import Card
-from policies.device import choose_compute
 from policies.features.draw import kinds_of
 from policies.features.encode import encode
 from policies.features.table import GUIDED, looks_deep
-from policies.gradient import (
+from policies.nets.device import choose_compute
+from policies.nets.guidance import drop_hidden, guided_network, without_hidden
+from policies.nets.networks import Network
+from policies.play.inference import Model
+from policies.training.gradient import (
     EntropyControl,
     PolicyBatch,
     PolicyFigures,
@@ -33,9 +36,6 @@ from policies.gradient import (
     log_policy,
     policy_loss,
 )
-from policies.guidance import drop_hidden, guided_network, without_hidden
-from policies.inference import Model
-from policies.networks import Network
 
 _ROWS: Final = 2_048
 """Decisions whose planes are in memory at once when the critic predicts a whole block."""

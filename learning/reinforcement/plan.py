@@ -8,10 +8,10 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from game.errors import ConfigError
-from game.options import INTERNAL, Count, NotNegative, Seed
-from game.settlement import GameLength, RewardKind
-from policies.compute import Compute, FloatPrecision
+from game.scoring.settlement import GameLength, RewardKind
+from kit.errors import ConfigError
+from kit.options import INTERNAL, Count, NotNegative, Seed
+from policies.nets.compute import Compute, FloatPrecision
 
 BaselineKind: TypeAlias = Literal["none", "critic", "oracle"]
 """Baseline of the rewards: none, or the prediction of a critic, which may see all tiles."""

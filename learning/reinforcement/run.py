@@ -17,7 +17,7 @@ import msgspec
 import structlog
 import torch
 
-from game.errors import TrainingError
+from kit.errors import TrainingError
 from learning.reinforcement.actors import Actors, LearnedGame, ParameterStore, version_for
 from learning.reinforcement.evaluation import against_start, described, figures_of
 from learning.reinforcement.learner import PolicyLearner
@@ -37,8 +37,8 @@ from policies.checkpoint import (
 )
 from policies.checkpoint.card import MODELS
 from policies.checkpoint.tensors import pack
-from policies.networks import Network
-from policies.slots import Slot
+from policies.flow.slots import Slot
+from policies.nets.networks import Network
 
 RUN: Final = "rl"
 """Name of the run's folder."""

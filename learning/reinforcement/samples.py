@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from game.settlement import GameLength, RewardKind
+from game.scoring.settlement import GameLength, RewardKind
 from policies.reward import Predictor, round_rewards, together
-from policies.trajectories import Trajectory
+from policies.training.trajectories import Trajectory
 
 POINTS: Final = 1_000
 """The reward ``points`` counts thousands."""
@@ -23,7 +23,7 @@ class BlockSamples(NamedTuple):
     """The decisions of a block with their rewards.
 
     Attributes:
-        decisions: ``[N]`` of `policies.trajectories.DECISION`.
+        decisions: ``[N]`` of `policies.training.trajectories.DECISION`.
         rewards: ``[N]`` float32, rewards of their rounds.
         walls: ``[N, 136]`` int16, walls of their rounds.
     """

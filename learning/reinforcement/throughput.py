@@ -17,9 +17,9 @@ from learning.reinforcement.samples import rewards_of, samples_of
 from policies.checkpoint import files_of, load, load_predictor, network_of
 from policies.checkpoint.card import MODELS
 from policies.checkpoint.tensors import pack
-from policies.compute import FloatPrecision
-from policies.networks import Network
-from policies.slots import Slot
+from policies.flow.slots import Slot
+from policies.nets.compute import FloatPrecision
+from policies.nets.networks import Network
 
 _BLOCKS: Final = 3
 """Blocks of each measurement; the first also starts the processes and is not counted."""

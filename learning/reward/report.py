@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.ranking import Rewards
-from game.settlement import LAST_ROUND
+from game.scoring.settlement import LAST_ROUND
 from learning.reward.games import GamesWithPlaces
 from policies.reward import PaddedGames, PredictorNetwork, places_of, predict
 

@@ -26,9 +26,9 @@ import torch
 from msgspec import Meta
 from torch import Tensor
 
-from game.errors import ConfigError
-from game.options import INTERNAL, Seed, Share, flag
 from game.ranking import HANCHAN_REWARDS, Rewards
+from kit.errors import ConfigError
+from kit.options import INTERNAL, Seed, Share, flag
 from learning.corpus.layout import ROOMS, SPLIT_RULE, Room, Split
 from learning.corpus.reader import Corpus
 from learning.reward.games import GamesWithPlaces, played_games

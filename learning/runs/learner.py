@@ -16,12 +16,12 @@ import msgspec
 import torch
 from torch import Tensor, nn, optim
 
-from game.options import NotNegative, Seed, Share
-from policies.compute import FloatPrecision
+from kit.options import NotNegative, Seed, Share
 from policies.features.table import SETS
-from policies.hand_networks import DenoiserNetwork
-from policies.networks import Network, as_input, plane_weights
-from policies.towers.hosei import reseed
+from policies.nets.compute import FloatPrecision
+from policies.nets.conditioned import DenoiserNetwork
+from policies.nets.networks import Network, as_input, plane_weights
+from policies.nets.towers.hosei import reseed
 
 Trained: TypeAlias = Network | DenoiserNetwork
 

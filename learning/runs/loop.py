@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import msgspec
 import structlog
 
-from game.distribution import require
+from kit.distribution import require
 from learning.runs.progress import TrainingProgress
 from learning.runs.state import Curves, RunFolder
 

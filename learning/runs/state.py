@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import msgspec
 import torch
 
-from game.errors import ConfigError, TrainingError
-from game.files import hold_folder, remove_leftovers, replace_file
+from kit.errors import ConfigError, TrainingError
+from kit.files import hold_folder, remove_leftovers, replace_file
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter

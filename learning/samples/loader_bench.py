@@ -14,11 +14,11 @@ from typing import Final
 
 import msgspec
 
-from game.errors import ReplayError
+from kit.errors import ReplayError
 from learning.corpus.reader import Corpus
 from learning.samples.choice import choose
 from learning.samples.loader import Batch, Loader
-from policies.slots import Slot
+from policies.flow.slots import Slot
 
 SLICES: Final = 10
 """Parts of the run that are timed separately."""

@@ -15,17 +15,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from game.errors import StateMismatchError
 from game.fold import REASONS
 from game.fold.reasons import FITS
-from game.jit import warms_up
 from game.layout import ROUND_STATE
 from game.packing import Packed
+from kit.errors import StateMismatchError
+from kit.jit import warms_up
 from learning.corpus.reader import Corpus, Numbers
 from learning.samples.choice import ALL_PLAYERS, SelectedDecisions, place_in_shares
 from learning.samples.position_kernels import MOST_ROWS, NUMBERS, OF_DECISIONS, RULES_ROWS, Positions, collect
-from policies.chi_places import places_in_run
-from policies.slots import Slot
+from policies.flow.chi_places import places_in_run
+from policies.flow.slots import Slot
 
 __all__ = ["PositionCounts", "Positions", "by_decision", "count", "first_games", "positions_of"]
 
@@ -89,7 +89,7 @@ def first_games(corpus: Corpus, choice: SelectedDecisions, slot: Slot, decisions
 def by_decision(found: Positions, slot: Slot) -> Positions:
     """The same decisions with one row each, for networks that answer one question about all melds.
 
-    The label of a chi is as `policies.chi_places` has it; that of another call is whether there was one.
+    The label of a chi is as `policies.flow.chi_places` has it; that of another call is whether there was one.
     """
     decisions = np.arange(len(found.players))
     taken = np.flatnonzero(found.labels)

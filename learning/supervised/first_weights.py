@@ -14,11 +14,11 @@ import torch
 from msgspec.structs import replace
 from torch import Tensor
 
-from game.errors import CheckpointMismatch
+from kit.errors import CheckpointMismatch
 from policies.checkpoint import Checkpoint
 from policies.checkpoint.store import with_weights
 from policies.features.table import SETS
-from policies.networks import (
+from policies.nets.networks import (
     DISCARDS,
     HOSEI_TOWERS,
     Architecture,
@@ -26,8 +26,8 @@ from policies.networks import (
     SuitsArchitecture,
     tower_of,
 )
-from policies.towers.residual import ResidualBlock
-from policies.towers.suits import SuitsBlock
+from policies.nets.towers.residual import ResidualBlock
+from policies.nets.towers.suits import SuitsBlock
 
 _SQUEEZE: Final = "stem.squeeze.weight"
 _ADVICE = "choose the --tower, --preset and --features it was made with"

@@ -10,15 +10,16 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from game.errors import ConfigError
-from game.options import INTERNAL, Count, NotNegative, Share, flag
+from kit.errors import ConfigError
+from kit.options import INTERNAL, Count, NotNegative, Share, flag
 from learning.corpus.layout import Room
 from learning.runs.learner import LearnerPlan
 from policies.checkpoint.architectures import empty_network
-from policies.compute import FloatPrecision
-from policies.device import fast_precision
 from policies.features.table import HOSEI, LITE, LITE_CALL, SETS, looks_deep
-from policies.networks import (
+from policies.flow.slots import Slot
+from policies.nets.compute import FloatPrecision
+from policies.nets.device import fast_precision
+from policies.nets.networks import (
     HOSEI_TOWERS,
     Architecture,
     SuitsArchitecture,
@@ -26,7 +27,6 @@ from policies.networks import (
     architecture_of,
     outputs_of,
 )
-from policies.slots import Slot
 
 PresetName: TypeAlias = Literal["tiny", "small", "medium", "paper"]
 

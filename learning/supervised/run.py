@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from game.errors import ConfigError
+from kit.errors import ConfigError
 from learning.corpus.reader import Corpus
 from learning.runs.learner import Learner
 from learning.runs.loop import EvaluationResult
@@ -26,7 +26,7 @@ from learning.supervised.first_weights import first_network
 from learning.supervised.plan import TrainingPlan
 from learning.supervised.samples_run import SamplesRun, choice_of, kept
 from policies.checkpoint import Card, Model, load
-from policies.slots import Slot
+from policies.flow.slots import Slot
 
 __all__ = ["Parent", "ValidationScores", "choice_of", "parent_of", "train"]
 

@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 import torch
 
-from game.errors import ConfigError
+from kit.errors import ConfigError
 from learning.corpus.layout import SPLIT_RULE, Split
 from learning.corpus.reader import Corpus
 from learning.runs.learner import Learner, Samples

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 import torch
 
-from game.errors import ReplayError
+from kit.errors import ReplayError
 from learning.corpus.reader import Corpus
 from learning.runs.learner import Learner
 from learning.samples.loader import Batch, Loader

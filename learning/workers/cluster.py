@@ -1,4 +1,4 @@
-"""Distributes tasks over the processes of a Ray cluster of any size, as `game.workers.pool` does here.
+"""Distributes tasks over the processes of a Ray cluster of any size, as `kit.workers.pool` does here.
 
 Each process is an actor with one CPU and one thread. It gets a task once it is ready, so an actor that the
 cluster has no room for delays nothing. Machines may come and go: the tasks of a lost machine are done again
@@ -19,11 +19,11 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 import msgspec
 import structlog
 
-from game.distribution import require
-from game.errors import ConfigError, WorkerFailed
-from game.processes import startup
-from game.workers.ordered import default_workers
-from game.workers.pool import DONE, ONE_THREAD, TRIES, Done, Later, Task, TaskQueue, Work, told
+from kit.distribution import require
+from kit.errors import ConfigError, WorkerFailed
+from kit.processes import startup
+from kit.workers.ordered import default_workers
+from kit.workers.pool import DONE, ONE_THREAD, TRIES, Done, Later, Task, TaskQueue, Work, told
 from learning.workers.same_program import differences, program
 
 S = TypeVar("S")

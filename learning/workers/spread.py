@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable, Generator, Iterable
 from typing import TypeVar
 
-from game.workers import pool
-from game.workers.ordered import default_workers
-from game.workers.pool import Done, Later, Work
+from kit.workers import pool
+from kit.workers.ordered import default_workers
+from kit.workers.pool import Done, Later, Work
 from learning.workers import cluster
 
 S = TypeVar("S")

@@ -15,11 +15,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from game.settlement import RewardKind
+from game.scoring.settlement import RewardKind
 from learning.matches.statistics import Estimate
 from learning.worlds.plan import DecisionWorlds, GameWorlds, HandErrors, SampledWorlds, WorldsPlan
-from policies.search import SearchSettings, shrunk
-from policies.thinking import SEARCHES
+from policies.adaptation.thinking import SEARCHES
+from policies.play.search import SearchSettings, shrunk
 
 CHOSEN_BY: Final = (16, 35, 70, 140)
 """Numbers of worlds to choose by."""
@@ -38,7 +38,7 @@ class SamplerChoices(msgspec.Struct, frozen=True):
         correlation: correlation of these with those given by the true hands; None where it is not defined.
         gains: mean gain of the better choice in so many worlds, judged with the true hands, over the
             policy's first.
-        searched: the same if the policy's probabilities count as a prior, as in `policies.search`.
+        searched: the same if the policy's probabilities count as a prior, as in `policies.play.search`.
     """
 
     name: str

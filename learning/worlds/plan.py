@@ -7,11 +7,11 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from game.options import INTERNAL, Count, Seed, flag, switch
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
+from kit.options import INTERNAL, Count, Seed, flag, switch
 from learning.matches.store import ResumablePlan
-from policies.compute import IN_PLAY, Compute
 from policies.deals.named import SamplerSettings
+from policies.nets.compute import IN_PLAY, Compute
 
 FORMAT: Final = "suzaku-worlds/2"
 

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.actions import Action, ActionKind
-from game.errors import ConfigError
 from game.shanten import shanten, waits
 from game.warmup import warm_up
-from game.workers.pool import Work
+from kit.errors import ConfigError
+from kit.workers.pool import Work
 from learning.measure import Measurement, Moment, found_in_game
 from learning.worlds.figures import WorldsFigures, figures_of
 from learning.worlds.plan import DecisionWorlds, GameWorlds, HandErrors, SampledWorlds, WorldsPlan
@@ -24,13 +24,13 @@ from policies.checkpoint import files_of, load_predictor
 from policies.checkpoint.files import reader_of
 from policies.deals.deal import Deals, DealSampler, true_deals
 from policies.deals.named import load_sampler, models_of, settings_of
-from policies.draws import drawn_bits, drawn_share
-from policies.named import Files, files_of_named, folder_of_named, load_named
-from policies.playouts import Branching, EndWorth, Playouts, RewardWorth, points_worth
+from policies.flow.draws import drawn_bits, drawn_share
+from policies.flow.slots import Policy
+from policies.play.named import Files, files_of_named, folder_of_named, load_named
+from policies.play.playouts import Branching, EndWorth, Playouts, RewardWorth, points_worth
+from policies.play.rollout import Choice, PolicyChooser, Request
+from policies.play.sampling import distribution_of
 from policies.reward import Predictor, round_starts
-from policies.rollout import Choice, PolicyChooser, Request
-from policies.sampling import distribution_of
-from policies.slots import Policy
 
 _TABLES: Final = 128
 """Tables side by side while decisions are played out."""

@@ -18,17 +18,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from game.errors import ModelError
-from game.table import Table
+from game.table.table import Table
+from kit.errors import ModelError
 from policies.adaptation.gradient_lesson import GradientLesson, Learned, PlayOutPool
 from policies.adaptation.settings import AdaptationSettings
-from policies.compute import Compute
 from policies.deals.deal import Deals
-from policies.inference import Model, NetworkPolicy
-from policies.playouts import EndWorth
-from policies.rollout import TABLES, PolicyChooser, Rollout, Seating
-from policies.slots import Policy, Slot
-from policies.trajectories import Recorder
+from policies.flow.slots import Policy, Slot
+from policies.nets.compute import Compute
+from policies.play.inference import Model, NetworkPolicy
+from policies.play.playouts import EndWorth
+from policies.play.rollout import TABLES, PolicyChooser, Rollout, Seating
+from policies.training.trajectories import Recorder
 
 
 class Trial(NamedTuple):

@@ -4,8 +4,8 @@ The length of a step is set by the divergence from the initial policy, not by a 
 too small for one hand and ruinous for the next. The less signal the gradient has, the smaller the divergence:
 most hands show little, and following noise costs strength.
 
-Every lesson starts from the initial policy and uses the whole pool; importance ratios (`policies.gradient`)
-correct for the policies that played.
+Every lesson starts from the initial policy and uses the whole pool; importance ratios
+(`policies.training.gradient`) correct for the policies that played.
 
 Source: Suphx, arXiv:2003.13590, section 3.4, equation 6.
 """
@@ -22,15 +22,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from game.errors import ModelError
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
+from kit.errors import ModelError
 from policies.adaptation.settings import AdaptationSettings
 from policies.deals.deal import Deals
 from policies.features.draw import kinds_of
-from policies.gradient import PolicyBatch, PolicyObjective, log_policy, policy_loss
-from policies.inference import Model
-from policies.networks import Network, as_input
-from policies.trajectories import DECISION
+from policies.nets.networks import Network, as_input
+from policies.play.inference import Model
+from policies.training.gradient import PolicyBatch, PolicyObjective, log_policy, policy_loss
+from policies.training.trajectories import DECISION
 
 _ALIKE: Final = 1e-9
 """If the tiles explain all but this share of the deviation, there is nothing to learn."""
@@ -44,7 +44,7 @@ class PlayOutPool:
         replays: play-outs of each deal.
 
     Attributes:
-        decisions: ``[B]`` of `policies.trajectories.DECISION`.
+        decisions: ``[B]`` of `policies.training.trajectories.DECISION`.
         owners: ``[B]``, the play-out of each decision.
         rewards: ``[n]``, the worth of each play-out's end.
         dealt: ``[n]``, the same number for play-outs of the same deal.

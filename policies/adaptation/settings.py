@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from game.options import INTERNAL, Count
+from kit.options import INTERNAL, Count
 
 
 class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,8 +22,8 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
         temperature: temperature of the draws: the lower, the nearer they are to the likeliest actions.
         steps: gradient steps each time something is learned.
         rows: most decisions in a gradient step; drawn anew for each.
-        clip: of the importance ratios, as in `policies.gradient`.
-        reject: as in `policies.gradient`.
+        clip: of the importance ratios, as in `policies.training.gradient`.
+        reject: as in `policies.training.gradient`.
     """
 
     divergence: Annotated[float, INTERNAL] = 0.3

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from game.layout import AT_UNSEEN
 from game.observation import Observation
-from game.restore import concealed_hands, seen_by
-from game.settlement import GameLength
-from game.table import Table
+from game.scoring.settlement import GameLength
+from game.table.restore import concealed_hands, seen_by
+from game.table.table import Table
 from game.tiles import RED_FIVES
 from policies.hands.views import SampledHands
 
@@ -96,7 +96,7 @@ class Deals(msgspec.Struct, frozen=True):
         view: what the player has seen.
         unseen: what that leaves open.
         tiles: ``[n, M]`` int16, all unseen tiles: the hands of shimocha, toimen and kamicha, each with a tile
-            just drawn last, then the hidden tiles in deal order (`game.walls.hidden_places`).
+            just drawn last, then the hidden tiles in deal order (`game.table.walls.hidden_places`).
     """
 
     view: RoundView

@@ -10,11 +10,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from game.errors import ConfigError, StateMismatchError
 from game.tiles import RED_FIVES, face_of
+from kit.errors import ConfigError, StateMismatchError
 from policies.deals.deal import ANY_HAND, Deals, DealSampler, RoundView, Unseen
 from policies.deals.uniform import UniformDeals, is_possible
-from policies.draws import drawn_bits
+from policies.flow.draws import drawn_bits
 from policies.hands.views import HandSampler, SampledHands
 
 if TYPE_CHECKING:

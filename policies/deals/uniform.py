@@ -14,11 +14,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from game.errors import StateMismatchError
-from game.jit import kernel, warms_up
 from game.shanten import waits
+from kit.errors import StateMismatchError
+from kit.jit import kernel, warms_up
 from policies.deals.deal import ANY_HAND, READY, READY_AFTER_DISCARD, Deals, RoundView, Unseen
-from policies.draws import drawn_bits
+from policies.flow.draws import drawn_bits
 from policies.hands.views import SampledHands
 
 GIBBS_ROUNDS: Final = 4

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.dora import is_red
 from game.fold import bit
-from game.jit import kernel
 from game.layout import RIVER_CALLED, RIVER_MAX, RIVER_RIICHI, RIVER_TSUMOGIRI
+from game.scoring.dora import is_red
+from kit.jit import kernel
 from policies.features.draw import add_one, mark_counts, mark_mask
 from policies.features.table import DISCARD_TURNS, LITE_DISCARDS, ONE
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from game.jit import kernel
+from kit.jit import kernel
 from policies.features.table import KINDS, ONE
 
 _BIT: Final = np.uint64(1)

@@ -18,10 +18,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from game.jit import kernel, warms_up
 from game.layout import ROUND_STATE
-from game.settlement import LAST_ROUND
+from game.scoring.settlement import LAST_ROUND
 from game.tiles import TILES
+from kit.jit import kernel, warms_up
 from policies.features.deep import lookahead_deep
 from policies.features.discards import mark_discard_sums, mark_last_discards, mark_rivers, mark_safety
 from policies.features.draw import fill
@@ -116,7 +116,7 @@ def encode(
         walls: For the sets with what is hidden: ``[N, 136]`` int16 in deal order, -1 where unknown.
         deep: Whether to compute LA1 and LA2, most of the work of a set that has them; if not, they stay
             empty.
-        last_round: from `game.settlement.LAST_ROUND`; for each state, or one for all.
+        last_round: from `game.scoring.settlement.LAST_ROUND`; for each state, or one for all.
         threads: Number of cores a large batch may use; 0 for all.
 
     Returns:

@@ -7,10 +7,10 @@ from typing import Any, Final
 import numpy as np
 
 from game.fold import bit
-from game.jit import kernel
 from game.layout import AT_HAND, PHASE_CALLED, PHASE_TURN, RIVER_TSUMOGIRI
 from game.melds import MeldKind
 from game.shanten import shanten_normal, shanten_seven_pairs
+from kit.jit import kernel
 from policies.features.draw import add_one, fill, mark_counts, mark_mask
 from policies.features.table import COPIES, KINDS, ONE
 

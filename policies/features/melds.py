@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from game.actions import ActionKind
-from game.dora import dora_of, is_red
 from game.fold import fold_one
 from game.fold.reasons import FITS
-from game.jit import kernel
 from game.layout import AT_HAND, AT_MELD
 from game.packing import ANKAN, CHI, DAIMINKAN, KAKAN, PON, RIICHI_ACCEPTED
+from game.scoring.dora import dora_of, is_red
+from kit.jit import kernel
 from policies.features.draw import add_one, fill
 from policies.features.table import KINDS, MELD_SLOTS, ONE
 

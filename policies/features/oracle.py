@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from game.dora import dora_of
-from game.jit import kernel
 from game.layout import AT_HAND, PHASE_TURN
+from game.scoring.dora import dora_of
 from game.shanten import shanten
-from game.walls import LIVE_TILES, indicator_place, next_place
+from game.table.walls import LIVE_TILES, indicator_place, next_place
+from kit.jit import kernel
 from policies.features.draw import add_one, fill, mark_counts, mark_mask
 from policies.features.table import ONE, ORACLE, ORACLE_DRAWS, SETS
 

@@ -24,12 +24,12 @@ from torch import Tensor
 
 from game.tiles import KINDS
 from policies.features.table import COPIES
-from policies.hand_networks import PLAYERS, DenoiserNetwork, sizes_of_hands
 from policies.hands.direct import HAND_MODELS_FOLDER, DirectModel
 from policies.hands.generation import DrawnHands, Generator, load_denoiser, spread_over
 from policies.hands.rounding import round_greedily, round_together
 from policies.hands.views import View
-from policies.towers.suits import Columns
+from policies.nets.conditioned import PLAYERS, DenoiserNetwork, sizes_of_hands
+from policies.nets.towers.suits import Columns
 
 Rounding: TypeAlias = Literal["together", "greedy"]
 

@@ -11,17 +11,17 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from game.errors import StateMismatchError
+from kit.errors import StateMismatchError
 from policies.checkpoint import HandModel, load, network_of
-from policies.device import inference
 from policies.features.encode import encode
-from policies.hand_networks import DenoiserNetwork
 from policies.hands.direct import DirectModel
 from policies.hands.ready import AS_SAMPLED, BLOCKS, IMPOSSIBLE, REPLACED, is_ready, make_ready
 from policies.hands.rounding import place_reds
 from policies.hands.views import SampledHands, View, generator_for, view_of
-from policies.networks import as_input
-from policies.towers.suits import Columns
+from policies.nets.conditioned import DenoiserNetwork
+from policies.nets.device import inference
+from policies.nets.networks import as_input
+from policies.nets.towers.suits import Columns
 
 _LEAST: Final = 1e-6
 _DRAWS: Final = (4, BLOCKS)

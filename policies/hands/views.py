@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from game.layout import AT_HAND, AT_UNSEEN
 from game.tiles import KINDS, RED_FIVES
-from policies.draws import drawn_bits
+from policies.flow.draws import drawn_bits
 
 OPPONENTS: Final = 3
 _DIGEST: Final = 8

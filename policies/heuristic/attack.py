@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.fold import bit
-from game.jit import kernel
 from game.shanten import accepted, shanten, waits
+from kit.jit import kernel
 from policies.heuristic.hand_value import CLOSED, MELDS, dora_in, win_value
 from policies.heuristic.routes import route_value
 from policies.heuristic.stakes import gain_at

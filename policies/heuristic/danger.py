@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from game.fold import bit
-from game.jit import kernel
+from kit.jit import kernel
 from policies.heuristic.hand_value import dora_in, win_value
 from policies.heuristic.open_hands import points_of, rate_factor, read_melds, tenpai_factor, tile_class
 from policies.heuristic.stakes import HAN_MAX, loss

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.jit import kernel
 from game.melds import MeldKind
+from kit.jit import kernel
 
 READINGS: Final = (
     "closed",

@@ -9,12 +9,12 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from game.dora import dora_of
 from game.fold import bit
-from game.jit import kernel
 from game.layout import AT_HAND
-from game.settlement import LAST_ROUND, GameLength
+from game.scoring.dora import dora_of
+from game.scoring.settlement import LAST_ROUND, GameLength
 from game.state import row_of
+from kit.jit import kernel
 from policies.heuristic.attack import (
     DRAW_RISK,
     DRAWS,

@@ -16,14 +16,14 @@ import numpy.typing as npt
 
 from game.actions import Action, ActionKind
 from game.fold import kuikae_mask
-from game.jit import warms_up
 from game.melds import MeldKind
 from game.shanten import shanten
+from kit.jit import warms_up
+from policies.flow.known_hand import known_questions
+from policies.flow.slots import Question, Slot, Source
 from policies.heuristic.attack import PRESSURE, future_risk, hand_worth, tenpai_value
 from policies.heuristic.hand_value import CLOSED, MELD_AT, MELD_DORA, MELDS, RED_M
 from policies.heuristic.outlook import Outlook, discard_worths, look
-from policies.known_hand import known_questions
-from policies.slots import Question, Slot, Source
 
 _MELD_KINDS: Final = {
     ActionKind.CHI: MeldKind.CHI,
@@ -130,7 +130,7 @@ class HeuristicPolicy:
     source: Source = "rule"
 
     def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
-        """Give each option of each question its probability; see `policies.slots.Policy`."""
+        """Give each option of each question its probability; see `policies.flow.slots.Policy`."""
         rule = _RULES[slot]
         return [rule(question) for question in questions]
 

@@ -24,9 +24,16 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from game.jit import kernel, warms_up
-from game.scoring import ron_points, tsumo_payments
-from game.settlement import HONBA_POINTS, LAST_ROUND, RETURN_SCORE, RIICHI_STICK, START_SCORE, draw_deltas
+from game.scoring.settlement import (
+    HONBA_POINTS,
+    LAST_ROUND,
+    RETURN_SCORE,
+    RIICHI_STICK,
+    START_SCORE,
+    draw_deltas,
+)
+from game.scoring.value import ron_points, tsumo_payments
+from kit.jit import kernel, warms_up
 from policies.reward.games import ROUND_START, PaddedGames
 
 OUTCOME_INPUTS: Final = 8
@@ -154,7 +161,7 @@ def _settle(indices: Any, last: Any, honba: Any, sticks: Any, scores: Any, outco
 
 @kernel
 def _over(index: Any, last: Any, repeats: Any, after: Any, dealers_place: Any) -> bool:
-    """As `game.settlement.game_over`, after a win or an exhaustive draw."""
+    """As `game.scoring.settlement.game_over`, after a win or an exhaustive draw."""
     if after.min() < 0:
         return True
     if index < last:

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from game.ranking import HANCHAN_REWARDS, Rewards
-from policies.device import inference, is_device_fault
+from policies.nets.device import inference, is_device_fault
 from policies.reward.encoding import INPUTS, ROUNDS, ROUNDS_AND_OUTCOMES, encode
 from policies.reward.games import PaddedGames, final_rewards
 

@@ -15,7 +15,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from game.jit import kernel, warms_up
 from game.shanten import accepted_one_suit, shanten_one_suit
 from game.tiles import KINDS
 from game.two_player.layout import (
@@ -35,6 +34,7 @@ from game.two_player.layout import (
     shuffle,
 )
 from game.two_player.rules import deal, legal_calls, legal_kans
+from kit.jit import kernel, warms_up
 from policies.two_player.abstraction import NORMAL, PAIRS, TRIPLETS
 
 HOPELESS: Final = 99

@@ -11,9 +11,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from game.jit import kernel
 from game.two_player.layout import ACTIONS, CLAIM, DISCARD, NOBODY, OVER, PASS, PLAYERS, WIN, drawn_share
 from game.two_player.rules import apply, deal, legal_actions, legal_calls, points_now
+from kit.jit import kernel
 from policies.two_player.abstraction import NORMAL, POLICIES, has_chi, key_of, policies_of, stage_of
 from policies.two_player.heuristics import act
 

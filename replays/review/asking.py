@@ -8,7 +8,7 @@ import msgspec
 
 from game.actions import PASS
 from game.position import PlacedPosition, WrittenPosition
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
 from game.tiles import mjai_text
 from policies.heuristic.outlook import danger_of, look
 from replays.record import DecisionRecord

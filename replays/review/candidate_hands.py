@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from game.shanten import shanten
 from game.tiles import RED_FIVES, mjai_text
-from policies.draws import drawn_bits
+from policies.flow.draws import drawn_bits
 from policies.hands.views import HandSampler, SampledHands
 from replays.review import schema
 from replays.review.moments import Moment

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
-from game.errors import ReplayError, ReplayFormatError, StateMismatchError
 from game.events import GameEvent, StartRound, Win
-from game.scoring import context_of, evaluate
-from game.settlement import START_SCORE, final_results
+from game.scoring.settlement import START_SCORE, final_results
+from game.scoring.value import context_of, evaluate
 from game.state import apply, clone, new_round
+from kit.errors import ReplayError, ReplayFormatError, StateMismatchError
 from replays.record import GameRecord
 from replays.review.schema import Caveat, CaveatParams
 

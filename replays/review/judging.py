@@ -16,16 +16,16 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from game.actions import PASS, Action, ActionKind
-from game.errors import ModelError
 from game.events import GameEvent
 from game.fold import kuikae_mask
 from game.observation import Observation
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
 from game.shanten import discard_table, ukeire
 from game.state import unseen34
 from game.tiles import KINDS, mjai_text
-from policies.flow import Step, Verdict, flow, reason_of, run_flows
-from policies.slots import Policy, Source
+from kit.errors import ModelError
+from policies.flow.flow import Step, Verdict, flow, reason_of, run_flows
+from policies.flow.slots import Policy, Source
 from replays.review.moments import Moment
 
 STEPS: Final[dict[ActionKind, Step]] = {

@@ -10,8 +10,8 @@ import msgspec
 
 from game.actions import Action, ActionKind
 from game.tiles import face_of
-from policies.decision import Decision, Improvement
-from policies.flow import Step
+from policies.flow.flow import Step
+from policies.play.decision import Decision, Improvement
 from replays.record import DecisionRecord
 from replays.review import schema
 from replays.review.judging import ORDER, STEPS

@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from game.actions import PASS, Action, ActionKind
-from game.errors import ReplayFormatError, StateMismatchError
 from game.events import (
     Ankan,
     Chi,
@@ -38,10 +37,11 @@ from game.forbidden import broken_rule
 from game.layout import PHASE_TURN
 from game.observation import Observation
 from game.rules import legal_actions
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
 from game.state import apply, clone, new_round
 from game.tiles import face_of, mjai_text
-from replays.mjai import Message, render
+from kit.errors import ReplayFormatError, StateMismatchError
+from replays.mjai.lines import Message, render
 from replays.review import schema
 
 WINS: Final = (ActionKind.TSUMO, ActionKind.RON)

@@ -9,14 +9,14 @@ import msgspec
 import numpy as np
 
 from game.actions import Action, ActionKind
-from game.errors import ReplayError
 from game.events import Four, GameEvent, StartRound
-from game.settlement import GameLength, placements
+from game.scoring.settlement import GameLength, placements
 from game.shanten import shanten
 from game.state import is_furiten, unseen34
 from game.tiles import KINDS, UNSEEN
+from kit.errors import ReplayError
 from policies.heuristic.outlook import Danger, Outlook, danger_of, look
-from policies.named import Named
+from policies.play.named import Named
 from policies.reward import Predictor, round_starts
 from replays.record import DecisionRecord, GameRecord, started
 from replays.review import grading, schema

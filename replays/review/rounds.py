@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.events import DrawnRound, EndGame, Four, RiichiAccepted, Win
-from game.settlement import LAST_ROUND, RIICHI_STICK, GameLength, placements
+from game.scoring.settlement import LAST_ROUND, RIICHI_STICK, GameLength, placements
 from game.tiles import UNSEEN, mjai_text
 from policies.heuristic.stakes import place_chances
 from replays.names import YAKU_NAMES

@@ -16,8 +16,8 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 import msgspec
 
 from game.events import DrawReason, Four, ValueSource
-from game.settlement import RewardKind
-from policies.flow import Step
+from game.scoring.settlement import RewardKind
+from policies.flow.flow import Step
 from replays.record import Names
 
 FORMAT: Final = "suzaku-review/1"

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from game.actions import PASS, RIICHI, Action, ActionKind
 from game.events import Four
-from game.scoring import context_of, evaluate
-from game.settlement import HONBA_POINTS, RIICHI_STICK, deltas, draw_deltas, liable_player
+from game.scoring.settlement import HONBA_POINTS, RIICHI_STICK, deltas, draw_deltas, liable_player
+from game.scoring.value import context_of, evaluate
 from game.shanten import shanten
 from policies.heuristic.attack import tenpai_value
 from policies.heuristic.hand_value import MELDS

@@ -20,12 +20,12 @@ import structlog
 from bot.play.run import PlayRun
 from bot.records.keeping import RecordKeeper
 from bot.tenhou.client.retry import Waits
-from game.errors import ConfigError, LoginRejected
-from game.files import replace_file
+from kit.errors import ConfigError, LoginRejected
+from kit.files import replace_file
 from replays.formats import read_game
-from replays.library import Closing
 from replays.record import DecisionRecord
 from replays.review.report import known_hands
+from replays.store.library import Closing
 from tests.bot.fake_server import free_port
 from tests.cli import run_cli as run
 
@@ -88,7 +88,7 @@ def test_h_is_help_everywhere() -> None:
 
 
 def test_the_version_names_the_program_and_the_commit() -> None:
-    from game.distribution import version
+    from kit.distribution import version
     from learning.runs.commit import current_commit
 
     code, out, _ = run("--version")
@@ -480,7 +480,7 @@ def test_fault_19_games_that_their_folder_does_not_take_are_told_and_exit_1(
             raise OSError(errno.ENOSPC, "No space left on device")
         replace_file(path, data)
 
-    monkeypatch.setattr("replays.library.replace_file", refuse)
+    monkeypatch.setattr("replays.store.library.replace_file", refuse)
     monkeypatch.setenv("SUZAKU_DECISION__POLICY", "heuristic")
     code, out, err = run("play", "--type", "tonpuu", "--games", "2", "--out", "r", "--log-format", "json")
     assert code == 1
@@ -514,7 +514,7 @@ def test_fault_19_a_game_that_is_written_at_the_last_try_is_no_failure(
 
     close = RecordKeeper.close
     monkeypatch.setattr(RecordKeeper, "close", make_room)
-    monkeypatch.setattr("replays.library.replace_file", refuse)
+    monkeypatch.setattr("replays.store.library.replace_file", refuse)
     monkeypatch.setenv("SUZAKU_DECISION__POLICY", "heuristic")
     code, out, _ = run("play", "--type", "tonpuu", "--json", "--out", "r")
     assert code == 0

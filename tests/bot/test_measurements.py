@@ -5,8 +5,8 @@ import json
 import pytest
 
 from bot.measurements import GameBench, bench_fold, print_bench
-from game.rules_bench import Agreement, RulesSpeed
-from policies.decision_bench import UntrainedNetworks, bench_decisions, untrained_policy
+from game.table.bench import Agreement, RulesSpeed
+from policies.play.bench import UntrainedNetworks, bench_decisions, untrained_policy
 
 
 def a_bench(different: int) -> GameBench:

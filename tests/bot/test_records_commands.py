@@ -10,11 +10,11 @@ import msgspec
 import pytest
 
 from replays.formats import read_game
-from replays.library import save
 from replays.record import GameRecord
+from replays.store.library import save
 from tests.cli import run_cli as run
 from tests.replays.games import GAME_ID, whole_game
-from tests.replays.test_library import decided
+from tests.replays.store.test_library import decided
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 

@@ -14,17 +14,17 @@ import pytest
 from bot.records.sources import LoadedRecord, load
 from bot.review.text import review_text
 from game.events import EndGame, StartRound, Win
-from game.settlement import final_results, final_scores
+from game.scoring.settlement import final_results, final_scores
 from policies.heuristic.player import HeuristicPolicy
-from policies.named import Named
+from policies.play.named import Named
 from replays.formats import MAX_FILE, compress, write_game
-from replays.library import save
 from replays.record import GameRecord
 from replays.review.schema import Review, ReviewAction, ReviewIndex
+from replays.store.library import save
 from tests.cli import Result, run_cli
 from tests.learning.arena.engine_players import engine_text
 from tests.replays.games import GAME_ID, seen_from, whole_game
-from tests.replays.test_library import decided
+from tests.replays.store.test_library import decided
 
 pytestmark = pytest.mark.usefixtures("restore_logs", "folder_of_its_own")
 

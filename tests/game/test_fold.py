@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from game.actions import ActionKind
-from game.errors import StateMismatchError
 from game.events import (
     Ankan,
     Chi,
@@ -33,6 +32,7 @@ from game.layout import (
 )
 from game.packing import pack, pack_all
 from game.state import clone, fold_packed, is_furiten, melds_of, new_round, river_of, unseen34
+from kit.errors import StateMismatchError
 from tests.scene import HIDDEN, Scene, same
 
 

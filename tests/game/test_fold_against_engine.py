@@ -16,10 +16,10 @@ from game.layout import PHASE_CLAIM, PHASE_ROB
 from game.melds import MeldKind
 from game.rules import legal_actions
 from game.state import hand_tiles, is_furiten, melds_of, river_of
-from game.table import Table
+from game.table.table import Table
 from game.tiles import TILES
-from policies.decision import decide
 from policies.heuristic.player import HeuristicPolicy
+from policies.play.decision import decide
 from tests.scale import scaled
 
 K = ActionKind

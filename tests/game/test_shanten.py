@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from game import shanten_table
-from game.rules_bench import bench_shanten, compare_shanten, measure, played_hands
 from game.shanten import (
     NO_SHANTEN,
     accepted,
@@ -24,6 +23,7 @@ from game.shanten import (
     ukeire,
     waits,
 )
+from game.table.bench import bench_shanten, compare_shanten, measure, played_hands
 from game.tiles import kind_text, parse_hand
 from tests.scale import scaled
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from game.actions import Action, ActionKind
-from game.errors import IllegalActionError
 from game.forbidden import why_not
-from policies.random_play import RandomPolicy
-from policies.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times
-from replays.mjai_seat import read_action
+from kit.errors import IllegalActionError
+from policies.play.random_play import RandomPolicy
+from policies.play.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times
+from replays.mjai.seat import read_action
 from tests.scene import Scene
 
 READY = "123m406p789s1122z"

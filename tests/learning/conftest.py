@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import learning.matches.runner
-from game.workers.pool import DONE, Done
+from kit.workers.pool import DONE, Done
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus
 from learning.matches.runner import Ended, Setup, Stretch, player_of_blocks

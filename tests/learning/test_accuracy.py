@@ -11,7 +11,7 @@ import torch
 from game.actions import ActionKind
 from game.observation import Observation
 from game.rules import legal_actions
-from game.settlement import LAST_ROUND
+from game.scoring.settlement import LAST_ROUND
 from learning.accuracy import answers
 from learning.accuracy.answers import answers_of, heuristic_answers
 from learning.accuracy.data import EvaluatedPlayers, GamesPlan, opened, players_of
@@ -25,13 +25,13 @@ from learning.samples.choice import SelectedDecisions
 from learning.samples.positions import Positions, positions_of
 from learning.supervised.plan import features_of
 from policies.checkpoint import Card, save
-from policies.decision import decide
 from policies.features.encode import encode
 from policies.features.table import SETS
+from policies.flow.slots import Slot
 from policies.heuristic.player import HeuristicPolicy
-from policies.inference import Averaging, Model
-from policies.networks import DISCARDS, YES_NO, Architecture, Network, as_input
-from policies.slots import Slot
+from policies.nets.networks import DISCARDS, YES_NO, Architecture, Network, as_input
+from policies.play.decision import decide
+from policies.play.inference import Averaging, Model
 from tests.cli import run_cli
 from tests.learning.corpus.games import MODERN, texts, write_shard
 

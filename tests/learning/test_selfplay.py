@@ -12,8 +12,8 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from game.errors import ConfigError
-from game.table import Table
+from game.table.table import Table
+from kit.errors import ConfigError
 from learning.arena.plan import ArenaPlan
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus

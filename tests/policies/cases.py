@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
 from tests.scene import Scene
 
 EVEN = (25000, 25000, 25000, 25000)

@@ -16,8 +16,8 @@ from policies.checkpoint import Card, Data, Model, Training, WeightsFile, save
 from policies.checkpoint.architectures import NETWORKS
 from policies.checkpoint.card import encode_card, sealed, tensors_file
 from policies.features.table import LITE, LITE_CALL, SETS
-from policies.hand_networks import DenoiserArchitecture
-from policies.networks import DISCARDS, HAND_SCORES, YES_NO, Architecture, SuitsArchitecture, suit_planes
+from policies.nets.conditioned import DenoiserArchitecture
+from policies.nets.networks import DISCARDS, HAND_SCORES, YES_NO, Architecture, SuitsArchitecture, suit_planes
 from policies.reward import FinishArchitecture
 
 

@@ -9,21 +9,21 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from game.errors import ModelError
 from game.events import Discard
-from game.table import Table
+from game.table.table import Table
 from game.tiles import parse_hand
+from kit.errors import ModelError
 from policies.adaptation import AdaptationSettings, PolicyAdaptation
 from policies.checkpoint import load, network_of
 from policies.deals import Deals, RoundView, UniformDeals
-from policies.device import choose_compute
-from policies.flow import flow, run_flows
-from policies.included import SHIPPED
-from policies.inference import Model, NetworkPolicy, load_policy
-from policies.playouts import EndWorth, RewardWorth, points_worth
+from policies.flow.flow import flow, run_flows
+from policies.flow.slots import Slot
+from policies.nets.device import choose_compute
+from policies.play.included import SHIPPED
+from policies.play.inference import Model, NetworkPolicy, load_policy
+from policies.play.playouts import EndWorth, RewardWorth, points_worth
+from policies.play.sampling import chances_of
 from policies.reward import PredictorNetwork, round_starts
-from policies.sampling import chances_of
-from policies.slots import Slot
 from tests.policies.deals.positions import Position, self_play
 from tests.policies.fakes import Undecided
 from tests.policies.models import a_network

@@ -11,7 +11,7 @@ import torch
 from msgspec.structs import replace
 from torch import nn
 
-from game.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch, CheckpointMissing
+from kit.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch, CheckpointMissing
 from policies.checkpoint import (
     HAND_MODELS,
     MODELS,
@@ -27,14 +27,14 @@ from policies.checkpoint import (
 from policies.checkpoint.architectures import NETWORKS, shapes_of
 from policies.checkpoint.files import reader_of
 from policies.features.table import LITE, LITE_CALL, SETS
-from policies.networks import (
+from policies.flow.slots import Slot
+from policies.nets.networks import (
     Architecture,
     Network,
     PooledArchitecture,
     SuitsArchitecture,
 )
 from policies.reward import FinishArchitecture, RewardArchitecture
-from policies.slots import Slot
 from tests.policies.saved import edit_card, forge, forge_card, saved, small_card, weights
 
 

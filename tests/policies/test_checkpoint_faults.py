@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from game.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch
+from kit.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch
 from policies.checkpoint import Card, WeightsFile, load, models_in
 from policies.checkpoint.architectures import shapes_of
 from policies.checkpoint.card import LARGEST_CARD, decode_card, tensors_file
@@ -460,7 +460,7 @@ def test_a_link_in_the_place_of_a_file_being_written_is_not_followed(
     folder = tmp_path / "in"
     folder.mkdir()
     with monkeypatch.context() as guessed:
-        guessed.setattr("game.files.secrets.token_hex", lambda _: "0" * 12)
+        guessed.setattr("kit.files.secrets.token_hex", lambda _: "0" * 12)
         (folder / f"discard.json.{'0' * 12}.tmp").symlink_to(victim)
         with pytest.raises(OSError):
             saved(folder)

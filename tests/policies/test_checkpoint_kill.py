@@ -13,7 +13,7 @@ from typing import Final
 
 import pytest
 
-from game.files import LEFT_S
+from kit.files import LEFT_S
 from policies.checkpoint import load, save
 from tests.policies.checkpoint_saver import LAST_OF_THE_FIRST, numbered
 from tests.scale import scaled

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from game.scoring import WinContext, evaluate
+from game.scoring.value import WinContext, evaluate
 from policies.heuristic.danger import discard_risk, rates_against, tenpai_chance
 from policies.heuristic.hand_value import CLOSED, DEALER, ROUND_WIND, SEAT_WIND, SIDE_SIZE, win_value
 from policies.heuristic.outlook import look

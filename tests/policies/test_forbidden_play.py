@@ -13,10 +13,10 @@ from game.forbidden import broken_rule
 from game.observation import Observation
 from game.rules import legal_actions
 from game.state import apply, new_round
-from policies.decision import decide
 from policies.features.encode import encode
 from policies.features.table import LITE, SUPHX
 from policies.heuristic.player import HeuristicPolicy
+from policies.play.decision import decide
 from tests.forbidden_play import US, LawlessRound, event_of
 from tests.scale import scaled
 

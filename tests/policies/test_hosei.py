@@ -10,20 +10,20 @@ import torch
 from msgspec.structs import replace
 from torch import Tensor
 
-from game.errors import CheckpointCorrupt, CheckpointMismatch
+from kit.errors import CheckpointCorrupt, CheckpointMismatch
 from policies.checkpoint import Card, load, network_of, save
 from policies.checkpoint.architectures import shapes_of
 from policies.checkpoint.store import LARGEST_FILE, LARGEST_HOSEI_FILE
 from policies.checkpoint.tensors import largest_size
 from policies.features.table import HOSEI, LITE, SETS
-from policies.networks import (
+from policies.nets.networks import (
     Architecture,
     HoseiArchitecture,
     HoseiBaseArchitecture,
     Network,
     Outputs,
 )
-from policies.towers.hosei import Dropout, Images, reseed
+from policies.nets.towers.hosei import Dropout, Images, reseed
 from tests.policies.saved import forge_card, small_card
 
 PLANES = SETS[HOSEI].planes

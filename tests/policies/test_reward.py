@@ -10,7 +10,7 @@ import torch
 
 from game.events import Draw, StartGame, StartRound
 from game.ranking import HANCHAN_REWARDS
-from game.settlement import GameLength, placements
+from game.scoring.settlement import GameLength, placements
 from policies.checkpoint import Card, describe, load, network_of, save
 from policies.checkpoint.architectures import NETWORKS
 from policies.reward import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from game.scoring import ron_points, tsumo_payments
-from game.settlement import GameLength, draw_deltas, game_over, placements
+from game.scoring.settlement import GameLength, draw_deltas, game_over, placements
+from game.scoring.value import ron_points, tsumo_payments
 from policies.reward import ROUND_START, together
 from policies.reward.encoding import places_after, round_outcomes
 

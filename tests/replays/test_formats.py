@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from game.errors import ReplayError, ReplayFormatError, ReplayTooLarge
+from kit.errors import ReplayError, ReplayFormatError, ReplayTooLarge
 from replays import formats, mjlog
 from replays.formats import (
     FORMATS,

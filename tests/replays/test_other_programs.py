@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from game.errors import ReplayFormatError
 from game.events import Discard, DrawnRound, EndGame, GameEvent, StartRound, Win
-from game.scoring import context_of, evaluate
+from game.scoring.value import context_of, evaluate
 from game.state import apply, clone, new_round
+from kit.errors import ReplayFormatError
 from replays.formats import detect, parse, read_game, write_game
 from replays.names import yaku_id
 from replays.record import GameRecord

@@ -31,7 +31,7 @@ from bot.tenhou.lobby.member import Member, Register
 from bot.tenhou.lobby.queue import WaitingQueue
 from bot.tenhou.lobby.settings import LobbySettings, check
 from bot.tenhou.lobby.timers import Timers
-from game.errors import LoginRejected, RemoteProtocolError
+from kit.errors import LoginRejected, RemoteProtocolError
 from replays.record import JAPAN, GameRecord
 
 TOURNAMENT_UNKNOWN: Final = "1019"

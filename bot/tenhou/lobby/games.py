@@ -22,9 +22,9 @@ from bot.tenhou.lobby.tabletop import SeatInfo, Tabletop
 from bot.tenhou.lobby.timers import Timers
 from game.actions import Action
 from game.observation import Observation
-from game.table import Table
-from policies.decision import decide
+from game.table.table import Table
 from policies.heuristic.player import HeuristicPolicy
+from policies.play.decision import decide
 from replays.record import GameRecord, game_id
 
 MAX_GAMES: Final = 64

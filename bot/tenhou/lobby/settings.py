@@ -7,7 +7,7 @@ import ipaddress
 import msgspec
 
 from bot.tenhou.lobby.seat_clock import ClockSettings
-from game.errors import ConfigError
+from kit.errors import ConfigError
 
 
 class LobbySettings(msgspec.Struct, frozen=True):

@@ -43,7 +43,6 @@ from bot.tenhou.messages import (
     ServerMessage,
 )
 from game.actions import Action, ActionKind
-from game.errors import RemoteProtocolError
 from game.events import (
     Discard,
     DoraRevealed,
@@ -60,7 +59,8 @@ from game.events import (
 )
 from game.rules import twins_of_drawn
 from game.state import apply, clone, is_furiten, new_round
-from game.table import Table, masked
+from game.table.table import Table, masked
+from kit.errors import RemoteProtocolError
 from replays.record import GameRecord
 
 Phase: TypeAlias = Literal["seating", "playing", "popup", "over"]

@@ -6,7 +6,7 @@ import msgspec
 
 from game.actions import Action
 from game.events import Four, GameEvent
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
 
 
 class SessionEvent(msgspec.Struct, frozen=True):

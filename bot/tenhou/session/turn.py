@@ -26,9 +26,9 @@ from bot.tenhou.session.known_round import KnownRound
 from bot.tenhou.session.own_riichi import OwnRiichi
 from bot.tenhou.session.prompts import Prompt, agree, difference, reply
 from game.actions import Action, ActionKind
-from game.errors import LocalProtocolError
 from game.rules import legal_actions
 from game.tiles import face_of
+from kit.errors import LocalProtocolError
 
 
 class Turn:

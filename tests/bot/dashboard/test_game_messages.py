@@ -16,11 +16,11 @@ from bot.dashboard.pump import Pump
 from bot.dashboard.session import ladder
 from bot.dashboard.show import Show
 from bot.logs.redaction import REDACTOR
-from game.errors import ReplayError
 from game.events import EndGame, StartRound, Win
-from policies.decision import Decision
-from replays.library import DECISIONS_SUFFIX, RECORD_SUFFIX
-from replays.mjai import render
+from kit.errors import ReplayError
+from policies.play.decision import Decision
+from replays.mjai.lines import render
+from replays.store.library import DECISIONS_SUFFIX, RECORD_SUFFIX
 from tests.bot.dashboard.scenes import ABOUT, decided, library, played, put
 
 
@@ -276,7 +276,7 @@ def test_decisions_that_cannot_be_read_hide_no_game(
 ) -> None:
     name, decisions = _copied(tmp_path)
     if damage == "endless":
-        monkeypatch.setattr("replays.library.MAX_DECISIONS", 1000)
+        monkeypatch.setattr("replays.store.library.MAX_DECISIONS", 1000)
     elif damage == "binary":
         decisions.write_bytes(bytes(range(256)) * 100)
     else:

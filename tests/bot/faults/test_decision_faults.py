@@ -10,8 +10,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from game.actions import ActionKind
+from policies.flow.slots import Policy, Question
 from policies.heuristic.player import HeuristicPolicy
-from policies.slots import Policy, Question
 from tests.bot.bench import Bench, Stub, claim_scene
 from tests.bot.fake_clock import until
 from tests.scene import Scene
@@ -178,11 +178,11 @@ async def test_a_choice_outside_the_legal_actions_never_goes_out(
     foreign = claim_scene().legal()[0]
 
     def outside(*args: Any, **kwargs: Any) -> Any:
-        from policies.decision import Decision, Option
+        from policies.play.decision import Decision, Option
 
         return Decision(foreign, "model", "call", (Option(foreign, 1.0),), 0, 0.0)
 
-    monkeypatch.setattr("policies.decision.PolicyGuard.decide", outside)
+    monkeypatch.setattr("policies.play.decision.PolicyGuard.decide", outside)
     prompt = bench.ask()
     _, action = await bench.answered()
     assert action != foreign

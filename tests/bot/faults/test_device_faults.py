@@ -11,9 +11,9 @@ import pytest
 import torch
 from click.testing import Result
 
-from policies.compute import Compute, Precision
-from policies.fused import FusedNetwork
-from policies.networks import Network
+from policies.nets.compute import Compute, Precision
+from policies.nets.fused import FusedNetwork
+from policies.nets.networks import Network
 from policies.reward import FinishNetwork
 from replays.formats import write_game
 from tests.cli import run_cli
@@ -50,8 +50,8 @@ def gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUZAKU_DECISION__CHECKPOINTS", str(save_models(tmp_path / "models")))
     monkeypatch.setenv("SUZAKU_DECISION__PERMUTATIONS", "1")
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
-    monkeypatch.setattr("policies.inference.DeviceNetwork", MadeUpGpu)
-    monkeypatch.setattr("policies.inference.fused", MadeUpGpu)
+    monkeypatch.setattr("policies.play.inference.DeviceNetwork", MadeUpGpu)
+    monkeypatch.setattr("policies.play.inference.fused", MadeUpGpu)
     monkeypatch.setattr(MadeUpGpu, "answers", 0)
     monkeypatch.setattr(MadeUpGpu, "fault", staticmethod(lambda _: None), raising=False)
 

@@ -12,18 +12,18 @@ from structlog.testing import capture_logs
 
 from bot.mjai.engine import EngineSettings, MjaiEngine
 from bot.mjai.pipe import Answers, converse
-from game.errors import ReplayFormatError
 from game.events import GameEvent
 from game.rules import legal_actions
-from game.settlement import GameLength
-from game.table import Table
+from game.scoring.settlement import GameLength
+from game.table.table import Table
+from kit.errors import ReplayFormatError
+from policies.flow.slots import Policy, Question, Slot
 from policies.heuristic.player import HeuristicPolicy
-from policies.inference import load_policy
-from policies.rollout import PolicyChooser, Rollout, Seating
-from policies.slots import Policy, Question, Slot
-from replays.mjai import Message, render
-from replays.mjai_reader import MjaiReader
-from replays.mjai_seat import SeatFeed, read_action
+from policies.play.inference import load_policy
+from policies.play.rollout import PolicyChooser, Rollout, Seating
+from replays.mjai.lines import Message, render
+from replays.mjai.reader import MjaiReader
+from replays.mjai.seat import SeatFeed, read_action
 from tests.scene import Scene
 
 NONE = {"type": "none"}

@@ -13,9 +13,9 @@ from structlog.testing import capture_logs
 
 from bot.mjai.engine import MjaiEngine
 from bot.mjai.pipe import MAX_LINE, Answers, converse
-from game.table import Table
+from game.table.table import Table
 from policies.heuristic.player import HeuristicPolicy
-from replays.mjai_seat import SeatFeed
+from replays.mjai.seat import SeatFeed
 
 ROOT = Path(__file__).parents[3]
 NONE = {"type": "none"}

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from bot.player.worker import WorkerThread
-from game.errors import ModelError
+from kit.errors import ModelError
 
 name: contextvars.ContextVar[str] = contextvars.ContextVar("name", default="")
 

@@ -8,14 +8,14 @@ import pytest
 
 from bot.config.settings import DecisionSection, load_config
 from bot.startup.models import PolicyLoader, folder_of, load, policy_text, try_out
-from game.errors import ConfigError
+from kit.errors import ConfigError
 from policies import checkpoint
 from policies.features.table import LITE
+from policies.flow.known_hand import known_questions
+from policies.flow.slots import Slot
 from policies.heuristic.player import HeuristicPolicy
-from policies.included import LARGE
-from policies.inference import Model, NetworkPolicy
-from policies.known_hand import known_questions
-from policies.slots import Slot
+from policies.play.included import LARGE
+from policies.play.inference import Model, NetworkPolicy
 from tests.cli import run_cli
 from tests.policies.models import a_network, save_models
 
@@ -126,7 +126,7 @@ def test_a_model_without_numbers_is_refused_before_it_plays() -> None:
     models[Slot.DISCARD] = Model(broken, LITE)
     asked = [question for question in known_questions() if question.slot in models]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("policies.known_hand.known_questions", lambda: asked)
+        patch.setattr("policies.flow.known_hand.known_questions", lambda: asked)
         with pytest.raises(ConfigError, match=r"decision\.checkpoints: the discard model"):
             try_out(NetworkPolicy(models))
 

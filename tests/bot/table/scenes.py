@@ -24,12 +24,12 @@ from bot.table.plan import TableBot, TablePlan
 from bot.table.reviews import TableReviews
 from bot.table.seat import PersonSeat
 from bot.tenhou.lobby.seat_clock import ClockSettings
-from game.errors import ConfigError
 from game.observation import Observation
 from game.state import clone
-from policies.decision import decide
+from kit.errors import ConfigError
 from policies.heuristic.player import HeuristicPolicy
-from policies.rollout import PolicyChooser
+from policies.play.decision import decide
+from policies.play.rollout import PolicyChooser
 from replays.record import GameRecord
 from replays.review.report import Reviewer
 

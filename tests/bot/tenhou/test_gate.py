@@ -18,7 +18,7 @@ from bot.tenhou.client.journal import Journal
 from bot.tenhou.client.opening import open_connection
 from bot.tenhou.gate import Gate, PlayTerms, TenhouTerms
 from bot.tenhou.session import Session, SessionSettings
-from game.errors import ConfigError, NotAllowed
+from kit.errors import ConfigError, NotAllowed
 from policies.heuristic.player import HeuristicPolicy
 from tests.bot.client_bench import ClientBench
 from tests.bot.fake_clock import FakeClock

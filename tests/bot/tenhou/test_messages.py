@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.tenhou import messages as m
-from game.errors import LocalProtocolError, RemoteProtocolError
+from kit.errors import LocalProtocolError, RemoteProtocolError
 from tests.bot.captures import CLIENT_FRAMES, SERVER_FRAMES
 from tests.scale import scaled
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from bot.tenhou import messages as m
 from bot.tenhou.session import Session
 from bot.tenhou.session.events import PromptOpened, Resumed, SessionEvent, StateLost
-from game.errors import StateMismatchError
 from game.events import Discard, Draw, StartGame, StartRound
 from game.state import apply_all, new_round
+from kit.errors import StateMismatchError
 from tests.bot.captures import capture
 from tests.bot.tenhou.recorded import Moment, feed, moments, new_session, rendered, server_frames, snapshot
 from tests.scale import scaled

@@ -12,8 +12,8 @@ from bot.tenhou import messages as m
 from bot.tenhou.session import Session, seat_states
 from bot.tenhou.session.events import GameStarted, StateLost
 from bot.tenhou.session.seat_states import TRANSITIONS, SeatState, Trigger
-from game.errors import StateMismatchError
 from game.layout import PHASE_TURN
+from kit.errors import StateMismatchError
 from tests.bot.tenhou.recorded import new_session, rendered, snapshot
 
 NAMES = ("us", "right", "across", "left")

@@ -9,8 +9,8 @@ from bot.traffic.insertions import print_insertions, verify_with
 from bot.traffic.reader import Heading, read_capture
 from bot.traffic.report import TrafficReport, print_report, render
 from bot.traffic.verify import verify
-from game.errors import RemoteProtocolError
 from game.melds import Meld, MeldKind, encode_meld
+from kit.errors import RemoteProtocolError
 from tests.bot.captures import capture, captures
 from tests.scale import scaled
 

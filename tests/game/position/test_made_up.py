@@ -6,8 +6,8 @@ import random
 from collections import Counter
 from typing import Any
 
-from game.errors import PositionError
 from game.position import WrittenPosition, place
+from kit.errors import PositionError
 from tests.scale import scaled
 
 MELDS = ("1~23m", "55~5z", "777~z", "1111s", "2~222p", "3~33+3p", "5~55s", "9~99m", "4~56p")

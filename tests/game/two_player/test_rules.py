@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from game.errors import IllegalActionError
 from game.tiles import KINDS, kind_text, parse_hand
 from game.two_player.game import TwoPlayerGame, seeded_wall
 from game.two_player.layout import (
@@ -26,7 +25,8 @@ from game.two_player.layout import (
     meld_tiles,
 )
 from game.two_player.rules import points_of
-from policies import draws
+from kit.errors import IllegalActionError
+from policies.flow import draws
 from policies.two_player.heuristics import act
 from tests.game.two_player.referee import Referee
 from tests.scale import scaled

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from game.errors import ConfigError
+from kit.errors import ConfigError
 from learning.adaptation.figures import figures_of
 from learning.adaptation.plan import AdaptationPlan, AdaptedTo, HandRow
 from policies.adaptation import AdaptationSettings

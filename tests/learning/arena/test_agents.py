@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 
-from game.errors import ConfigError
+from kit.errors import ConfigError
 from learning.arena.agents import compare_agents, draw_agents
 from learning.arena.plan import ArenaPlan
 from learning.matches.store import Store

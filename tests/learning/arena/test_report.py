@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from game.reports import write_report
+from kit.reports import write_report
 from learning.arena.report import ArenaReport, placements_of, report, whole_sets
 from learning.matches.statistics import Estimate
 from tests.learning.arena.made_up import a_plan, a_row

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from game.errors import CheckpointCorrupt, CheckpointMissing, ConfigError, TrainingError
+from kit.errors import CheckpointCorrupt, CheckpointMissing, ConfigError, TrainingError
 from learning.cfr.node_table import NODES_FILE, read_table, visited
 from learning.cfr.run import CfrPlan, CfrRun, learn, regret_bound
 from learning.runs.loop import carry_out

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from game.errors import ReplayError
 from game.events import PlayerLeft
-from game.files import replace_file
 from game.packing import pack_all
 from game.state import fold_packed, new_round
+from kit.errors import ReplayError
+from kit.files import replace_file
 from learning.corpus import build as building
 from learning.corpus import layout
 from learning.corpus.build import build

@@ -30,7 +30,7 @@ from game.state import apply_all, hand_tiles, new_round
 from learning.corpus.check import Checked, Checker, RecordDifference
 from learning.corpus.rounds import RecordedRound
 from learning.corpus.verify import _VerifyTotals, _WorkerReport, print_report
-from replays.mjlog_reader import read_record
+from replays.mjlog.reader import read_record
 from replays.record import GameRecord
 from tests.learning.corpus.games import MODERN, OLD, OTHER, records, texts
 from tests.scale import scaled

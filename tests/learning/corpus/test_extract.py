@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from game.errors import ConfigError, ReplayError
+from kit.errors import ConfigError, ReplayError
 from learning.corpus.extract import extract
 from learning.corpus.layout import SPLITS, split_of
 from replays.formats import read_game

@@ -10,12 +10,12 @@ import msgspec
 import pytest
 import zstandard
 
-from game.errors import ReplayError
-from game.text import clean_text
+from kit.errors import ReplayError
+from kit.text import clean_text
 from learning.corpus import sources
 from learning.corpus.verify import CorpusReport, render, verify
-from replays import shards
 from replays.formats import MAX_EXPANDED, MAX_FILE
+from replays.store import shards
 from tests.cli import run_cli
 from tests.learning.corpus.games import MODERN, OLD, SANMA, texts, write_shard
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from game.errors import CheckpointMismatch, ConfigError
+from kit.errors import CheckpointMismatch, ConfigError
 from learning.corpus.reader import Corpus
 from learning.hands.generators import partial_hands
 from learning.hands.plan import HandsPlan, make_hands_plan

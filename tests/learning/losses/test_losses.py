@@ -15,11 +15,11 @@ from learning.losses.playing_out import Choices, play_out
 from learning.losses.sample import options_of, weighed, winners_on
 from learning.matches.statistics import Floats
 from policies.heuristic.player import HeuristicPolicy
-from policies.random_play import RandomPolicy
+from policies.play.random_play import RandomPolicy
 from policies.reward import round_starts
-from replays.library import save
 from replays.review.moments import Moment, follow
 from replays.review.prospects import Prospects
+from replays.store.library import save
 from tests.cli import run_cli
 from tests.replays.review.made import predictor, whole
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from game import files
-from game.errors import ConfigError, ReplayError
+from kit import files
+from kit.errors import ConfigError, ReplayError
 from learning.arena.plan import ArenaPlan
 from learning.matches.store import RESULTS_FILE, Store, read_results
 from learning.matches.tally import GameRow

@@ -20,11 +20,11 @@ from learning.reinforcement.run import copy_policy, learn_from_play
 from policies.checkpoint import load
 from policies.checkpoint.store import with_weights
 from policies.features.draw import kinds_of
-from policies.included import PHOENIX
-from policies.inference import load_policy
-from policies.rollout import Rollout, Seating
-from policies.slots import Slot
-from policies.trajectories import Recorder
+from policies.flow.slots import Slot
+from policies.play.included import PHOENIX
+from policies.play.inference import load_policy
+from policies.play.rollout import Rollout, Seating
+from policies.training.trajectories import Recorder
 
 AGREEMENT = 0.8
 """Share of decisions in which the weak policy chooses as its parent."""

@@ -14,7 +14,7 @@ import pytest
 import torch
 from structlog.testing import capture_logs
 
-from game.errors import ConfigError
+from kit.errors import ConfigError
 from learning.reinforcement import run as module
 from learning.reinforcement.actors import Actors, LearnedGame
 from learning.reinforcement.learner import PolicyLearner

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from game.errors import ConfigError
 from game.events import StartRound
 from game.ranking import HANCHAN_REWARDS
-from game.settlement import placements
+from game.scoring.settlement import placements
+from kit.errors import ConfigError
 from learning.corpus.reader import Corpus
 from learning.reward.games import GamesWithPlaces, played_games
 from learning.reward.report import (

@@ -15,8 +15,8 @@ import pytest
 import torch
 from structlog.testing import capture_logs
 
-from game import files
-from game.errors import ConfigError
+from kit import files
+from kit.errors import ConfigError
 from learning.corpus.reader import Corpus
 from learning.reward.training import RewardPlan, train_reward
 from learning.runs.learner import Descent

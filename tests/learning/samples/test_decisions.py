@@ -10,7 +10,7 @@ from learning.samples.choice import choose
 from learning.samples.loader import Loader
 from learning.samples.positions import by_decision, positions_of
 from policies.features.table import HOSEI
-from policies.slots import Slot
+from policies.flow.slots import Slot
 
 
 @pytest.mark.parametrize("slot", [Slot.CHI, Slot.PON, Slot.KAN])

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from game.errors import ReplayError
 from game.events import PlayerLeft, PlayerReturned
+from kit.errors import ReplayError
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus
 from learning.samples import loader as samples
@@ -19,7 +19,7 @@ from learning.samples.positions import count, positions_of
 from policies.features.encode import encode
 from policies.features.permute import PERMUTATIONS, permute_kinds, permute_planes
 from policies.features.table import LITE, LITE_CALL, ORACLE, SETS, SUPHX, SUPHX_CALL
-from policies.slots import Slot
+from policies.flow.slots import Slot
 from replays.record import GameRecord
 from tests.cli import run_cli
 from tests.learning.corpus.games import MODERN, OLD, records, texts, write_shard

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from game.actions import Action, ActionKind
-from game.errors import StateMismatchError
 from game.events import (
     Ankan,
     Chi,
@@ -29,9 +28,10 @@ from game.layout import PHASE_TURN, ROUND_STATE
 from game.rules import legal_actions
 from game.state import apply, clone, new_round
 from game.tiles import KINDS, tile_text
+from kit.errors import StateMismatchError
 from learning.samples.choice import SelectedDecisions
 from learning.samples.positions import PositionCounts, Positions, count, positions_of
-from policies.slots import Slot
+from policies.flow.slots import Slot
 from tests.learning.corpus.games import MODERN, OLD, records
 from tests.learning.stub import corpus_of, everybody
 from tests.scene import Scene

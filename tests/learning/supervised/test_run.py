@@ -13,8 +13,8 @@ import msgspec
 import pytest
 import torch
 
-from game.errors import CheckpointMismatch, ConfigError, TrainingError
-from game.files import replace_file
+from kit.errors import CheckpointMismatch, ConfigError, TrainingError
+from kit.files import replace_file
 from learning.corpus.reader import Corpus
 from learning.runs.learner import Learner
 from learning.runs.state import STATE_FILE
@@ -25,8 +25,8 @@ from learning.supervised.plan import TrainingPlan, make_plan
 from learning.supervised.run import Parent, choice_of, imitation_loss, parent_of, train
 from policies.checkpoint import load, network_of
 from policies.features.table import HOSEI, LITE, SETS
-from policies.networks import Network, TowerName, plane_weights
-from policies.slots import Slot
+from policies.flow.slots import Slot
+from policies.nets.networks import Network, TowerName, plane_weights
 from tests.cli import run_cli
 from tests.learning.stopping import stop_at
 

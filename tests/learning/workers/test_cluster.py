@@ -15,10 +15,10 @@ import pytest
 from structlog.testing import capture_logs
 
 import learning.workers.cluster
-from game.errors import ConfigError, WorkerFailed
-from game.workers.pool import DONE, LATER, Later, Work
+from kit.errors import ConfigError, WorkerFailed
+from kit.workers.pool import DONE, LATER, Later, Work
 from learning.workers.spread import spread
-from tests.game.workers.test_pool import (
+from tests.kit.workers.test_pool import (
     counting,
     dying,
     hopeless,

@@ -8,8 +8,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from game.errors import ConfigError
-from game.reports import write_report
+from kit.errors import ConfigError
+from kit.reports import write_report
 from learning.matches.store import RESULTS_FILE
 from learning.worlds.plan import WorldsPlan
 from learning.worlds.playing import (

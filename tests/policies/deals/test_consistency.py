@@ -8,11 +8,11 @@ from itertools import chain, islice
 import numpy as np
 import pytest
 
-from game.errors import ConfigError, StateMismatchError
-from game.restore import seen_by
 from game.rules import legal_actions
 from game.state import apply, new_round
-from game.table import masked
+from game.table.restore import seen_by
+from game.table.table import masked
+from kit.errors import ConfigError, StateMismatchError
 from policies.deals import DealSampler, DealsOfHands, UniformDeals, UniformHands
 from policies.deals.named import load_sampler, settings_of
 from policies.hands.views import SampledHands

@@ -16,7 +16,7 @@ from game.actions import ActionKind
 from game.layout import PHASE_CALLED, PHASE_CLAIM, PHASE_TURN, RIVER_CALLED, RIVER_RIICHI, RIVER_TSUMOGIRI
 from game.melds import MeldKind
 from game.rules import legal_actions, legal_rows
-from game.settlement import placements
+from game.scoring.settlement import placements
 from game.shanten import shanten, shanten_normal, shanten_seven_pairs
 from game.state import hand_tiles, is_furiten, melds_of, river_of, unseen34
 from game.tiles import RED_FIVES, TERMINALS_AND_HONOURS

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from game.jit import compiled_forms
 from game.layout import ROUND_STATE
+from kit.jit import compiled_forms
 from policies.features.encode import encode
 from policies.features.table import HOSEI, LITE, ORACLE, SETS, SUPHX
 from tests.policies.features.positions import Positions, random_positions, real_positions

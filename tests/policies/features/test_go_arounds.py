@@ -14,10 +14,10 @@ from game.layout import PHASE_CALLED, PHASE_TURN, RIVER_TSUMOGIRI
 from game.melds import MeldKind
 from game.rules import legal_rows
 from game.state import apply, hand_tiles, melds_of, new_round, river_of
-from game.table import masked
+from game.table.table import masked
 from policies.features.encode import encode
 from policies.features.table import GO_AROUNDS, HOSEI, SETS, FeatureSet
-from replays.mjlog_reader import read
+from replays.mjlog.reader import read
 from tests.policies.features.positions import random_game
 from tests.scale import scaled
 from tests.shared import shard_texts

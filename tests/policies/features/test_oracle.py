@@ -8,8 +8,8 @@ from game.actions import Action, ActionKind
 from game.events import Draw
 from game.layout import ROUND_STATE
 from game.state import hand_tiles, new_round
-from game.table import Table
-from game.walls import indicator_place
+from game.table.table import Table
+from game.table.walls import indicator_place
 from policies.features.encode import encode
 from policies.features.table import ORACLE, ORACLE_DRAWS
 from tests.policies.features.reference import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from game.dora import dora_of
 from game.layout import ROUND_STATE
+from game.scoring.dora import dora_of
 from policies.features.sight import SIGHT, look
 from policies.features.worth import (
     promise,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from game.errors import StateMismatchError
 from game.layout import AT_HAND, AT_UNSEEN
 from game.tiles import RED_FIVES
+from kit.errors import StateMismatchError
 from policies.features.table import LITE
 from policies.hands import generation
 from policies.hands.autoregressive import AutoregressiveSampler, AutoregressiveSettings, load_autoregressive

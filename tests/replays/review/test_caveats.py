@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from game.errors import ReplayError
 from game.events import EndGame, StartRound, Win
+from kit.errors import ReplayError
 from replays.record import GameRecord
 from replays.review.caveats import caveats_of, check_rules
 from tests.replays.games import whole_game

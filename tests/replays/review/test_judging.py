@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from game.actions import PASS, RIICHI, Action, ActionKind
-from game.errors import ModelError
-from policies.slots import Slot
+from kit.errors import ModelError
+from policies.flow.slots import Slot
 from replays.review.grading import THRESHOLDS, Loss, category_of
 from replays.review.judging import Opinion, opinions, ranked
 from replays.review.schema import Category

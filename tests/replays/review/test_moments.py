@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from game.actions import PASS, ActionKind
-from game.errors import ReplayFormatError
 from game.events import Discard, Draw, EndGame, EndRound, GameEvent, PlayerLeft, PlayerReturned, Win
 from game.tiles import mjai_text
+from kit.errors import ReplayFormatError
 from tests.replays.review.made import drawn, followed
 from tests.scene import Scene
 

@@ -11,15 +11,15 @@ import pytest
 from numpy.typing import NDArray
 
 from game.actions import ActionKind
-from game.errors import ReplayError
 from game.events import Win
-from game.restore import seen_by
-from game.settlement import placements
+from game.scoring.settlement import placements
+from game.table.restore import seen_by
+from kit.errors import ReplayError
 from policies.deals import RoundView, UniformDeals
-from policies.decision import Improvement, Option, OptionValue, decide
 from policies.hands.views import SampledHands
 from policies.heuristic.player import HeuristicPolicy
-from policies.random_play import RandomPolicy
+from policies.play.decision import Improvement, Option, OptionValue, decide
+from policies.play.random_play import RandomPolicy
 from replays.formats import read_game
 from replays.record import DecisionRecord
 from replays.review.candidate_hands import candidate_hands
