@@ -35,7 +35,7 @@ from kit.files import expand_home, locked_file, replace_file
 CACHE_VARIABLE: Final = "SUZAKU_CACHE_DIR"
 """Environment variable that relocates everything we keep between runs."""
 
-OWN_PACKAGES: Final = ("game", "policies", "replays", "learning", "bot")
+OWN_PACKAGES: Final = ("kit", "game", "policies", "replays", "learning", "bot")
 _KEPT_VERSIONS: Final = 3
 _COMPILING_S: Final = 60.0
 """No kernel takes longer; a process that holds one up for more is stopped or hangs."""
