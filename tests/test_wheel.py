@@ -14,8 +14,8 @@ from urllib.request import urlopen
 
 import pytest
 
-from bot.ask.app import MODULES as ASK_MODULES
-from bot.table.app import MODULES, SHARED
+from bot.ask.page import MODULES as ASK_MODULES
+from bot.table.command import MODULES, SHARED
 
 pytestmark = pytest.mark.slow
 

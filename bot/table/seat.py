@@ -9,6 +9,7 @@ plays, and on their return the session resumes the game.
 from __future__ import annotations
 
 import asyncio
+import copy
 import math
 import secrets
 from collections.abc import Callable
@@ -22,7 +23,6 @@ from bot.dashboard.connections import Limits
 from bot.dashboard.show import Show
 from bot.dashboard.sockets import BrowserSockets
 from bot.table.advice import Advisor
-from bot.table.history import DecisionHistory
 from bot.table.prompts import OpenPrompt
 from bot.table.requests import (
     ChooseAction,
@@ -48,6 +48,48 @@ from game.rules import twins_of_drawn
 from game.state import clone, is_furiten
 from kit.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from replays.record import DecisionRecord
+
+MOST: Final = 200
+"""Decisions that can be taken back; each takes some ten kilobytes of memory."""
+
+
+class Earlier(msgspec.Struct, frozen=True):
+    """A game as it was when a prompt opened.
+
+    Attributes:
+        tabletop: the table.
+        session: the seat's session.
+    """
+
+    tabletop: Tabletop
+    session: Session
+
+
+class DecisionHistory:
+    """The states of a game in which a person was asked, oldest first."""
+
+    def __init__(self) -> None:
+        self._states: list[Earlier] = []
+
+    def keep(self, tabletop: Tabletop, session: Session) -> None:
+        """Add a copy of the state in which a prompt has just opened."""
+        now = Earlier(copy.deepcopy(tabletop), copy.deepcopy(session))
+        self._states = [*self._states[1 - MOST :], now]
+
+    def reaches(self, *, is_open: bool) -> bool:
+        """Whether there is a decision to return to.
+
+        Args:
+            is_open: the last prompt has not been answered, so that its state is not an earlier one.
+        """
+        return len(self._states) > is_open
+
+    def take(self, *, is_open: bool) -> Earlier:
+        """Remove and return the state to return to, and forget all later ones; arguments as for `reaches`."""
+        if is_open:
+            self._states.pop()
+        return self._states.pop()
+
 
 AWAY_S: Final = 8.0
 """Without a page for this long, the person has left; loading a page again takes less."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from game.scoring.settlement import LAST_ROUND
-from learning.reinforcement.critic import ROWS_LEARNED, Critic, CriticBatch
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.samples import BlockSamples
 from learning.runs.learner import Learner, LearnerPlan
@@ -26,7 +25,7 @@ from policies.features.encode import encode
 from policies.features.table import GUIDED, looks_deep
 from policies.nets.device import choose_compute
 from policies.nets.guidance import drop_hidden, guided_network, without_hidden
-from policies.nets.networks import Network
+from policies.nets.networks import YES, YES_NO, Network, architecture_of
 from policies.play.inference import Model
 from policies.training.gradient import (
     EntropyControl,
@@ -36,6 +35,83 @@ from policies.training.gradient import (
     log_policy,
     policy_loss,
 )
+
+ROWS_LEARNED: Final = 512
+"""Decisions whose layers are in memory at once: more are no faster."""
+
+
+class CriticBatch(NamedTuple):
+    """Positions and the rewards of their rounds.
+
+    Attributes:
+        planes: ``[B, C, 34]`` uint8 with 255 for 1.
+        rewards: ``[B]`` float32, in units of their standard deviation.
+        weights: ``[B]`` float32, number of decisions that each represents.
+    """
+
+    planes: Tensor
+    rewards: Tensor
+    weights: Tensor
+
+
+class Critic:
+    """A small network that learns the value of a position: the expected reward of its round.
+
+    The value is the difference of the network's two outputs.
+
+    Args:
+        features: feature set of the planes.
+        width: channels.
+        depth: blocks.
+        seed: seed of the weights.
+        threads: threads that share a batch.
+
+    Attributes:
+        features: feature set of the planes.
+    """
+
+    def __init__(self, features: str, *, width: int, depth: int, seed: int, threads: int) -> None:
+        self.features = features
+        torch.manual_seed(seed)
+        shape = architecture_of("suits", features, YES_NO, width, depth)
+        # positions of a block are too alike for batch statistics
+        network = Network(msgspec.structs.replace(shape, normalised=False))
+        settings = LearnerPlan(features=features, seed=seed, averaging=0.98, weight_decay=1e-3)
+        self._learner: Learner[CriticBatch] = Learner(
+            network, settings, threads, loss=_loss, frozen=True, rows=ROWS_LEARNED
+        )
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._learner.close()
+
+    def predict(self, planes: Tensor) -> NDArray[np.float32]:
+        """``[B]`` predicted rewards, in units of their standard deviation."""
+        batch = CriticBatch(planes, torch.zeros(len(planes)), torch.ones(len(planes)))
+        values: NDArray[np.float32] = _value(self._learner.scores(batch)).cpu().numpy()
+        return values
+
+    def learn(self, batch: CriticBatch, step: int, rate: float) -> float:
+        """Learn from a batch; return the mean square error."""
+        return self._learner.step(batch, step, rate)
+
+    def state(self) -> dict[str, Any]:
+        """Everything needed to resume."""
+        return self._learner.state()
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Restore what `state` returned."""
+        self._learner.restore(state)
+
+
+def _value(scores: Tensor) -> Tensor:
+    return scores[:, YES].float() - scores[:, 1 - YES].float()
+
+
+def _loss(scores: Tensor, batch: CriticBatch) -> Tensor:
+    errors = _value(scores) - batch.rewards.to(scores.device)
+    return (batch.weights.to(scores.device) * errors**2).mean()
+
 
 _ROWS: Final = 2_048
 """Decisions whose planes are in memory at once when the critic predicts a whole block."""

@@ -21,9 +21,9 @@ from learning.runs.loop import (
     StepResult,
     carry_out,
     check_packages,
+    keep_freed_memory,
     run_folder,
 )
-from learning.runs.memory import keep_freed_memory
 from learning.samples.choice import SelectedDecisions, choose
 from learning.samples.loader import Batch, Loader
 from learning.samples.positions import count, first_games

@@ -6,7 +6,7 @@ geometric mean of the probabilities.
 
 On a CPU an answer depends only on its question, to the last bit, and not on the rest of the batch: products
 of different sizes may sum in different orders, so networks receive a fixed number of rows, padded if needed.
-Fewer are used where they were seen to give the same bits (`policies.nets.padding`). Games are therefore the
+Fewer are used where they were seen to give the same bits (`policies.nets.compute`). Games are therefore the
 same however they are distributed over tables and processes.
 
 A GPU that runs out of memory or is lost costs one try: the networks move to the CPU and stay there.
@@ -35,12 +35,11 @@ from policies.features.table import GUIDED, SETS, looks_deep
 from policies.flow.chi_places import mirrored_places
 from policies.flow.probabilities import Logits, of_discards, of_runs, of_yes
 from policies.flow.slots import Question, Slot, Source
-from policies.nets.compute import IN_PLAY, Compute
+from policies.nets.compute import IN_PLAY, Compute, Padding
 from policies.nets.device import DeviceNetwork, is_device_fault
 from policies.nets.fused import can_fuse
 from policies.nets.guidance import HiddenPart, drop_hidden, hidden_part
 from policies.nets.networks import DISCARDS, HOSEI_CHI, Network, SuitsArchitecture
-from policies.nets.padding import Padding
 from policies.nets.quantized import fused
 from policies.play.included import SHIPPED
 

@@ -3,23 +3,60 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
+import numpy as np
 
 from kit.errors import ConfigError
 from kit.files import expand_home
-from policies.flow.slots import Policy, Slot
+from policies.flow.slots import Policy, Question, Slot, Source
 from policies.heuristic.player import HeuristicPolicy
 from policies.nets.compute import IN_PLAY, Compute
 from policies.play.included import INCLUDED
 from policies.play.python_file import identity_of, load_python_policy, python_file_of, read_python_file
-from policies.play.random_play import RandomPolicy
 
 if TYPE_CHECKING:
     from policies.play.inference import Averaging
+
+
+_SPAN: Final = 1 << 32
+
+
+class RandomPolicy:
+    """Discards any legal tile, and accepts every second call, riichi and kan on average.
+
+    Its random numbers are derived from the position, so it answers alike alone and in a batch.
+
+    Args:
+        seed: another seed gives other games.
+    """
+
+    source: Source = "rule"
+
+    def __init__(self, seed: int = 0) -> None:
+        self._key = seed.to_bytes(8, "little", signed=True)
+
+    def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
+        """Give each option of each question its probability; see `policies.flow.slots.Policy`."""
+        return [self._answer(slot, question) for question in questions]
+
+    def _answer(self, slot: Slot, question: Question) -> list[float]:
+        draws = self._draws(question)
+        if slot is not Slot.DISCARD:
+            return [draw / _SPAN for draw in draws]
+        chosen = draws[0] * len(question.options) // _SPAN
+        return [float(place == chosen) for place in range(len(question.options))]
+
+    def _draws(self, question: Question) -> list[int]:
+        """Numbers below 2³², one per option, derived from the whole record."""
+        salt = f"{question.slot}{question.player}".encode()
+        position = hashlib.blake2b(question.record.tobytes(), key=self._key, person=salt[:16]).digest()
+        numbers: list[int] = np.frombuffer(position, dtype="<u4").tolist()
+        return [numbers[place % len(numbers)] for place in range(len(question.options))]
+
 
 NETWORK: Final = "network"
 """The default checkpoints for play."""

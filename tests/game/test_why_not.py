@@ -10,7 +10,7 @@ import pytest
 from game.actions import Action, ActionKind
 from game.forbidden import why_not
 from kit.errors import IllegalActionError
-from policies.play.random_play import RandomPolicy
+from policies.play.named import RandomPolicy
 from policies.play.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times
 from replays.mjai.seat import read_action
 from tests.scene import Scene

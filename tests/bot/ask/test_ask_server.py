@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from bot.ask import page as page_module
-from bot.ask.app import LARGEST, MODULES
+from bot.ask.page import LARGEST, MODULES
 from bot.config.settings import AskPage
 from bot.dashboard.connections import Limits
 from bot.dashboard.serving import PagePort

@@ -18,7 +18,7 @@ from bot.config.settings import TablePage
 from bot.dashboard.connections import Limits
 from bot.dashboard.serving import PagePort, serving
 from bot.table.advice import Advisor
-from bot.table.app import make_table_app
+from bot.table.command import make_table_app
 from bot.table.host import TableHost
 from bot.table.plan import TableBot, TablePlan
 from bot.table.reviews import TableReviews

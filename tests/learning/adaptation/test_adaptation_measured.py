@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from kit.errors import ConfigError
-from learning.adaptation.figures import figures_of
 from learning.adaptation.plan import AdaptationPlan, AdaptedTo, HandRow
+from learning.adaptation.playing import figures_of
 from policies.adaptation import AdaptationSettings
 from tests.cli import run_cli
 

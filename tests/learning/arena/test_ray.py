@@ -67,7 +67,7 @@ def test_a_python_file_travels_to_the_cluster(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "mine.py"
-    path.write_text("from policies.play.random_play import RandomPolicy\nclass Mine(RandomPolicy): pass\n")
+    path.write_text("from policies.play.named import RandomPolicy\nclass Mine(RandomPolicy): pass\n")
 
     def packed_and_gone(*contenders: Contender) -> dict[str, Files]:
         files = packed(*contenders)

@@ -10,12 +10,12 @@ import pytest
 
 from game.actions import ActionKind
 from game.events import StartRound, Win
-from learning.losses.figures import Pair, risk, slope
 from learning.losses.playing_out import Choices, play_out
 from learning.losses.sample import options_of, weighed, winners_on
+from learning.losses.study import Pair, risk, slope
 from learning.matches.statistics import Floats
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.random_play import RandomPolicy
+from policies.play.named import RandomPolicy
 from policies.reward import round_starts
 from replays.review.moments import Moment, follow
 from replays.review.prospects import Prospects

@@ -5,7 +5,7 @@ from __future__ import annotations
 from game.events import Chi, DrawnRound, EndGame, Four, GameEvent, Pon, Riichi, StartRound, Win
 from game.scoring.settlement import placements
 from learning.matches.tally import row_of
-from policies.play.random_play import RandomPolicy
+from policies.play.named import RandomPolicy
 from policies.play.rollout import Fault, FinishedGame, PolicyChooser, Rollout, Seating
 from replays.tally import tally
 

@@ -14,9 +14,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from learning.reinforcement.evaluation import against_start
 from learning.reinforcement.plan import ReinforcementPlan, make_reinforcement_plan
-from learning.reinforcement.run import copy_policy, learn_from_play
+from learning.reinforcement.run import against_start, copy_policy, learn_from_play
 from policies.checkpoint import load
 from policies.checkpoint.store import with_weights
 from policies.features.draw import kinds_of

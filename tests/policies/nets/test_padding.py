@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from policies.nets.padding import Padding
+from policies.nets.compute import Padding
 
 
 class Machine:

@@ -65,7 +65,7 @@ def test_a_name_of_another_form_is_refused(text: str) -> None:
 
 
 def test_the_only_class_that_answers_is_found_and_others_are_named(tmp_path: Path) -> None:
-    code = f"from policies.play.random_play import RandomPolicy\n{EVEN}\nclass Odd(Even):\n    pass\n"
+    code = f"from policies.play.named import RandomPolicy\n{EVEN}\nclass Odd(Even):\n    pass\n"
     text = write(tmp_path, EVEN)
     assert load_named(text).policy.source == "rule"
     assert load_named(f"{text}:Even").name == "mine.py:Even"

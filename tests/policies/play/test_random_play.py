@@ -6,7 +6,7 @@ import pytest
 
 from game.actions import ActionKind
 from policies.flow.slots import Question, Slot
-from policies.play.random_play import RandomPolicy
+from policies.play.named import RandomPolicy
 from tests.scene import Scene
 
 

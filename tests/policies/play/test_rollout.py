@@ -15,7 +15,7 @@ from game.table.table import Table
 from policies.flow.slots import Policy, Question, Slot, Source
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.decision import decide
-from policies.play.random_play import RandomPolicy
+from policies.play.named import RandomPolicy
 from policies.play.rollout import FinishedGame, PolicyChooser, Rollout, Seating, Times
 from tests.policies.heuristic.test_player import hidden
 from tests.policies.models import a_policy

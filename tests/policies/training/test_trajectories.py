@@ -13,7 +13,7 @@ from policies.features.table import LITE
 from policies.flow.probabilities import chances
 from policies.flow.slots import Policy
 from policies.play.inference import Model, load_policy
-from policies.play.random_play import RandomPolicy
+from policies.play.named import RandomPolicy
 from policies.play.rollout import FinishedGame, PolicyChooser, Rollout, Seating
 from policies.reward import round_starts
 from policies.training.trajectories import Recorder, Trajectory

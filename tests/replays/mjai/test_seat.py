@@ -13,7 +13,7 @@ from kit.errors import IllegalActionError
 from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.decision import decide
-from policies.play.random_play import RandomPolicy
+from policies.play.named import RandomPolicy
 from replays.mjai.reader import MjaiReader
 from replays.mjai.seat import SeatFeed, read_action, seen_by, write_action
 from tests.scene import Scene

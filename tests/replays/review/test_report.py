@@ -19,7 +19,7 @@ from policies.deals import RoundView, UniformDeals
 from policies.hands.views import SampledHands
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.decision import Improvement, Option, OptionValue, decide
-from policies.play.random_play import RandomPolicy
+from policies.play.named import RandomPolicy
 from replays.formats import read_game
 from replays.record import DecisionRecord
 from replays.review.candidate_hands import candidate_hands

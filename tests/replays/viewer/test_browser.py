@@ -12,7 +12,7 @@ import pytest
 
 from game.tiles import mjai_text
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.random_play import RandomPolicy
+from policies.play.named import RandomPolicy
 from replays.review.report import as_json
 from replays.review.schema import CaveatKey
 from replays.viewer import index_page, page

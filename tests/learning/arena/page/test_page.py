@@ -11,8 +11,8 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 
-from learning.arena.page import drawing
-from learning.arena.page.drawing import Drawing, Scale
+from learning.arena.page import plots
+from learning.arena.page.plots import Drawing, Scale
 from learning.arena.page.render import page_of, write_page
 from learning.arena.report import ArenaReport, convergence, report
 from learning.matches.players import Contender
@@ -160,7 +160,7 @@ def a_noise(count: int) -> Floats:
 
 
 def test_scales_and_shapes() -> None:
-    assert doctest.testmod(drawing).failed == 0
+    assert doctest.testmod(plots).failed == 0
     assert Scale(-3, 47, 0, 1).ticks(5) == [0, 10, 20, 30, 40]
     svg = Drawing(50, 'a "label"').text("end", 1, 2, "<b>").shape("rect", "a", "1 < 2", x=1.0)
     root = ET.fromstring(svg.__html__())
