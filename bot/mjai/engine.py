@@ -31,6 +31,7 @@ from replays.mjai.seat import NONE, write_action
 from replays.review.moments import ASIDES
 
 _NO_PLAYER: Final = -1
+_JOIN: Final = {"type": "join", "name": "Suzaku", "room": "default"}
 _START_SCORES: Final = (START_SCORE,) * 4
 """Used until a message states the scores; the original mjai sends them on every change, not in the deal."""
 _FACES: Final = frozenset(mjai_text(tile) for tile in range(TILES))
@@ -82,6 +83,8 @@ class MjaiEngine:
         self._round = _RoundState.NONE
         self._asked = False
         self._scores: object = _START_SCORES
+        self.greeted = False
+        """Whether a server said hello: that of the first mjai, which waits for an answer to every line."""
 
     def receive(self, messages: Sequence[object]) -> list[Message]:
         """Process messages, and decide if our seat has a choice. Never raises.
@@ -94,8 +97,11 @@ class MjaiEngine:
 
         Returns:
             The answer: one action; ``none`` for a pass or after an invalid message; riichi with its discard
-            if ``riichi_at_once``; empty if there was no choice.
+            if ``riichi_at_once``; ``join`` to a server's ``hello``; empty if there was no choice.
         """
+        if messages and isinstance(messages[0], Mapping) and messages[0].get("type") == "hello":
+            self.greeted = True
+            return [dict(_JOIN)]
         self._asked = False
         understood = True
         for message in messages:

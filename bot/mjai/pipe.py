@@ -68,7 +68,8 @@ def converse(
     """Answer line by line until the source ends; empty lines are skipped."""
     for line in _lines(source):
         said, is_array = _answer(engine, line)
-        if not said and (answers == "every" or (answers == "auto" and is_array)):
+        waits = answers == "every" or (answers == "auto" and (is_array or engine.greeted))
+        if not said and waits:
             said = [dict(NONE)]
         if said:
             out.write(json.dumps(said if arrays else said[0], separators=(",", ":")) + "\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-_FOLDER: Final = Path(__file__).parent / "checkpoints"
+_FOLDER: Final = Path(__file__).parents[1] / "checkpoints"
 PHOENIX: Final = _FOLDER / "small-phoenix"
 """Trained on human games from the Phoenix room."""
 SHIPPED: Final = _FOLDER / "small-ai"

@@ -47,6 +47,13 @@ def test_single_events_are_answered_where_they_ask_and_arrays_always() -> None:
     assert said(lines([])) == [NONE]
 
 
+def test_a_server_that_says_hello_is_joined_and_gets_an_answer_to_every_line() -> None:
+    game = opening()
+    greeting, *answers = said(lines({"type": "hello", "protocol": "mjsonp", "protocol_version": 3}, *game))
+    assert greeting == {"type": "join", "name": "Suzaku", "room": "default"}
+    assert answers == said(lines(*game), answers="every")
+
+
 def test_empty_lines_are_not_answered_and_the_last_needs_no_end() -> None:
     game = opening()
     assert len(said(b"\n  \n\r\n" + lines([game[0]]) + json.dumps(game[1:]).encode())) == 2
