@@ -20,10 +20,10 @@ from bot.records.keeping import RecordKeeper
 from bot.startup.models import load, policy_text
 from bot.startup.warm import first_decision, warm_up_visibly
 from bot.tenhou.game_types import GameType
-from game.jit import cache_folder
-from game.reports import write_json
-from game.workers.ordered import default_workers
-from policies.slots import Policy
+from kit.jit import cache_folder
+from kit.reports import write_json
+from kit.workers.ordered import default_workers
+from policies.flow.slots import Policy
 
 _PACKAGES: Final = ("riichienv", "numba", "numpy", "torch")
 
@@ -76,7 +76,7 @@ def _models(policy: Policy) -> Iterator[CheckResult]:
         return
     # the networks are already in memory, so this imports nothing new
     from policies.checkpoint import describe  # noqa: PLC0415
-    from policies.inference import NetworkPolicy  # noqa: PLC0415
+    from policies.play.inference import NetworkPolicy  # noqa: PLC0415
 
     if not isinstance(policy, NetworkPolicy):
         return

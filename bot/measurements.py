@@ -7,17 +7,16 @@ from collections.abc import Sequence
 
 import msgspec
 
-from game.bench_table import bench_table
 from game.events import GameEvent
 from game.layout import PHASE_CALLED, PHASE_CLAIM, PHASE_ROB, PHASE_TURN
 from game.packing import pack_all
-from game.reports import write_report
 from game.rules import legal_actions
-from game.rules_bench import Agreement, RulesSpeed, bench_shanten, compare_shanten, measure
 from game.state import apply, fold_packed, new_round
-from game.table import Table
-from policies.decision import decide
+from game.table.bench import Agreement, RulesSpeed, bench_shanten, bench_table, compare_shanten, measure
+from game.table.table import Table
+from kit.reports import write_report
 from policies.heuristic.player import HeuristicPolicy
+from policies.play.decision import decide
 
 FOLD_GAMES = 10
 

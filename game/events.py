@@ -12,8 +12,16 @@ import msgspec
 
 Four: TypeAlias = tuple[int, int, int, int]
 DrawReason: TypeAlias = Literal[
-    "exhaustive", "nine_terminals", "four_winds", "four_riichi", "triple_ron", "four_kans", "nagashi_mangan"
+    "exhaustive",
+    "nine_terminals",
+    "four_winds",
+    "four_riichi",
+    "triple_ron",
+    "four_kans",
+    "nagashi_mangan",
+    "unknown",
 ]
+ValueSource: TypeAlias = Literal["stated", "computed", "unknown"]
 
 
 class Event(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower):
@@ -130,6 +138,8 @@ class Win(Event, frozen=True, tag="win"):
         deltas: change of every score, honba and sticks included.
         honba: repeat counters as the record states them; in a double ron only the nearer winner is paid them.
         riichi_sticks: sticks collected with this win.
+        value: where ``fu``, ``points``, ``limit`` and the yaku come from: the record states them, our rules
+            computed them from the hand, or neither, and then only ``points`` is known, from the payments.
     """
 
     player: int
@@ -146,10 +156,14 @@ class Win(Event, frozen=True, tag="win"):
     deltas: Four
     honba: int
     riichi_sticks: int
+    value: ValueSource = "stated"
 
 
 class DrawnRound(Event, frozen=True, tag="drawn_round"):
-    """The round ends without a win. ``hands``: the concealed tiles revealed, None for hands not shown."""
+    """The round ends without a win; ``reason`` is ``"unknown"`` if neither the record nor the table tells.
+
+    ``hands`` are the concealed tiles revealed, None for hands not shown.
+    """
 
     reason: DrawReason
     deltas: Four

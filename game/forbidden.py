@@ -16,7 +16,6 @@ from game.actions import Action, ActionKind
 from game.events import Draw, GameEvent
 from game.fold import REASONS, bit
 from game.fold.reasons import BAD_TILE, FITS, NO_MELD, NOT_TO_MOVE, TILE_ELSEWHERE
-from game.jit import kernel, warms_up
 from game.layout import PHASE_CALLED, PHASE_CLAIM
 from game.packing import (
     ANKAN,
@@ -37,6 +36,7 @@ from game.rules import ends_unclaimed, leaves_discard, may_lay_ankan, tenpai_dis
 from game.shanten import waits
 from game.state import hand_tiles, misfit, new_round, row_of
 from game.tiles import tile_text
+from kit.jit import kernel, warms_up
 
 RULES: Final = (
     "",

@@ -8,14 +8,14 @@ import msgspec
 import numpy as np
 
 from game.actions import Action
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
 
 
 class HiddenTiles(msgspec.Struct, frozen=True):
-    """What no player sees, in games that are simulated.
+    """The tiles that no player sees, in simulated games.
 
     Attributes:
-        wall: the round's wall in deal order (`game.walls`).
+        wall: the round's wall in deal order (`game.table.walls`).
         seed: determines which of it a policy is shown.
     """
 
@@ -40,5 +40,5 @@ class Observation(msgspec.Struct, frozen=True):
     length: GameLength
 
     def hidden(self) -> HiddenTiles | None:
-        """What no player sees; None at a real table."""
+        """The tiles that no player sees; None at a real table."""
         return None

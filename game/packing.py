@@ -12,7 +12,6 @@ from typing import Any, Final, get_args
 import numpy as np
 import numpy.typing as npt
 
-from game.errors import StateMismatchError
 from game.events import (
     Ankan,
     Chi,
@@ -30,6 +29,7 @@ from game.events import (
     StartRound,
     Win,
 )
+from kit.errors import StateMismatchError
 
 START_ROUND: Final = 1
 DRAW: Final = 2
@@ -48,7 +48,7 @@ DRAWN_ROUND: Final = 13
 LENGTHS: Final = (0, 62, 3, 4, 6, 6, 7, 6, 6, 2, 2, 2, 9, 6)
 """Length of a packed event by its code."""
 
-DRAW_REASONS: Final[tuple[str, ...]] = get_args(DrawReason)
+DRAW_REASONS: Final[tuple[DrawReason, ...]] = get_args(DrawReason)
 
 Packed = npt.NDArray[np.int16]
 

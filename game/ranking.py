@@ -1,4 +1,4 @@
-"""Tenhou's ranks (four players): the rank points of each place, which are its reward, and the promotions.
+"""Tenhou's ranks (four players): rank points of the places, promotions, and the rank that chances lead to.
 
 Source: Suphx, arXiv:2003.13590, table 6 and appendix B (last places of 6-dan and 10-dan), for East games; a
 hanchan counts 1.5 times as much. The ranks in between are public knowledge about the rooms, not observed.
@@ -6,10 +6,18 @@ hanchan counts 1.5 times as much. The ranks in between are public knowledge abou
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from game.scoring.settlement import GameLength
+
 if TYPE_CHECKING:
-    from game.settlement import GameLength
+    from game.scoring.settlement import GameLength
+
 
 Room: TypeAlias = Literal["ippan", "joukyuu", "tokujou", "houou"]
 
@@ -67,7 +75,7 @@ def rank_points(place: int, rank: int, room: Room, length: GameLength) -> int:
 
 
 Rewards: TypeAlias = tuple[float, float, float, float]
-"""What the places of a game are worth, first to fourth."""
+"""The rewards of the places of a game, first to fourth."""
 
 
 def _rewards(rank: int, room: Room, length: GameLength) -> Rewards:
@@ -77,3 +85,137 @@ def _rewards(rank: int, room: Room, length: GameLength) -> Rewards:
 
 HANCHAN_REWARDS: Final = _rewards(16, "houou", "hanchan")
 """90, 45, 0 and -135: those of a 7-dan in the Phoenix room, the reward in the paper."""
+
+
+FIRST_DAN: Final = 10
+"""Index of 1-dan."""
+START: Final = FIRST_DAN + 3
+"""4-dan, the lowest rank admitted to the room of the paper's games."""
+GAMES: Final = 2_000
+CLIMBERS: Final = 2_000
+
+_GOALS: Final = np.array([*PROMOTION_POINTS, np.iinfo(np.int64).max])
+_STARTS: Final = np.array(
+    [goal // 2 if rank >= FIRST_DAN else 0 for rank, goal in enumerate(PROMOTION_POINTS)] + [0]
+)
+"""Points at the start of a new rank."""
+
+
+class Ladder(msgspec.Struct, frozen=True):
+    """Where climbers stand after many games.
+
+    Attributes:
+        room: room of all games.
+        games: played by each climber, from 4-dan on.
+        dan: average; Tenhoui counts as 11.
+        first_quartile: a quarter of the climbers stand here or lower.
+        third_quartile: a quarter stand here or higher.
+        tenhoui: share of climbers above 10-dan.
+        shares: shares of the climbers at each rank, from 1-dan to 10-dan, then Tenhoui.
+    """
+
+    room: Room
+    games: int
+    dan: float
+    first_quartile: float
+    third_quartile: float
+    tenhoui: float
+    shares: tuple[float, ...]
+
+
+def stable_rank(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """``[..., 4]`` counts of the places to the stable rank, by the formula Tenhou's players use.
+
+    Source: Suphx, arXiv:2003.13590, section 4.1: ``(5 n1 + 2 n2) / n4 - 2``, from the rank points of the room
+    of the paper's games.
+
+    >>> float(stable_rank(np.array([30.0, 25.0, 25.0, 20.0])))
+    8.0
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rank: npt.NDArray[np.float64] = (5.0 * counts[..., 0] + 2.0 * counts[..., 1]) / counts[..., 3] - 2.0
+    return rank
+
+
+def climb(
+    counts: npt.NDArray[np.float64],
+    length: GameLength,
+    room: Room = "tokujou",
+    *,
+    games: int = GAMES,
+    climbers: int = CLIMBERS,
+    seed: int = 0,
+) -> Ladder:
+    """Simulate climbers whose places follow the counted frequencies.
+
+    In this simplification no player falls below 1-dan: dan is no measure of players who could.
+
+    Args:
+        counts: ``[N, 4]`` counts of the places; each climber uses one row, so that resampled counts carry
+            their uncertainty into the spread of the climbers.
+        length: length of the games.
+        room: room of all games.
+        games: per climber.
+        climbers: how many.
+        seed: seed of the simulation.
+    """
+    rng = np.random.default_rng(seed)
+    chances = counts[np.arange(climbers) % len(counts)]
+    first, second, third, _ = np.cumsum(chances / chances.sum(axis=1, keepdims=True), axis=1).T
+    gains = _gains(length, room)
+    ranks = np.full(climbers, START, dtype=np.int64)
+    points = _STARTS[ranks]
+    for _ in range(games):
+        luck = rng.random(climbers)
+        places = (luck >= first).astype(np.int64) + (luck >= second) + (luck >= third)
+        points += gains[ranks, places]
+        _move(ranks, points)
+    dans = ranks - FIRST_DAN + 1
+    low, high = np.quantile(dans, (0.25, 0.75))
+    shares = np.bincount(dans, minlength=TENHOUI - FIRST_DAN + 2)[1:] / climbers
+    return Ladder(
+        room=room,
+        games=games,
+        dan=float(dans.mean()),
+        first_quartile=float(low),
+        third_quartile=float(high),
+        tenhoui=float(shares[-1]),
+        shares=tuple(shares.tolist()),
+    )
+
+
+def climb_from(
+    places: Sequence[int], length: GameLength, *, games: int = GAMES, climbers: int = CLIMBERS, seed: int = 0
+) -> Ladder:
+    """Simulate climbers of whom only these places are known.
+
+    Each climber's chances are drawn from the posterior given the places, under a uniform prior (a Dirichlet
+    distribution): a few games say little, and the climbers spread widely.
+
+    Args:
+        places: counts of first to fourth place.
+        length: length of the games.
+        room: room of all games.
+        games: per climber.
+        climbers: how many.
+        seed: seed of the draws and of the simulation.
+    """
+    drawn = np.random.default_rng((seed, *places)).dirichlet(np.add(places, 1.0), climbers)
+    return climb(drawn, length, games=games, climbers=climbers, seed=seed)
+
+
+def _move(ranks: npt.NDArray[np.int64], points: npt.NDArray[np.int64]) -> None:
+    """Promote climbers with enough points, demote those with none left; both start afresh in their rank."""
+    up, down = points >= _GOALS[ranks], points < 0
+    moved = up | down
+    if moved.any():
+        ranks += up
+        ranks -= down & (ranks > FIRST_DAN)
+        points[moved] = _STARTS[ranks[moved]]
+
+
+def _gains(length: GameLength, room: Room) -> npt.NDArray[np.int64]:
+    """``[ranks, 4]``: points for each place."""
+    return np.array(
+        [[rank_points(place, rank, room, length) for place in (1, 2, 3, 4)] for rank in range(TENHOUI + 1)]
+    )

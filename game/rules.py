@@ -6,18 +6,21 @@ games; a comment marks each rule that is specific to Tenhou.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from game.actions import Action, ActionKind
 from game.fold import bit, kuikae_mask
-from game.jit import kernel
 from game.layout import AT_HAND, PHASE_CALLED, PHASE_CLAIM, PHASE_ROB, PHASE_TURN
 from game.melds import MeldKind
-from game.scoring import has_yaku
+from game.packing import DRAW_REASONS
+from game.scoring.value import has_yaku
 from game.shanten import waits
-from game.state import row_of
+from game.state import hand_tiles, row_of
+from game.tiles import EAST, WHITE, face_of
+from kit.jit import kernel
 
 _NONE: Final = np.uint64(0)
 _ORPHANS: Final = np.uint64(sum(1 << k for k in (0, 8, 9, 17, 18, 26, 27, 28, 29, 30, 31, 32, 33)))
@@ -38,6 +41,9 @@ _RON: Final = int(ActionKind.RON)
 _NINE_TERMINALS: Final = int(ActionKind.NINE_TERMINALS)
 _MELD_PON: Final = int(MeldKind.PON)
 _MELD_DAIMINKAN: Final = int(MeldKind.DAIMINKAN)
+_FOUR_WINDS: Final = DRAW_REASONS.index("four_winds")
+_FOUR_RIICHI: Final = DRAW_REASONS.index("four_riichi")
+_FOUR_KANS: Final = DRAW_REASONS.index("four_kans")
 
 _WINS: Final = frozenset((ActionKind.TSUMO, ActionKind.RON))
 
@@ -290,6 +296,24 @@ def ends_unclaimed(rec: Any) -> bool:
 
 
 @kernel
+def abort_reason(rec: Any) -> int:
+    """Why this discard ends the round unless it is won on: an index in `DRAW_REASONS`, -1 if it does not."""
+    if rec.riichi.min() == 2:
+        return _FOUR_RIICHI
+    if ends_unclaimed(rec):
+        return _FOUR_KANS
+    if not rec.unbroken or rec.discard_count != 4:
+        return -1
+    first = rec.river[0, 0] >> 2
+    if first < EAST or first >= WHITE:
+        return -1
+    for player in range(1, 4):
+        if rec.river[player, 0] >> 2 != first:
+            return -1
+    return _FOUR_WINDS
+
+
+@kernel
 def _pon_rows(rec: Any, player: int, tile: int, rows: Any, n: int) -> int:
     kind = tile >> 2
     held = rec.hand34[player, kind]
@@ -343,3 +367,24 @@ def leaves_discard(rec: Any, player: int, called: int, a: int, b: int) -> bool:
         if left > 0 and forbidden & bit(kind) == _NONE:
             return True
     return False
+
+
+_IN_RIICHI: Final = 2
+"""`game.layout`: the riichi is accepted."""
+
+
+def twins_of_drawn(record: np.void, player: int, legal: Sequence[Action]) -> list[int]:
+    """Other copies of the drawn tile that may be discarded from the hand instead of it, ascending.
+
+    Legal actions list such a discard as tsumogiri only; `game.table.table.Table.step` accepts the copies as
+    well.
+
+    Args:
+        record: the round, with the player's hand known.
+        player: who is asked, absolute.
+        legal: the player's legal actions.
+    """
+    drawn = int(record["drawn"])
+    if Action(ActionKind.DISCARD, drawn) not in legal or record["riichi"][player] == _IN_RIICHI:
+        return []
+    return [tile for tile in hand_tiles(record, player) if tile != drawn and face_of(tile) == face_of(drawn)]

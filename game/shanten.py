@@ -20,8 +20,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from game.jit import kernel, static_table, warms_up
 from game.shanten_table import HONOURS, LANE, load
+from kit.jit import kernel, static_table, warms_up
 
 NO_SHANTEN: Final = 99
 """Shanten of a discard that is not in the hand."""

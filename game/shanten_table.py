@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from game.jit import cache_folder, prune, read_checked, sources_key, write_checked
+from kit.jit import cache_folder, prune, read_checked, sources_key, write_checked
 
 LANE: Final = 7
 """Bits of a lane: one number of missing tiles and a free bit."""

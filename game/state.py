@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from game.errors import StateMismatchError
 from game.events import GameEvent
 from game.fold import REASONS, fold_one, fold_stream
-from game.jit import kernel
 from game.layout import AT_HAND, ROUND_STATE
 from game.melds import Meld, MeldKind
 from game.packing import Packed, pack, pack_all
 from game.tiles import UNSEEN
+from kit.errors import StateMismatchError
+from kit.jit import kernel
 
 __all__ = [
     "ROUND_STATE",

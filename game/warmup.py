@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from game.events import Draw, GameEvent, StartRound
-from game.jit import OWN_PACKAGES, WARM_UPS, watched_compiler
 from game.packing import pack_all
 from game.rules import legal_actions
 from game.state import apply, fold_packed, new_round
-from game.workers.ordered import default_workers
+from kit.jit import OWN_PACKAGES, WARM_UPS, watched_compiler
+from kit.workers.ordered import default_workers
 
 
 def warm_up(processes: int | None = None) -> None:

@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
-import msgspec
-
-from game.errors import ConfigError, ReplayError
 from game.events import Four
-from game.reports import write_report
-from game.settlement import GameLength
+from kit.errors import ConfigError
+from kit.options import INTERNAL, Count, flag
+from kit.reports import write_report
 from learning.matches.engines import ANSWER_S
 from learning.matches.figures import (
     PlayFigures,
     Side,
     crashes_in,
     faults_in,
-    lines_of,
     many_faults_of,
     side_of,
-    speed_line,
 )
-from learning.matches.players import Contender, contender, names_in, tables_for
+from learning.matches.players import Contender, contender, names_in
 from learning.matches.records import RECORDS_FOLDER, RecordForm
 from learning.matches.runner import OnProgress, SeriesRunner
 from learning.matches.series import Series, wall_seed
-from learning.matches.store import compute_for, tables_in
+from learning.matches.store import writing
 from learning.matches.tally import GameRow
 from learning.runs.progress import GamesProgress
-from policies.rollout import Seating
+from policies.play.rollout import Seating
 
 FORMAT: Final = "suzaku-selfplay/1"
 
@@ -50,10 +46,10 @@ class SelfPlay(Series, frozen=True, kw_only=True):
         format: format of the results.
     """
 
-    players: Players
-    games: int
-    form: RecordForm = "mjlog"
-    format: str = FORMAT
+    players: Annotated[Players, INTERNAL]
+    games: Count
+    form: Annotated[RecordForm, flag("--format")] = "mjlog"
+    format: Annotated[str, INTERNAL] = FORMAT
 
     @property
     def contenders(self) -> Players:
@@ -67,17 +63,8 @@ class SelfPlay(Series, frozen=True, kw_only=True):
 
     @property
     def flags(self) -> dict[str, str]:
-        """The chosen flags; see `Series.flags`."""
-        return {
-            "--players": ",".join(who.flag for who in self.players),
-            "--games": str(self.games),
-            "--format": self.form,
-            **super().flags,
-        }
-
-    def continues(self, other: SelfPlay) -> bool:
-        """Whether the games of another plan are the first games of this one."""
-        return other.games <= self.games and msgspec.structs.replace(other, games=self.games) == self
+        """The options that give this plan, as text."""
+        return {"--players": ",".join(who.flag for who in self.players)} | super().flags
 
     def seating(self, number: int) -> Seating:
         """Game ``number``: its walls and its seating."""
@@ -110,6 +97,10 @@ class SelfPlaySummary(PlayFigures, frozen=True):
     games: int
     rounds: int
     players: tuple[Side, ...]
+
+    def __str__(self) -> str:
+        """The summary for people."""
+        return "\n".join(_lines(self))
 
 
 def players_of(texts: Sequence[str], answer_s: float = ANSWER_S) -> Players:
@@ -176,78 +167,21 @@ def run(
         )
 
 
-def selfplay(
-    players: Sequence[str],
-    folder: Path,
-    *,
-    games: int,
-    seed: int,
-    length: GameLength,
-    form: RecordForm,
-    answer_timeout_s: float,
-    workers: int | None,
-    ray: str | None,
-    device: str,
-    precision: str,
-    as_json: bool,
-    prepare: Callable[[], object] = lambda: None,
-) -> int:
-    """Play, print the summary, and return the exit code.
-
-    Args:
-        players: as for `players_of`.
-        folder: folder for results and records.
-        games: number of games.
-        seed: determines every wall.
-        length: length of the games.
-        form: format of the records.
-        answer_timeout_s: for each answer of an external engine.
-        workers: processes; one per core if None.
-        ray: address of a cluster to play on; see `learning.workers.spread.spread`.
-        device: device of the networks.
-        precision: precision of the networks.
-        as_json: print one JSON object.
-        prepare: called once the players are loaded, before the first game.
+def play(plan: SelfPlay, folder: Path, *, workers: int | None, ray: str | None, as_json: bool) -> int:
+    """Play, print the summary, and return the exit code; see `run`.
 
     Raises:
-        ConfigError: a player, the folder or the cluster is not valid.
         ReplayError: results cannot be read or written.
-        WorkerFailed: a process could not continue.
     """
-    four = players_of(players, answer_timeout_s)
-    plan = SelfPlay(
-        players=four,
-        games=games,
-        seed=seed,
-        length=length,
-        form=form,
-        tables=tables_in(folder) or tables_for(*four),
-        compute=compute_for(folder, device, precision),
-    )
-    prepare()
-    try:
-        with GamesProgress("selfplay") as progress:
-            found = run(plan, folder, workers=workers, ray=ray, on_progress=progress.played)
-    except OSError as exc:
-        raise ReplayError(f"{exc.filename or folder}: {exc.strerror or exc}") from exc
-    return print_summary(found, as_json=as_json)
-
-
-def print_summary(found: SelfPlaySummary, *, as_json: bool) -> int:
-    """Print the summary; exit code 1 if the figures do not represent the players."""
-    write_report(found, lambda found: "\n".join(_lines(found)), as_json=as_json)
-    return found.exit_code
+    with writing(folder), GamesProgress("selfplay") as progress:
+        found = run(plan, folder, workers=workers, ray=ray, on_progress=progress.played)
+    return write_report(found, as_json=as_json)
 
 
 def _lines(found: SelfPlaySummary) -> Iterator[str]:
     plan = found.plan
     yield f"{found.games} {plan.length} games, {found.rounds} rounds, seed {plan.seed}: {found.records}"
-    yield from (f"caution: {line}" for line in found.many_faults)
-    yield from lines_of(found.players)
-    yield from (f"fault: {line}" for line in found.faults)
-    yield from (f"crashed: {line}" for line in found.crashes)
-    if found.played:
-        yield speed_line(found.played, found.seconds, found.times)
+    yield from found.lines(found.players)
 
 
 def _members(plan: SelfPlay) -> dict[Contender, Collection[int]]:

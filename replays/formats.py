@@ -17,12 +17,15 @@ from typing import Final, Literal, TypeAlias, get_args
 
 import msgspec
 
-from game.errors import ReplayError, ReplayFormatError, ReplayTooLarge
-from replays import mjai, mjlog, tenhou6
+from kit.errors import ReplayError, ReplayFormatError, ReplayTooLarge
+from replays import kobalab, mjai, mjlog, tenhou6
 from replays.record import GameRecord, check_game_id
 
 Format: TypeAlias = Literal["mjlog", "tenhou6", "link", "mjai"]
+"""Formats that can be written."""
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
+SourceFormat: TypeAlias = Literal["mjlog", "tenhou6", "link", "mjai", "kobalab"]
+"""Formats that can be read."""
 
 MAX_FILE: Final = 4 * 1024 * 1024
 """Bytes of a file on disk; a long hanchan has 60 kB as mjlog and 200 kB as mjai."""
@@ -43,8 +46,25 @@ _VIEWER_LOSSES: Final = (
     "the exact copies of tiles, the order hands were dealt in, dice, the wall's seed, and players' absences"
 )
 LOSSES: Final[dict[Format, str]] = {"tenhou6": _VIEWER_LOSSES, "link": _VIEWER_LOSSES}
-"""What a format cannot store, as text."""
+"""The information that a format cannot store, as text."""
 
+MAX_NOTE: Final = 2000
+"""Characters of notes that may come before an mjlog."""
+_PAGE: Final = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+_FOREIGN: Final = (
+    (
+        {"publicObservation", "privateObservations", "hiddenState"},
+        "a record of mjx, which is not supported; convert it to mjlog with mjx's tools, or save it as mjai",
+    ),
+    (
+        {"head", "record", "uuid", "data"},
+        "Mahjong Soul's own record; download the game with a converter to Tenhou's format or mjai",
+    ),
+)
+"""Keys of other programs' JSON, and the message for it."""
+_ZIP: Final = b"PK\x03\x04"
+_MAHJONG_SOUL: Final = b".lq."
+"""Begins the names of messages in Mahjong Soul's binary records."""
 _GZIP: Final = b"\x1f\x8b"
 _ZSTANDARD: Final = b"\x28\xb5\x2f\xfd"
 _SPACE: Final = "\ufeff \t\r\n"
@@ -81,6 +101,10 @@ def parse(data: bytes, game_id: str = "") -> GameRecord:
         data = expand_gzip(data)
     if data.startswith(_ZSTANDARD):
         raise ReplayFormatError("Zstandard: a shard of many games, not one; use `suzaku corpus` for shards")
+    if data.startswith(_ZIP):
+        raise ReplayFormatError("a zip archive; unpack it, and give the records in it")
+    if _MAHJONG_SOUL in data[:64]:
+        raise ReplayFormatError(_FOREIGN[1][1])
     if len(data) > MAX_EXPANDED:
         raise ReplayTooLarge(f"more than {MAX_EXPANDED} bytes")
     try:
@@ -90,24 +114,44 @@ def parse(data: bytes, game_id: str = "") -> GameRecord:
     return _parse(text, game_id)
 
 
-def detect(text: str) -> Format:
-    """Detect the format of a text from its beginning.
+def detect(text: str) -> SourceFormat:
+    """Detect the format of a text from its beginning, or from the keys of its JSON.
 
     Raises:
-        ReplayFormatError: the format is unknown.
+        ReplayFormatError: the format is unknown; that of another program is named, with what to do.
     """
     start = len(text) - len(text.lstrip(_SPACE))
-    if text.startswith("<", start):
+    if _PAGE.match(text, start):
+        raise ReplayFormatError("a web page, not a record; save the record it shows, or give its link")
+    if text.startswith("<", start) or "<mjloggm" in text[: start + MAX_NOTE]:
         return "mjlog"
     if tenhou6.is_link(text[start : start + 1000]):
         return "link"
+    if text.startswith("[", start):
+        return "mjai"
     if text.startswith("{", start):
         end = text.find("\n", start)
-        return "mjai" if _is_message(text[start : end if end >= 0 else len(text)]) else "tenhou6"
+        if _is_message(text[start : end if end >= 0 else len(text)]):
+            return "mjai"
+        return _of_keys(text[start:])
     raise ReplayFormatError(f"not a record: it begins with {text[start : start + 40]!r}")
 
 
-def format_of(data: bytes) -> Format:
+def _of_keys(text: str) -> SourceFormat:
+    """The format of a JSON object, from its keys; Tenhou's if they tell nothing, for its reader's errors."""
+    try:
+        keys = msgspec.json.decode(text, type=dict[str, msgspec.Raw]).keys()
+    except (msgspec.MsgspecError, RecursionError):
+        return "tenhou6"
+    if "log" in keys:
+        return "kobalab" if "qijia" in keys else "tenhou6"
+    for marks, name in _FOREIGN:
+        if marks & keys:
+            raise ReplayFormatError(name)
+    return "tenhou6"
+
+
+def format_of(data: bytes) -> SourceFormat:
     """Detect the format of the bytes of a file, plain or gzip, that `parse` can read."""
     return detect((expand_gzip(data) if data.startswith(_GZIP) else data).decode("utf-8"))
 
@@ -205,11 +249,13 @@ def _parse(text: str, game_id: str) -> GameRecord:
     match detect(text):
         case "mjlog":
             # Nothing here would follow one, but no record has them, so the file is suspect.
-            if re.search(r"<!|<\?(?!xml)", text):
-                raise ReplayFormatError("mjlog: a DOCTYPE, entity, comment or instruction; no record has one")
+            if re.search(r"<!(?!--)|<\?(?!xml)", text):
+                raise ReplayFormatError("mjlog: a DOCTYPE, entity or instruction; no record has one")
             return mjlog.read_record(text, game_id)
         case "mjai":
             record = mjai.read_record(text)
+        case "kobalab":
+            record = kobalab.read_record(text)
         case _:
             record = tenhou6.read_record(text)
     return record if record.game_id else msgspec.structs.replace(record, game_id=game_id)

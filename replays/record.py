@@ -9,19 +9,22 @@ from typing import Annotated, Final, TypeAlias
 
 import msgspec
 
-from game.errors import ReplayFormatError
 from game.events import EndGame, Four, GameEvent, StartRound
-from game.settlement import LAST_ROUND
+from game.scoring.settlement import LAST_ROUND
 from game.tiles import UNSEEN
-from policies.decision import Decision
+from kit.errors import ReplayFormatError
+from policies.play.decision import Decision
 
 Names: TypeAlias = tuple[str, str, str, str]
 
 JAPAN: Final = timezone(timedelta(hours=9), "JST")
 """Game ids carry Japan's date and hour, wherever the game was played."""
 
-_TONPUU: Final = 1
-_HANCHAN: Final = 9
+MAX_TYPE: Final = 0xFFFF
+KNOWN_BITS: Final = 0xFFF
+"""Bits of a game type that change the game; newer clients set further ones."""
+TONPUU: Final = 1
+HANCHAN: Final = 9
 """Tenhou's types of games against people in the lowest room."""
 _GAME_ID: Final = re.compile(r"[0-9]{10}gm-[0-9a-f]{4}-[0-9]{4,5}-(?:[0-9a-f]{8}|x[0-9a-f]{12})")
 
@@ -107,7 +110,7 @@ def usual_type(events: Sequence[GameEvent]) -> int:
     """
     ended = any(isinstance(event, EndGame) for event in events)
     last = max((event.round_index for event in events if isinstance(event, StartRound)), default=0)
-    return _TONPUU if ended and last <= LAST_ROUND["tonpuu"] else _HANCHAN
+    return TONPUU if ended and last <= LAST_ROUND["tonpuu"] else HANCHAN
 
 
 def game_id(now: datetime, game_type: int, lobby: int, token: int) -> str:

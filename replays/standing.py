@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from game.settlement import RewardKind
+from game.scoring.settlement import RewardKind
 
 
 class AdaptationStanding(msgspec.Struct, frozen=True):

@@ -17,8 +17,8 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from game.errors import ReplayFormatError
 from game.tiles import TILES
+from kit.errors import ReplayFormatError
 from replays.record import GameRecord
 
 _MAX_WORDS: Final = 624  # the first seeds, of 2009, have 32

@@ -22,7 +22,7 @@ from game.events import (
 from game.layout import AT_HAND, AT_UNSEEN, ROUND_STATE
 from game.observation import Observation
 from game.rules import legal_actions
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
 from game.state import apply, hand_tiles, melds_of, new_round
 from game.tiles import parse_hand, tile_text
 

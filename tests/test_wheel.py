@@ -14,13 +14,13 @@ from urllib.request import urlopen
 
 import pytest
 
-from bot.ask.app import MODULES as ASK_MODULES
-from bot.table.app import MODULES, SHARED
+from bot.ask.page import MODULES as ASK_MODULES
+from bot.table.command import MODULES, SHARED
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("game", "policies", "replays", "learning", "bot")
+PACKAGES = ("kit", "game", "policies", "replays", "learning", "bot")
 BESIDE = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "config.yaml")
 _NOT_SOURCE = shutil.ignore_patterns("__pycache__", "games", "*.egg-info")
 WATCH = f"""

@@ -17,10 +17,10 @@ from bot.adaptation.messages import (
     WorkerSetup,
 )
 from bot.adaptation.worker import serve
-from game.errors import ModelError
-from game.table import Table
-from game.workers.child import START_S, Child, ChildGaveUp
-from game.workers.ordered import default_workers
+from game.table.table import Table
+from kit.errors import ModelError
+from kit.workers.child import START_S, Child, ChildGaveUp
+from kit.workers.ordered import default_workers
 
 _LOOK_S: Final = 0.1
 _MARGIN_S: Final = 60.0

@@ -1,4 +1,4 @@
-"""Messages between the program and its thinking process, beside those of `game.workers.child`."""
+"""Messages between the program and its thinking process, beside those of `kit.workers.child`."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from game.actions import Action
 from game.events import GameEvent
 from game.observation import Observation
 from policies.adaptation import AdaptationProgress
-from policies.compute import DeviceName
-from policies.improvement import Improvement
-from policies.thinking import ThinkingSettings
+from policies.adaptation.thinking import ThinkingSettings
+from policies.nets.compute import DeviceName
+from policies.play.decision import Improvement
 
 RoundKey: TypeAlias = tuple[str, int, int]
 """A round: its game, its index and its honba."""

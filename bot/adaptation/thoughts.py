@@ -33,17 +33,16 @@ from bot.player.clock import Clock
 from bot.player.decision_maker import SeatPrompt
 from bot.player.pace import Pace, pass_delay_s
 from game.actions import PASS, ActionKind
-from game.errors import DecisionError, ModelError
 from game.events import GameEvent
 from game.observation import Observation
-from game.settlement import LAST_ROUND
-from game.workers.child import STARTS, Child, ChildReady, Line
-from policies.decision import Decision
-from policies.flow import TURN_STEPS
-from policies.improvement import Improvement, Option
-from policies.inference import NetworkPolicy
-from policies.slots import Slot
-from policies.thinking import adapted_choice
+from game.scoring.settlement import LAST_ROUND
+from kit.errors import DecisionError, ModelError
+from kit.workers.child import STARTS, Child, ChildReady, Line
+from policies.adaptation.thinking import adapted_choice
+from policies.flow.flow import TURN_STEPS
+from policies.flow.slots import Slot
+from policies.play.decision import Decision, Improvement, Option
+from policies.play.inference import NetworkPolicy
 from replays.standing import AdaptationStanding
 
 When: TypeAlias = Literal["always", "last_rounds", "stake"]

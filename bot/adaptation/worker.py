@@ -19,18 +19,18 @@ from bot.adaptation.messages import (
     ToWorker,
     WorkerSetup,
 )
-from game.errors import ModelError, StateMismatchError
-from game.table import Table
+from game.table.table import Table
 from game.warmup import warm_up
-from game.workers.child import Line
+from kit.errors import ModelError, StateMismatchError
+from kit.workers.child import Line
 from policies.adaptation import PolicyAdaptation
-from policies.deals.view import RoundView
-from policies.device import choose_compute, use_one_thread
-from policies.draws import drawn_bits
-from policies.improvement import Improvement
-from policies.inference import NetworkPolicy
-from policies.rollout import TABLES
-from policies.thinking import Thinker, ThinkingSettings, load_thinker
+from policies.adaptation.thinking import Thinker, ThinkingSettings, load_thinker
+from policies.deals.deal import RoundView
+from policies.flow.draws import drawn_bits
+from policies.nets.device import choose_compute, use_one_thread
+from policies.play.decision import Improvement
+from policies.play.inference import NetworkPolicy
+from policies.play.rollout import TABLES
 
 _BATCH: Final = TABLES
 """Play-outs at a time: as many as are played side by side."""
@@ -49,7 +49,7 @@ log = structlog.get_logger(__name__)
 
 
 def serve(line: Line, setup: WorkerSetup) -> None:
-    """Adapt and search until the program ends; the life of a `game.workers.child.Child`.
+    """Adapt and search until the program ends; the life of a `kit.workers.child.Child`.
 
     Args:
         line: to the program.

@@ -3,18 +3,107 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from bot.ask.text import answer_text
+from bot.logs.redaction import clean_text
 from bot.review.command import make_reviewer
+from bot.review.text import action_text, fixed, percent
+from bot.terminal.table import WINDS, round_name
 from game.position import WrittenPosition, place
-from policies.compute import Compute
-from replays.review.asking import answer
+from game.position.position import SEATS
+from game.table.walls import LIVE_TILES
+from game.tiles import text_of_mjai
+from policies.nets.compute import Compute
+from replays.review.asking import PositionAnswer, answer
+from replays.review.schema import ReviewDecision, ReviewHand, ReviewOption, Ukeire
 
 if TYPE_CHECKING:
-    from policies.inference import Averaging
+    from policies.play.inference import Averaging
+
+
+_OPTION_WIDTH: Final = 24
+
+
+def answer_text(answer: PositionAnswer) -> str:
+    """The position, the hand, and a table of the options."""
+    position = answer.position
+    scores = " ".join(f"{score:,}" for score in answer.scores)
+    lines = [
+        f"{round_name(position.round_index)}, honba {position.honba}, sticks {answer.sticks}, you are "
+        f"{WINDS[position.seat_wind]}, turn {answer.turn}, {answer.tiles_left} tiles left",
+        f"scores {scores} (you, {', '.join(SEATS[1:])})",
+        f"dora indicator{'s' if len(answer.indicators) > 1 else ''} {_tiles(answer.indicators)}"
+        f"{'' if position.dora else ' (assumed; state it with --dora)'}",
+        *([] if _shows_discards(answer) else ["rivers unknown: made-up discards take their places, unseen"]),
+        _hand(answer.hand),
+    ]
+    if answer.ukeire is not None:
+        lines.append(f"ukeire {_ukeire(answer.ukeire)}")
+    if answer.decision is None:
+        lines.append("nothing to decide: add the drawn tile to the hand, or a discard with --offered")
+    else:
+        lines += _decision(answer.decision, clean_text(answer.policy.name))
+    return "\n".join(lines) + "\n"
+
+
+def _shows_discards(answer: PositionAnswer) -> bool:
+    """Whether all discards so far are stated; at the first draw there are none."""
+    return any(answer.position.rivers) or answer.tiles_left >= LIVE_TILES - 1
+
+
+def _hand(hand: ReviewHand) -> str:
+    shanten = {-1: "complete", 0: "tenpai"}.get(hand.shanten, f"{hand.shanten}-shanten")
+    parts = [shanten]
+    if hand.waits:
+        parts.append(f"waits {_tiles(hand.waits)}")
+    if hand.waits_gone:
+        parts.append(f"no copies left of {_tiles(hand.waits_gone)}")
+    if hand.furiten:
+        parts.append("furiten")
+    return f"hand {', '.join(parts)}"
+
+
+def _decision(decision: ReviewDecision, policy: str) -> Iterator[str]:
+    yield f"{policy}: {action_text(decision.preferred)} ({decision.source})"
+    for seat, opponent in zip(SEATS[1:], decision.opponents, strict=True):
+        yield f"  {seat:<9} tenpai {percent(opponent.tenpai)}, hand {opponent.points:,} points"
+    yield _row("option", "prob", "loss", "danger", "model", "shanten", "ukeire")
+    yield from (_option(option) for option in decision.options)
+
+
+def _option(option: ReviewOption) -> str:
+    loss = "" if option.loss is None else f"{fixed(option.loss, 1)} ± {fixed(option.loss_error or 0.0, 1)}"
+    danger = "" if option.danger is None else percent(_any(option.danger))
+    learned = "" if option.learned is None else percent(_any(option.learned.deal_in))
+    after = f" then {text_of_mjai(option.discard)}" if option.discard else ""
+    shanten = "" if option.shanten is None else str(option.shanten)
+    ukeire = "" if option.ukeire is None else _ukeire(option.ukeire)
+    name = action_text(option.action) + after
+    return _row(name, percent(option.probability), loss, danger, learned, shanten, ukeire)
+
+
+def _row(name: str, chance: str, loss: str, danger: str, learned: str, shanten: str, ukeire: str) -> str:
+    figures = f"{chance:>7}  {loss:>12}  {danger:>7}  {learned:>7}  {shanten:>7}  {ukeire}"
+    return f"  {name:<{_OPTION_WIDTH}} {figures}".rstrip()
+
+
+def _any(chances: Sequence[float]) -> float:
+    """The chance to deal in to any of the opponents."""
+    safe = 1.0
+    for chance in chances:
+        safe *= 1.0 - chance
+    return round(1.0 - safe, 5)
+
+
+def _ukeire(ukeire: Ukeire) -> str:
+    return f"{ukeire.tiles} tiles: {_tiles(ukeire.which)}" if ukeire.tiles else "none"
+
+
+def _tiles(tiles: Sequence[str]) -> str:
+    return " ".join(map(text_of_mjai, tiles))
 
 
 def ask(

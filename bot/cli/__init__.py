@@ -6,81 +6,14 @@ Results go to stdout, logs to stderr. Exit codes: 0 done, 1 failed while running
 
 from __future__ import annotations
 
-import typer
+import sys
 
-from bot.cli.arena import arena
-from bot.cli.bench import bench
-from bot.cli.corpus import corpus
-from bot.cli.duels import duel, evaluate_cfr, evaluate_exploitability, train_cfr
-from bot.cli.evaluation import evaluation
-from bot.cli.installation import completion, config
-from bot.cli.main import app as new_app
-from bot.cli.main import run
-from bot.cli.options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, reported
 from bot.cli.output import checked_output
-from bot.cli.records import convert, games, review, traffic
-from bot.cli.reinforcement import train_rl
-from bot.cli.selfplay import selfplay
-from bot.cli.training import training
-from bot.cli.version import Version
-
-__all__ = ["EXIT_FAILED", "EXIT_INTERRUPTED", "EXIT_USAGE", "app", "main", "reported"]
-
-app = typer.Typer(
-    name="suzaku",
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    pretty_exceptions_enable=False,  # they print local variables, and one of those is a secret
-    rich_markup_mode=None,
-)
-
-
-def _bridge(name: str, summary: str) -> None:
-    """List a command that `bot.cli.main` runs."""
-
-    @app.command(
-        name,
-        help=summary,
-        add_help_option=False,
-        context_settings={"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []},
-    )
-    def passed_on(context: typer.Context) -> None:
-        raise typer.Exit(run([name, *context.args]))
-
-
-for _name in ("play", "table", "lobby", "dashboard", "engine", "check", "ask"):
-    _bridge(_name, new_app[_name].help.partition("\n")[0])
-for _command in (
-    games,
-    convert,
-    review,
-    arena,
-    selfplay,
-    duel,
-    config,
-    completion,
-):
-    app.command()(_command)
-training.command("rl")(train_rl)
-training.command("cfr")(train_cfr)
-evaluation.command("exploitability")(evaluate_exploitability)
-evaluation.command("cfr")(evaluate_cfr)
-for _name, _group in (
-    ("traffic", traffic),
-    ("corpus", corpus),
-    ("train", training),
-    ("eval", evaluation),
-    ("bench", bench),
-):
-    app.add_typer(_group, name=_name)
-
-
-@app.callback()
-def program(version: Version = False) -> None:
-    """A riichi mahjong bot for Tenhou. `suzaku play` plays one game against the built-in lobby."""
+from bot.cli.program import run
 
 
 def main() -> None:
     """Entry point of the `suzaku` program."""
     with checked_output():
-        app(prog_name="suzaku")
+        code = run(sys.argv[1:])
+    sys.exit(code)

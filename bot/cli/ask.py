@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from bot.cli.command import command
 from bot.cli.shared import AsJson, ComparedPolicy, OpenBrowser, Tonpuu, length_of
-from game.errors import ConfigError
-from game.options import flag
+from kit.errors import ConfigError
+from kit.options import flag
 
 if TYPE_CHECKING:
     from bot.config.settings import Config

@@ -1,302 +1,268 @@
-"""Commands that measure."""
+"""`suzaku bench`: how fast each part is."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
+from msgspec import Meta
 
-from bot.cli.command import load_settings
-from bot.cli.options import (
+from bot.cli.command import Given, Setting, command
+from bot.cli.shared import (
     AsJson,
-    BaselineName,
-    ConfigFile,
     CorpusFolder,
     Device,
-    DrawTemperature,
-    LearnerPrecision,
-    NetworkDevice,
-    NetworkPolicyName,
-    Permutations,
     PlayPrecision,
-    Seed,
+    TrainingPrecision,
+    WallSeed,
     Workers,
-    reported,
-    seed_of,
 )
-from bot.cli.training_options import FeatureSet, Precision, Preset, Tower, TrainingSeed
+from kit.options import Count, Seed, flag
 
-bench = typer.Typer(help="Run benchmarks.", no_args_is_help=True)
+if TYPE_CHECKING:
+    import learning.reinforcement.plan
+    import learning.supervised.plan
+    import policies.flow.slots
+    import policies.nets.networks
+    import policies.play.bench
+    from bot.config.settings import Config
 
 
-@bench.command("game")
-@reported
-def measure_game(as_json: AsJson = False, seed: Seed = None) -> int:
+@command()
+def game(*, as_json: AsJson = False, seed: WallSeed = 0) -> int:
     """Measure the speed of the game package.
 
     Measures shanten, the fold of whole games, and table steps compared with the bare engine.
     """
     from bot.measurements import bench_game, print_bench
 
-    return print_bench(bench_game(seed=seed or 0), as_json=as_json)
+    return print_bench(bench_game(seed=seed), as_json=as_json)
 
 
-@bench.command("features")
-@reported
-def measure_features(as_json: AsJson = False, seed: Seed = None) -> int:
+@command()
+def features(*, as_json: AsJson = False, seed: WallSeed = 0) -> int:
     """Measure the speed of the feature encoders.
 
     Reports encodings per second on one core and the time per decision, compared with the engine's own
     encoder.
     """
-    from game.reports import write_report
-    from policies.features.encoding_bench import bench_features
+    from kit.reports import write_report
+    from policies.play.encoding_bench import bench_features
 
-    return write_report(bench_features(seed=seed or 0), as_json=as_json)
+    return write_report(bench_features(seed=seed), as_json=as_json)
 
 
-@bench.command("decision")
-@reported
-def measure_decision(
-    width: Annotated[
-        int | None,
-        typer.Option(help="Measure untrained networks with this many channels.", metavar="NUMBER", min=1),
-    ] = None,
-    depth: Annotated[
-        int | None,
-        typer.Option(help="Measure untrained networks with this many blocks.", metavar="NUMBER", min=1),
-    ] = None,
-    features: Annotated[
-        str | None,
-        typer.Option(
-            help="Measure untrained networks on this feature set: lite-239/1 or suphx-838/1.", metavar="NAME"
-        ),
-    ] = None,
-    tower: Annotated[
-        str | None,
-        typer.Option(
-            help="Measure untrained networks with this tower: residual, pooled or suits.", metavar="NAME"
-        ),
-    ] = None,
-    permutations: Permutations = None,
-    device: Device = None,
-    decisions: Annotated[int, typer.Option(help="Number of decisions.", metavar="NUMBER", min=1)] = 1000,
-    seed: Annotated[int, seed_of("the walls")] = 0,
+@command({"permutations": "decision.permutations", "device": "decision.device"})
+def decision(
+    *,
+    config: Config,
+    untrained: Given[policies.play.bench.UntrainedNetworks],
+    decisions: Count = 1000,
+    seed: WallSeed = 0,
     as_json: AsJson = False,
-    config_file: ConfigFile = None,
 ) -> int:
     """Measure the time per decision.
 
     Asks the configured policy for one decision at a time, as in play, in positions from games of the
-    heuristic. With --tower, --width, --depth or --features it measures networks with random weights instead;
-    the defaults are then suits, 64 channels, 6 blocks and lite-239/1.
+    heuristic. With --tower, --width, --depth or --features it measures networks with random weights instead.
+
+    Args:
+        config: the configuration.
+        untrained: networks to measure.
+        decisions: number of decisions.
+        seed: of the walls.
+        as_json: whether to print JSON.
     """
-    from bot.logs.setup import set_up_logs
-
-    set_up_logs()
-    config = load_settings(config_file, {"decision.permutations": permutations, "decision.device": device})
     from bot.startup.models import compute_of, load, policy_text
-    from game.reports import write_report
-    from policies.decision_bench import bench_decisions, untrained_policy
-    from policies.device import use_one_thread
-    from policies.networks import tower_named
+    from kit.reports import write_report
+    from policies.nets.device import use_one_thread
+    from policies.play.bench import UntrainedNetworks, bench_decisions, untrained_policy
 
-    if width is None and depth is None and features is None and tower is None:
+    if not untrained:
         policy, name = load(config.decision), policy_text(config.decision)
-    else:
-        size = (width or 64, depth or 6, features or "lite-239/1")
-        use_one_thread()
-        where = compute_of(config.decision)
-        name = tower_named(tower or "suits")
-        policy = untrained_policy(*size, config.decision.permutations, tower=name, compute=where)
-        averaged = f"{config.decision.permutations} permutations"
-        name = f"untrained {name} {size[0]}×{size[1]} on {size[2]}, {averaged}, {where.device}"
-    return write_report(bench_decisions(policy, name, count=decisions, seed=seed), as_json=as_json)
+        return write_report(bench_decisions(policy, name, count=decisions, seed=seed), as_json=as_json)
+    use_one_thread()
+    networks, averaging = UntrainedNetworks(**untrained), config.decision.permutations
+    compute = compute_of(config.decision)
+    name = f"{networks}, {averaging} permutations, {compute.device}"
+    networks_policy = untrained_policy(networks, averaging, compute=compute)
+    return write_report(bench_decisions(networks_policy, name, count=decisions, seed=seed), as_json=as_json)
 
 
-@bench.command("adaptation")
-@reported
-def measure_adaptation(
-    playouts: Annotated[
-        int, typer.Option(help="Rounds to play out for a hand.", metavar="NUMBER", min=16)
-    ] = 2000,
-    hands: Annotated[
-        int, typer.Option(help="Hands to time, one after the other.", metavar="NUMBER", min=1)
-    ] = 3,
-    device: Annotated[
-        str | None,
-        typer.Option(
-            help="Device for the process: auto, cpu or cuda; default: adaptation.device.", metavar="DEVICE"
-        ),
-    ] = None,
-    seed: Annotated[int, seed_of("the walls")] = 0,
-    as_json: AsJson = False,
-    config_file: ConfigFile = None,
-) -> int:
+@command(
+    {
+        "playouts": Setting("adaptation.playouts", help="Rounds to play out for a hand; default: 2000."),
+        "device": Setting("adaptation.device", help="Device for the process; default: the configured one."),
+    },
+    fixed={"adaptation.mode": "adapt", "adaptation.playouts": 2000, "adaptation.seconds": 600.0},
+)
+def adaptation(config: Config, *, hands: Count = 3, seed: WallSeed = 0, as_json: AsJson = False) -> int:
     """Measure how soon the policy has adapted to a dealt hand.
 
     The process is the one that thinks beside a game: it takes only processor time that nothing else wants.
-    """
-    changes = {
-        "mode": "adapt",
-        "playouts": playouts,
-        "device": device,
-        "seconds": 600.0,
-    }
-    from bot.logs.setup import set_up_logs
 
-    set_up_logs()
-    config = load_settings(config_file, {f"adaptation.{name}": value for name, value in changes.items()})
+    Args:
+        config: the configuration.
+        hands: hands to time, one after the other.
+        seed: of the walls.
+        as_json: whether to print JSON.
+    """
     from bot.adaptation.bench import bench_adaptation
     from bot.startup.models import thinking_of
-    from game.reports import write_report
+    from kit.reports import write_report
 
     return write_report(bench_adaptation(thinking_of(config), hands, seed), as_json=as_json)
 
 
-@bench.command("loader")
-@reported
-def measure_loader(
-    folder: CorpusFolder,
+@command()
+def loader(
+    *,
+    corpus: CorpusFolder,
     as_json: AsJson = False,
-    slot: Annotated[
-        str, typer.Option(help="Decisions to load: discard, riichi, chi, pon or kan.", metavar="SLOT")
-    ] = "discard",
-    workers: Annotated[
-        int | None,
-        typer.Option("--workers", help="Number of threads; default: one per core.", metavar="NUMBER", min=1),
-    ] = None,
-    samples: Annotated[
-        int | None,
-        typer.Option(help="Stop after about this many samples; default: all.", metavar="NUMBER", min=1),
-    ] = None,
-    seed: Annotated[int, seed_of("the sample order and the tile permutations")] = 0,
+    slot: policies.flow.slots.Slot = "discard",  # type: ignore[assignment]
+    workers: Count | None = None,
+    samples: Count | None = None,
+    seed: Seed = 0,
 ) -> int:
     """Measure the speed of the training data loader.
 
     It folds and encodes decisions of real games, permutes their tiles, and delivers torch tensors.
+
+    Args:
+        corpus: the games.
+        as_json: whether to print JSON.
+        slot: decisions to load.
+        workers: number of threads; default: one per core.
+        samples: stop after about this many samples; default: all.
+        seed: seed of the sample order and the tile permutations.
     """
-    from bot.logs.setup import set_up_logs
-    from learning.samples.loader_bench import bench_loader, print_bench
+    from kit.reports import write_report
+    from learning.samples.loader_bench import bench_loader
 
-    set_up_logs()
-    result = bench_loader(folder, slot, seed=seed, workers=workers, samples=samples)
-    return print_bench(result, as_json=as_json)
+    found = bench_loader(corpus, slot, seed=seed, workers=workers, samples=samples)
+    return write_report(found, as_json=as_json)
 
 
-@bench.command("selfplay")
-@reported
-def measure_selfplay(
-    players: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--player",
-            help="Player to measure, as for `suzaku arena`; may be repeated; default: network, heuristic "
-            "and random.",
-            metavar="PLAYER",
-        ),
-    ] = None,
-    games: Annotated[int, typer.Option(help="Hanchan per measurement.", metavar="NUMBER", min=1)] = 128,
-    tables: Annotated[
-        list[int] | None,
-        typer.Option(
-            help="Tables played at a time in each process; may be repeated; default: 1, 8, 16, 32, 64 and "
-            "128. Several processes are measured with the most.",
-            metavar="NUMBER",
-            min=1,
-        ),
-    ] = None,
+@command()
+def selfplay(
+    *,
+    players: Annotated[list[str], flag("--player")] | None = None,
+    games: Count = 128,
+    tables: list[Count] | None = None,
     workers: Workers = None,
-    device: NetworkDevice = "cpu",
+    device: Device = "cpu",
     precision: PlayPrecision = "auto",
     as_json: AsJson = False,
-    seed: Seed = None,
+    seed: WallSeed = 0,
 ) -> int:
     """Measure the speed of self-play.
 
     Reports hanchan per second by number of concurrent tables and of processes, and where the time goes.
+
+    Args:
+        players: player to measure, as for `suzaku arena`; may be repeated; default: network, heuristic and
+            random.
+        games: hanchan per measurement.
+        tables: tables played at a time in each process; may be repeated; default: 1, 8, 16, 32, 64 and 128.
+            Several processes are measured with the most.
+        workers: number of processes.
+        device: of the networks.
+        precision: of the networks.
+        as_json: whether to print JSON.
+        seed: of all walls.
     """
-    from bot.logs.setup import set_up_logs
-    from game.reports import write_report
-    from game.workers.ordered import default_workers
+    from kit.reports import write_report
+    from kit.workers.ordered import default_workers
     from learning.arena.selfplay_bench import PLAYERS, TABLES, bench_selfplay
     from learning.matches.store import compute_for
 
-    set_up_logs()
-    workers = workers or default_workers()
-    compute = compute_for(None, device, precision)
     found = bench_selfplay(
         players or PLAYERS,
         games=games,
-        workers=workers,
+        workers=workers or default_workers(),
         tables=tables or TABLES,
-        seed=seed or 0,
-        compute=compute,
+        seed=seed,
+        compute=compute_for(None, device, precision),
     )
     return write_report(found, as_json=as_json)
 
 
-@bench.command("training")
-@reported
-def measure_training(
-    folder: CorpusFolder,
-    model: Annotated[
-        str, typer.Option(help="Model to train: discard, riichi, chi, pon or kan.", metavar="NAME")
-    ] = "discard",
-    preset: Preset = "small",
-    tower: Tower = "suits",
-    features: FeatureSet = "",
-    precision: Precision = "auto",
-    seconds: Annotated[
-        float, typer.Option(help="Duration of each slice, in seconds.", metavar="NUMBER", min=0.1)
-    ] = 10.0,
-    seed: TrainingSeed = 0,
+@command()
+def training(
+    *,
+    corpus: CorpusFolder,
+    model: policies.flow.slots.Slot = "discard",  # type: ignore[assignment]
+    preset: learning.supervised.plan.PresetName = "small",
+    tower: policies.nets.networks.TowerName = "suits",
+    features: str = "",
+    precision: TrainingPrecision = "auto",
+    seconds: Annotated[float, Meta(ge=0.1)] = 10.0,
+    seed: Seed = 0,
     as_json: AsJson = False,
 ) -> int:
     """Measure the speed of training.
 
     Measures in turn the loader alone, the network alone, and both together as in a training run.
-    """
-    from bot.logs.setup import set_up_logs
-    from learning.supervised.plan import make_plan
-    from learning.supervised.training_bench import bench_training, print_training
 
-    set_up_logs()
+    Args:
+        corpus: the games.
+        model: model to train.
+        preset: network size.
+        tower: body of the network.
+        features: feature set; default: the model's lite set.
+        precision: of learning.
+        seconds: duration of each slice, in seconds.
+        seed: seed of weights, sample order and tile permutations.
+        as_json: whether to print JSON.
+    """
+    from kit.reports import write_report
+    from learning.supervised.plan import make_plan
+    from learning.supervised.training_bench import bench_training
+
     plan = make_plan(
         model, preset=preset, tower=tower, features=features or None, precision=precision, seed=seed
     )
-    return print_training(bench_training(plan, folder, seconds=seconds), as_json=as_json)
+    return write_report(bench_training(plan, corpus, seconds=seconds), as_json=as_json)
 
 
-@bench.command("rl")
-@reported
-def measure_rl(
-    start: NetworkPolicyName = "phoenix",
-    games: Annotated[int, typer.Option(help="Games in a block.", metavar="NUMBER", min=1)] = 128,
+@command()
+def rl(
+    *,
+    start: str = "phoenix",
+    games: Count = 128,
     workers: Workers = None,
-    baseline: BaselineName = "critic",
-    temperature: DrawTemperature = 1.0,
-    learner_precision: LearnerPrecision = "fp32",
-    device: NetworkDevice = "cpu",
+    baseline: learning.reinforcement.plan.BaselineKind = "critic",
+    temperature: Annotated[float, Meta(ge=0.05, le=100.0)] = 1.0,
+    learner_precision: TrainingPrecision = "fp32",
+    device: Device = "cpu",
     precision: PlayPrecision = "auto",
-    seed: Annotated[int, seed_of("walls and draws")] = 0,
+    seed: Seed = 0,
     as_json: AsJson = False,
 ) -> int:
     """Measure how fast self-play learning is.
 
     Measures how fast actors play, how fast the learner learns, and both at the same time, with one process
     and with several.
+
+    Args:
+        start: policy that plays and learns: network, phoenix, large or a folder of checkpoints.
+        games: games in a block.
+        workers: number of processes.
+        baseline: baseline of the rewards; oracle: of a critic that sees all tiles.
+        temperature: sampling temperature of the discards.
+        learner_precision: of learning.
+        device: of the networks in play.
+        precision: of the networks in play.
+        seed: seed of walls and draws.
+        as_json: whether to print JSON.
     """
-    from bot.logs.setup import set_up_logs
-    from game.workers.ordered import default_workers
+    from kit.reports import write_report
+    from kit.workers.ordered import default_workers
     from learning.matches.store import compute_for
     from learning.reinforcement.plan import make_reinforcement_plan
-    from learning.reinforcement.throughput import bench_rl, print_learning_bench
+    from learning.reinforcement.throughput import bench_rl
     from learning.supervised.plan import training_precision
-    from policies.named import folder_of_named
+    from policies.play.named import folder_of_named
 
-    set_up_logs()
-    compute = compute_for(None, device, precision)
     plan = make_reinforcement_plan(
         block_games=games,
         games=games,
@@ -304,7 +270,7 @@ def measure_rl(
         temperature=temperature,
         seed=seed,
         precision=training_precision(learner_precision),
-        compute=compute,
+        compute=compute_for(None, device, precision),
     )
     found = bench_rl(plan, folder_of_named(start), workers or default_workers())
-    return print_learning_bench(found, as_json=as_json)
+    return write_report(found, as_json=as_json)

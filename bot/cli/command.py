@@ -34,9 +34,9 @@ from typing import (
 
 import docstring_parser
 import msgspec
-from cyclopts import Parameter, Token
+from cyclopts import CoercionError, Parameter, Token
 
-from game.options import FLAG
+from kit.options import SWITCH, extra_of, flag, flag_of
 
 if TYPE_CHECKING:
     from bot.config.settings import Config
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 LARGEST: Final = 2**63 - 1
 _OPTION: Final = inspect.Parameter.KEYWORD_ONLY
 _NO_DEFAULT: Final = inspect.Parameter.empty
-_PLANS: Final = re.compile(r"\b((?:policies|learning|bot)(?:\.[a-z_0-9]+)+)\.[A-Z]")
+_PLANS: Final = re.compile(r"\b((?:policies|replays|learning|bot)(?:\.[a-z_0-9]+)+)\.[A-Z]")
 
 T = TypeVar("T")
 
@@ -87,6 +87,7 @@ class Command:
             name: setting if isinstance(setting, Setting) else Setting(setting)
             for name, setting in settings.items()
         }
+        self.name = run.__name__.replace("_", "-")
         self.__name__, self.__doc__ = run.__name__, _reflowed(run.__doc__ or "")
         self.__annotations__: dict[str, Any] = {}
 
@@ -108,6 +109,7 @@ class Command:
                 given[name] = self._configured(found)
             elif (plan := _plan_of(self._hints[name])) is not None:
                 whole = get_origin(self._hints[name]) is not Given
+                found = _fields_set(plan, found)
                 given[name] = plan(**found) if whole else Given(found)
             else:
                 given |= found
@@ -123,7 +125,7 @@ class Command:
         annotations = {name: str(text) for name, text in self.run.__annotations__.items() if name != "config"}
         for module in _PLANS.findall(" ".join(annotations.values())):
             importlib.import_module(module)
-        packages = {name: sys.modules.get(name) for name in ("policies", "learning", "bot")}
+        packages = {name: sys.modules.get(name) for name in ("policies", "replays", "learning", "bot")}
         names = packages | self.run.__globals__
         return {name: eval(text, names) for name, text in annotations.items()}  # noqa: S307 - our own annotations
 
@@ -191,11 +193,24 @@ def _plan_of(hint: Any) -> type[msgspec.Struct] | None:
 def _of_plan(plan: type[msgspec.Struct], *, optional: bool) -> Iterator[inspect.Parameter]:
     described = _described(plan)
     for field in msgspec.structs.fields(plan):
-        default = field.default
-        if field.required:
-            default = None if optional else _NO_DEFAULT
-        if _flag_of(field.name, field.type):
-            yield _option(field.name, field.type, default, described.get(field.name, ""))
+        hint, default = field.type, _NO_DEFAULT if field.required else field.default
+        if field.required and optional:
+            hint, default = Union[hint, None], None  # noqa: UP007 - the option may be left out
+        name = flag_of(field.name, hint)
+        if switch := extra_of(hint).get(SWITCH):
+            yield _option(field.name, Annotated[bool, flag(name)], False, switch.help)
+        elif name and _plan_of(field.type) is None:
+            yield _option(field.name, hint, default, described.get(field.name, ""))
+
+
+def _fields_set(plan: type[msgspec.Struct], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that options set: a switch sets another value, or nothing."""
+    switches = {field.name: extra_of(field.type).get(SWITCH) for field in msgspec.structs.fields(plan)}
+    return {
+        name: value if (switch := switches[name]) is None else switch.value
+        for name, value in given.items()
+        if switches[name] is None or value
+    }
 
 
 def _option(
@@ -214,24 +229,17 @@ def _option(
     plain, marks = _unwrapped(hint)
     repeated = get_origin(_without_none(plain)) in (list, tuple)
     shown = Parameter(
-        name=_flag_of(name, hint) if kind is _OPTION else name.upper(),
+        name=flag_of(name, hint) if kind is _OPTION else name.upper(),
         help=help_text or None,
         negative=() if repeated or default is False else None,
-        show_default=_shown
-        if default not in (None, False, (), "") and "default:" not in help_text
-        else False,
+        show_default=_shown if _is_shown(default) and "default:" not in help_text else False,
         converter=_converter(plain, marks),
         allow_repeating=True,
+        json_list=False,  # a file may be called [E1].xml
     )
     own = [mark for mark in marks if isinstance(mark, Parameter)]
     annotation = Annotated[plain, shown, *own]  # type: ignore[valid-type]
     return inspect.Parameter(name, kind, default=default, annotation=annotation)
-
-
-def _flag_of(name: str, hint: Any) -> str:
-    """The flag of a field, "" for none."""
-    extras = [mark.extra or {} for mark in _unwrapped(hint)[1] if isinstance(mark, msgspec.Meta)]
-    return next((str(extra[FLAG]) for extra in extras if FLAG in extra), f"--{name.replace('_', '-')}")
 
 
 def _unwrapped(hint: Any) -> tuple[Any, list[Any]]:
@@ -265,10 +273,18 @@ def _converter(plain: Any, marks: Sequence[Any]) -> Callable[[Any, Sequence[Toke
         return None
 
     def convert(_: Any, tokens: Sequence[Token]) -> Any:
-        values = [readers[0](token.value) for token in tokens]
+        values = [_read(readers[0], token) for token in tokens]
         return get_origin(hint)(values) if item is not hint else values[0]
 
     return convert
+
+
+def _read(reader: Callable[[str], Any], token: Token) -> Any:
+    try:
+        return reader(token.value)
+    except ValueError as error:
+        # else the message names the option only where it has a single word
+        raise CoercionError(msg=str(error), token=token) from error
 
 
 def _number(kind: type[int] | type[float], bounds: Sequence[msgspec.Meta], text: str) -> float:
@@ -290,6 +306,10 @@ def _number(kind: type[int] | type[float], bounds: Sequence[msgspec.Meta], text:
     if not possible or any(number < bound for bound in least) or any(number > bound for bound in most):
         raise ValueError(f"found {text!r}, expected {expected}")
     return number
+
+
+def _is_shown(default: Any) -> bool:
+    return default is not None and default is not False and default not in ((), "")
 
 
 def _shown(default: Any) -> str:

@@ -26,6 +26,6 @@ def dashboard(config: Config) -> int:
 
     It runs until Ctrl-C. `suzaku play --dashboard` also shows the running game.
     """
-    from bot.dashboard.command import show_past
+    from bot.dashboard.server import show_past
 
     return show_past(config, os.environ)

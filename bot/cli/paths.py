@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final, NoReturn
 
-from game.files import expand_home
+from kit.files import expand_home
 
 _SHOWN: Final = 100
 """Characters of a path that a message repeats."""

@@ -1,64 +1,37 @@
-"""The command that plays training games."""
+"""`suzaku selfplay`: games to learn from."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
-import typer
-
-from bot.cli.options import (
+from bot.cli.command import Given, command
+from bot.cli.shared import (
+    ANSWER_S,
     AnswerTimeout,
     AsJson,
-    NetworkDevice,
+    Device,
+    OutputFolder,
     PlayPrecision,
     Ray,
-    Tonpuu,
-    WallSeed,
     Workers,
-    check_ray,
-    reported,
 )
-from bot.cli.paths import output_folder
+from kit.options import Count
 
-NumberOfGames: TypeAlias = Annotated[int, typer.Option(help="Number of games.", metavar="NUMBER", min=1)]
-RunFolder: TypeAlias = Annotated[
-    Path,
-    typer.Option(
-        "--out",
-        help="Folder for results and records. A stopped run resumes there; a finished run continues if "
-        "--games is larger.",
-        metavar="FOLDER",
-        parser=output_folder,
-    ),
-]
-Players: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="One player for all seats, or four separated by commas, each as for `suzaku arena`; "
-        "default: the included networks. If an engine's command contains commas, repeat --players for "
-        "each player instead.",
-        metavar="PLAYER,…",
-    ),
-]
-RecordFormat: TypeAlias = Annotated[
-    Literal["mjlog", "mjai"],
-    typer.Option("--format", help="Format of the records.", metavar="mjlog|mjai"),
-]
+if TYPE_CHECKING:
+    import learning.selfplay
 
 
-@reported
+@command()
 def selfplay(
-    games: NumberOfGames,
-    out: RunFolder,
-    players: Players = None,
-    seed: WallSeed = 0,
-    tonpuu: Tonpuu = False,
-    form: RecordFormat = "mjlog",
-    answer_timeout: AnswerTimeout = 10.0,
+    given: Given[learning.selfplay.SelfPlay],
+    *,
+    games: Count,
+    out: OutputFolder,
+    players: list[str] | None = None,
+    answer_timeout: AnswerTimeout = ANSWER_S,
     workers: Workers = None,
     ray: Ray = None,
-    device: NetworkDevice = "cpu",
+    device: Device = "cpu",
     precision: PlayPrecision = "auto",
     as_json: AsJson = False,
 ) -> int:
@@ -66,25 +39,34 @@ def selfplay(
 
     Every game has its own walls, and the seating rotates through every order. `suzaku corpus build` reads the
     records.
-    """
-    check_ray(ray)
-    from bot.logs.setup import set_up_logs
-    from bot.startup.warm import warm_up_visibly
-    from learning import selfplay as playing
 
-    set_up_logs()
-    return playing.selfplay(
-        players or ["network"],
-        out,
+    Args:
+        given: the games.
+        games: number of games.
+        out: folder for results and records. A stopped run resumes there; a finished run continues if --games
+            is larger.
+        players: one player for all seats, or four separated by commas, each as for `suzaku arena`; default:
+            the included networks. If an engine's command contains commas, repeat --players for each player
+            instead.
+        answer_timeout: of external engines.
+        workers: processes.
+        ray: address of a cluster.
+        device: of the networks.
+        precision: of the networks.
+        as_json: whether to print JSON.
+    """
+    from bot.startup.warm import warm_up_visibly
+    from learning.matches.players import tables_for
+    from learning.matches.store import compute_for, tables_in
+    from learning.selfplay import SelfPlay, play, players_of
+
+    four = players_of(players or ["network"], answer_timeout)
+    plan = SelfPlay(
+        players=four,
         games=games,
-        seed=seed,
-        length="tonpuu" if tonpuu else "hanchan",
-        form=form,
-        answer_timeout_s=answer_timeout,
-        workers=workers,
-        ray=ray,
-        device=device,
-        precision=precision,
-        as_json=as_json,
-        prepare=warm_up_visibly,
+        tables=tables_in(out) or tables_for(*four),
+        compute=compute_for(out, device, precision),
+        **given,
     )
+    warm_up_visibly()
+    return play(plan, out, workers=workers, ray=ray, as_json=as_json)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from cyclopts import Parameter
 from msgspec import Meta
 
 from bot.cli.command import Setting
 from bot.cli.paths import existing_folder, existing_path, output_file, output_folder
-from game.options import Count, Seed, flag
+from kit.options import Count, Seed, flag
 
 if TYPE_CHECKING:
-    from game.settlement import GameLength
+    from game.scoring.settlement import GameLength
 
 ExistingFolder: TypeAlias = Annotated[Path, existing_folder]
 ExistingPath: TypeAlias = Annotated[Path, existing_path]
@@ -23,12 +23,20 @@ OutputFile: TypeAlias = Annotated[Path, output_file]
 
 def _ray_address(text: str) -> str:
     """The address of a Ray cluster; that Ray is missing is said at once, not after minutes of preparation."""
-    from game.distribution import require
+    from kit.distribution import require
 
     require("ray", "--ray")
     return text
 
 
+def _source(text: str) -> str:
+    """A source of records, - for stdin; cyclopts takes no word with a hyphen for an argument by default."""
+    if text.startswith("-") and text != "-":
+        raise ValueError(f"no such option: {text}")
+    return text
+
+
+Source: TypeAlias = Annotated[str, _source, Parameter(allow_leading_hyphen=True)]
 AsJson: TypeAlias = Annotated[bool, flag("--json"), Parameter(help="Print the result as one JSON object.")]
 Workers: TypeAlias = Annotated[Count | None, Parameter(help="Number of processes; default: one per core.")]
 Ray: TypeAlias = Annotated[
@@ -41,12 +49,15 @@ Ray: TypeAlias = Annotated[
 Records: TypeAlias = Annotated[
     list[ExistingPath],
     Parameter(
-        name="PATH",
+        name="PATH...",
         help="Records (mjlog or mjai, also gzipped), folders of records, or shards (.jsonl.zst).",
     ),
 ]
 CorpusFolder: TypeAlias = Annotated[
     ExistingFolder, Parameter(help="Folder of a corpus made by `suzaku corpus build`.")
+]
+OfficialAi: TypeAlias = Annotated[
+    bool | None, Parameter(help="Only official AI accounts, or only people.", negative="--people")
 ]
 Device: TypeAlias = Annotated[str, Parameter(help="Device for the networks: auto, cpu or cuda.")]
 PlayPrecision: TypeAlias = Annotated[
@@ -55,6 +66,10 @@ PlayPrecision: TypeAlias = Annotated[
         help="Numeric precision of the networks: auto, int8, bf16 or fp32; auto is the fastest on this "
         "machine, or what a run in --out began with."
     ),
+]
+TrainingPrecision: TypeAlias = Annotated[
+    Literal["auto", "bf16", "fp32"],
+    Parameter(help="Numeric precision of learning; auto is bf16 where it is fast."),
 ]
 ComparedPolicy: TypeAlias = Annotated[
     str,

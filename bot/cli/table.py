@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from bot.cli.command import Given, Setting, command
 from bot.cli.shared import ANSWER_S, LOGS, RECORDS, AnswerTimeout, OpenBrowser, Tonpuu, length_of
-from game.errors import ConfigError
+from kit.errors import ConfigError
 
 if TYPE_CHECKING:
     import bot.table.plan

@@ -28,10 +28,10 @@ from bot.tenhou.gate import (
     parse_url,
 )
 from bot.tenhou.names import NAME_LENGTH, is_guest_name
-from game.errors import ConfigError
-from game.files import expand_home
-from game.settlement import RewardKind
-from policies.included import INCLUDED
+from game.scoring.settlement import RewardKind
+from kit.errors import ConfigError
+from kit.files import expand_home
+from policies.play.included import INCLUDED
 
 DEFAULT_FILE: Final = Path("config.yaml")
 GUEST: Final = "NoName"

@@ -23,7 +23,7 @@ from bot.dashboard.past import as_json, games_shown, replay_of
 from bot.dashboard.pump import About
 from bot.dashboard.sockets import BrowserSockets
 from bot.logs.redaction import clean_text
-from game.errors import ReplayError
+from kit.errors import ReplayError
 
 OWN: Final = files("bot.dashboard") / "web"
 PAGES: Final = ("live.js", "past.js", "replay.js")

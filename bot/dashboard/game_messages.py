@@ -17,16 +17,16 @@ import structlog
 from bot.dashboard.feed import Began, HandsGuessed
 from bot.dashboard.guesses import HandQuestion
 from bot.logs.redaction import REDACTOR
-from game.errors import BotError
 from game.events import DrawnRound, EndGame, Four, GameEvent, StartGame, StartRound, Win
 from game.rules import legal_actions
-from game.settlement import GameLength, placements
+from game.scoring.settlement import GameLength, placements
 from game.state import apply, clone, new_round
-from replays.mjai import render
+from kit.errors import BotError
+from replays.mjai.lines import render
 from replays.record import JAPAN, DecisionRecord, Names, shown_time
+from replays.review.asking import played_decision
 from replays.review.moments import Dealt, Moment
 from replays.review.notes import Notes
-from replays.review.played import played_decision
 from replays.review.rounds import rounds_of
 from replays.review.schema import ReviewRound
 

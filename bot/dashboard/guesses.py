@@ -9,7 +9,7 @@ import numpy as np
 import structlog
 
 from bot.dashboard.feed import HandsGuessed
-from game.workers.child import STARTS, Child, Line
+from kit.workers.child import STARTS, Child, Line
 from replays.review.candidate_hands import load_finder
 
 log = structlog.get_logger(__name__)
@@ -81,13 +81,13 @@ class HandGuesses:
 
 
 def serve(line: Line, count: int) -> None:
-    """Answer the newest question, again and again; the life of a `game.workers.child.Child`.
+    """Answer the newest question, again and again; the life of a `kit.workers.child.Child`.
 
     Args:
         line: to the program.
         count: hands of each opponent, by each model.
     """
-    from policies.device import use_one_thread  # noqa: PLC0415 - it imports torch, for this process only
+    from policies.nets.device import use_one_thread  # noqa: PLC0415 - it imports torch, for this process only
 
     use_one_thread()
     find = load_finder(count)

@@ -13,13 +13,13 @@ import msgspec
 from bot.dashboard.game_messages import GameHeader, GameMessages, Message
 from bot.dashboard.session import ladder, standing
 from bot.logs.redaction import REDACTOR
-from game.errors import ReplayError
 from game.events import Four
+from kit.errors import ReplayError
 from replays.formats import read_game
-from replays.index import GameEntry, games
-from replays.library import RECORD_SUFFIX, readable_beside
 from replays.record import DecisionRecord, check_game_id, started
 from replays.review.report import known_hands, length_of
+from replays.store.index import GameEntry, games
+from replays.store.library import RECORD_SUFFIX, readable_beside
 
 
 def games_shown(folder: Path, program: str) -> dict[str, Any]:

@@ -23,6 +23,25 @@ from bot.dashboard.pump import About, Pump
 from bot.dashboard.serving import PagePort, serving, token_of
 from bot.dashboard.show import Show
 from bot.dashboard.sockets import BrowserSockets
+from kit.distribution import program_name
+
+EXIT_DONE: Final = 0
+EXIT_FAILED: Final = 1
+
+
+def show_past(config: Config, environment: Mapping[str, str]) -> int:
+    """Serve until Ctrl-C; return the exit code.
+
+    Raises:
+        ConfigError: the server cannot listen on the configured address.
+    """
+    with open_dashboard(config, environment, About(program=program_name()), None) as dashboard:
+        try:
+            dashboard.wait()
+        except KeyboardInterrupt:
+            return EXIT_DONE
+    return EXIT_FAILED
+
 
 FAREWELL_S: Final = 1.5
 """Time at the end of a run for browsers to receive the last messages."""

@@ -27,7 +27,7 @@ from bot.dashboard.connections import (
     SeldomLogged,
 )
 from bot.logs.redaction import REDACTOR
-from game.errors import ConfigError
+from kit.errors import ConfigError
 
 LEAST_TOKEN: Final = 16
 SEND_BUFFER: Final = 256 * 1024

@@ -15,8 +15,8 @@ from bot.dashboard.feed import Began, DecisionSent, Finished, LineState
 from bot.player.tally import DecisionTally
 from bot.terminal.result import decisions_of
 from game.events import Four
-from game.ladder import climb_from, stable_rank
-from game.settlement import GameLength
+from game.ranking import climb_from, stable_rank
+from game.scoring.settlement import GameLength
 from replays.standing import AdaptationStanding
 
 LISTED: Final = 200
@@ -104,10 +104,14 @@ def standing(places: list[int]) -> dict[str, Any]:
     }
 
 
+LADDER_GAMES: Final = 50
+"""From fewer games an expected rank says nothing: two first places would be a tenhoui."""
+
+
 @lru_cache(maxsize=64)
 def ladder(places: Four, length: GameLength) -> dict[str, Any] | None:
-    """The expected position of players with these places on Tenhou's ladder; None before the first game."""
-    if not any(places):
+    """The expected position on Tenhou's ladder; None for fewer than `LADDER_GAMES` games."""
+    if sum(places) < LADDER_GAMES:
         return None
     climbed = climb_from(places, length)
     return {

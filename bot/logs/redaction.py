@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import unquote
 
-from game.text import clean_text
+from kit.text import clean_text
 
 __all__ = ["REDACTED", "REDACTOR", "Redactor", "clean_text", "redact"]
 

@@ -15,22 +15,24 @@ import numpy as np
 import structlog
 
 from game.actions import Action, ActionKind
-from game.errors import ReplayFormatError
 from game.events import Riichi
 from game.observation import Observation
 from game.rules import legal_actions
-from game.settlement import START_SCORE, GameLength
+from game.scoring.settlement import START_SCORE, GameLength
 from game.state import apply, clone
 from game.tiles import TILES, mjai_text
-from policies.decision import PolicyGuard
-from policies.slots import Policy
-from replays.mjai import Message
-from replays.mjai_meta import write_meta
-from replays.mjai_reader import SILENT, MjaiReader
-from replays.mjai_seat import NONE, write_action
+from kit.errors import ReplayFormatError
+from policies.flow.slots import Policy
+from policies.heuristic.player import HeuristicPolicy
+from policies.play.decision import decide
+from replays.mjai.lines import Message
+from replays.mjai.meta import write_meta
+from replays.mjai.reader import SILENT, MjaiReader
+from replays.mjai.seat import NONE, write_action
 from replays.review.moments import ASIDES
 
 _NO_PLAYER: Final = -1
+_JOIN: Final = {"type": "join", "name": "Suzaku", "room": "default"}
 _START_SCORES: Final = (START_SCORE,) * 4
 """Used until a message states the scores; the original mjai sends them on every change, not in the deal."""
 _FACES: Final = frozenset(mjai_text(tile) for tile in range(TILES))
@@ -48,7 +50,7 @@ class EngineSettings(msgspec.Struct, frozen=True):
         player: our number, 0 to 3, if ``start_game`` has no ``id``; None if it always has one.
         failures: number of failed decisions after which the rules play the rest of the game.
         riichi_at_once: send riichi and its discard in one answer.
-        meta: add probabilities, shanten and the legal actions to each answer (`replays.mjai_meta`).
+        meta: add probabilities, shanten and the legal actions to each answer (`replays.mjai.meta`).
     """
 
     length: GameLength = "hanchan"
@@ -76,12 +78,15 @@ class MjaiEngine:
 
     def __init__(self, policy: Policy, settings: EngineSettings | None = None) -> None:
         self._settings = settings or EngineSettings()
-        self._guard = PolicyGuard(policy, self._settings.failures)
+        self._policy = policy
+        self._faults = 0
         self._reader = MjaiReader()
         self._player = _NO_PLAYER if self._settings.player is None else self._settings.player
         self._round = _RoundState.NONE
         self._asked = False
         self._scores: object = _START_SCORES
+        self.greeted = False
+        """Whether a server said hello: that of the first mjai, which waits for an answer to every line."""
 
     def receive(self, messages: Sequence[object]) -> list[Message]:
         """Process messages, and decide if our seat has a choice. Never raises.
@@ -94,8 +99,11 @@ class MjaiEngine:
 
         Returns:
             The answer: one action; ``none`` for a pass or after an invalid message; riichi with its discard
-            if ``riichi_at_once``; empty if there was no choice.
+            if ``riichi_at_once``; ``join`` to a server's ``hello``; empty if there was no choice.
         """
+        if messages and isinstance(messages[0], Mapping) and messages[0].get("type") == "hello":
+            self.greeted = True
+            return [dict(_JOIN)]
         self._asked = False
         understood = True
         for message in messages:
@@ -144,7 +152,7 @@ class MjaiEngine:
 
     def _start_game(self, message: Mapping[str, Any]) -> None:
         self._round = _RoundState.NONE
-        self._guard.new_game()
+        self._faults = 0
         self._scores = message.get("scores", _START_SCORES)
         player = message.get("id", self._settings.player)
         if player not in range(4) or isinstance(player, bool):
@@ -198,7 +206,9 @@ class MjaiEngine:
         if not legal:
             return None
         observation = Observation(state, self._player, tuple(legal), self._settings.length)
-        decision = self._guard.decide(observation)
+        failed = self._faults >= self._settings.failures
+        decision = decide(observation, HeuristicPolicy() if failed else self._policy)
+        self._faults += decision.source == "fallback"
         log.info(
             "decision.made",
             round=int(state["round_index"]),

@@ -18,9 +18,9 @@ from bot.config.settings import Config
 from bot.mjai.engine import EngineSettings, MjaiEngine
 from bot.startup.models import load
 from bot.startup.warm import warm_up_visibly
-from game.errors import ReplayError, ReplayFormatError, ReplayTooLarge
-from replays.mjai import Message
-from replays.mjai_seat import NONE
+from kit.errors import ReplayError, ReplayFormatError, ReplayTooLarge
+from replays.mjai.lines import Message
+from replays.mjai.seat import NONE
 
 MAX_LINE: Final = 1 << 20
 """Bytes per line; an array of all events of a round takes some tens of thousands."""
@@ -68,7 +68,8 @@ def converse(
     """Answer line by line until the source ends; empty lines are skipped."""
     for line in _lines(source):
         said, is_array = _answer(engine, line)
-        if not said and (answers == "every" or (answers == "auto" and is_array)):
+        waits = answers == "every" or (answers == "auto" and (is_array or engine.greeted))
+        if not said and waits:
             said = [dict(NONE)]
         if said:
             out.write(json.dumps(said if arrays else said[0], separators=(",", ":")) + "\n")

@@ -15,7 +15,7 @@ from bot.records.keeping import RecordKeeper, closing_text
 from bot.startup.warm import warm_up_visibly
 from bot.tenhou.lobby import Lobby, LobbySettings
 from bot.terminal.result import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
-from game.errors import ConfigError
+from kit.errors import ConfigError
 
 log = structlog.get_logger(__name__)
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from game.errors import ConfigError
+from kit.errors import ConfigError
 
 
 def hashed_name(secret: str) -> str:

@@ -15,8 +15,8 @@ from typing import Final
 import structlog
 
 from bot.play.lock import hashed_name, lock_file
-from game.errors import ConfigError
-from game.files import replace_file
+from kit.errors import ConfigError
+from kit.files import replace_file
 
 SLOTS: Final = 16
 """Guests that can play concurrently from one user account of this machine."""

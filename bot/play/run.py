@@ -19,15 +19,14 @@ from bot.config.settings import Config, login_name
 from bot.dashboard.feed import Adapting, DecisionSent, Feed, LineStateChanged
 from bot.logs.redaction import REDACTOR, clean_text, redact
 from bot.logs.setup import hidden
-from bot.play.lobby import local_lobby
+from bot.play.lobby import local_lobby, port_text
 from bot.play.lock import id_lock
-from bot.play.plan import plan_text
 from bot.play.resume_store import ResumeStore, resume_store
 from bot.play.stopping import signals_call
 from bot.player.clock import Clock, MonotonicClock
 from bot.player.seat_player import PlayerSettings, SeatPlayer
 from bot.records.keeping import RecordKeeper, closing_text
-from bot.startup.models import PolicyLoader, thoughts_of
+from bot.startup.models import PolicyLoader, policy_text, thoughts_of
 from bot.startup.warm import warm_up_visibly
 from bot.tenhou.client import ClientSettings, Direction, Hooks, TenhouClient
 from bot.tenhou.client.journal import Journal
@@ -46,16 +45,38 @@ from bot.terminal.result import (
     result_text,
 )
 from bot.traffic.capture import Capture
-from game.errors import ConfigError, TransportError
-from game.reports import write_report
-from policies.decision import Decision
-from policies.slots import Policy
-from replays.library import Closing
+from kit.errors import ConfigError, TransportError
+from kit.reports import write_report
+from policies.flow.slots import Policy
+from policies.play.decision import Decision
 from replays.record import DecisionRecord
 from replays.standing import AdaptationStanding
+from replays.store.library import Closing
 
 if TYPE_CHECKING:
     from bot.adaptation.thoughts import Thoughts
+
+
+def plan_text(config: Config) -> str:
+    """A summary of what `suzaku play` would do."""
+    where = {
+        "tenhou": f"Tenhou ({', '.join(config.tenhou.hosts)})",
+        "local": config.local.url or f"the built-in lobby, {port_text(config)}",
+    }[config.play.server]
+    name = config.local.name if config.play.server == "local" else ""
+    login = f"the id in ${config.server.user_id_env}" if config.server.user_id_env else name or "a guest"
+    return "\n".join(
+        [
+            f"would play {config.play.games} game{'s' if config.play.games > 1 else ''} on {where}",
+            f"  lobby {config.server.lobby}, type {config.server.type} ({config.game_type}), as {login}",
+            f"  {config.pace} pace, {config.decision.budget_ms} ms per decision",
+            f"  decisions by {policy_text(config.decision)}",
+            f"  records to {config.records.folder}"
+            + (f", frames to {config.records.capture}" if config.records.capture else ""),
+            *([f"  dashboard on {config.dashboard.host}"] if config.dashboard.enabled else []),
+        ]
+    )
+
 
 AT_HOME: Final = Waits(first_s=0.5, growth=2.0, longest_s=4.0, tries=0)
 """Waits for a local lobby: retries disturb no other users, and a lobby starts in seconds or not at all."""
@@ -357,7 +378,7 @@ def _dashboard(config: Config, environment: Mapping[str, str]) -> Iterator[Feed 
     # imports the web server and the review of games, needed only with a dashboard
     from bot.dashboard.pump import About  # noqa: PLC0415
     from bot.dashboard.server import open_dashboard  # noqa: PLC0415
-    from game.distribution import program_name  # noqa: PLC0415
+    from kit.distribution import program_name  # noqa: PLC0415
 
     about = About(
         program=program_name(),

@@ -15,11 +15,11 @@ from bot.player.decision_maker import JOIN_S, DecisionMaker, SeatPrompt
 from bot.player.pace import Pace, Uniform, action_delay_s
 from bot.player.tally import DecisionTally
 from game.actions import Action, ActionKind
-from game.errors import LocalProtocolError
 from game.events import GameEvent
 from game.observation import Observation
-from policies.decision import Decision
-from policies.slots import Policy
+from kit.errors import LocalProtocolError
+from policies.flow.slots import Policy
+from policies.play.decision import Decision
 from replays.record import DecisionRecord
 
 log = structlog.get_logger(__name__)

@@ -6,7 +6,7 @@ from array import array
 
 import numpy as np
 
-from policies.decision import Decision
+from policies.play.decision import Decision
 
 
 class DecisionTally:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from bot.records.sources import full_source, load
-from game.errors import ConfigError, ReplayError
-from game.files import replace_file
+from kit.errors import ConfigError, ReplayError
+from kit.files import replace_file
 from replays.formats import (
     FORMATS,
     LOSSES,
@@ -28,7 +28,7 @@ _SUFFIXES: Final[dict[Format, str]] = {
 _STDOUT: Final = "-"
 
 
-def convert(source: str, out: str, to: str | None) -> int:
+def convert(source: str, out: str, to: Format | None) -> int:
     """Read a record and write it in another format.
 
     Args:
@@ -40,7 +40,9 @@ def convert(source: str, out: str, to: str | None) -> int:
         ConfigError: the format to write is not given.
         ReplayError: the record cannot be read, or cannot be written in this format.
     """
-    form = _format(out, to)
+    form = to or format_of_name(out)
+    if form is None:
+        raise ConfigError(f"{out}: the suffix matches no format; add --to {'|'.join(FORMATS)}")
     record = load(full_source(source)).record
     text = write_game(record, form)
     if out == _STDOUT:
@@ -52,15 +54,6 @@ def convert(source: str, out: str, to: str | None) -> int:
     if form in LOSSES:
         sys.stderr.write(f"note: {form} does not keep {LOSSES[form]}\n")
     return 0
-
-
-def _format(out: str, to: str | None) -> Format:
-    found = next((form for form in FORMATS if form == to), None) if to else format_of_name(out)
-    if to and found is None:
-        raise ConfigError(f"--to: found {to!r}, expected one of {', '.join(FORMATS)}")
-    if found is None:
-        raise ConfigError(f"{out}: the suffix matches no format; add --to {'|'.join(FORMATS)}")
-    return found
 
 
 def _target(out: str, record: GameRecord, form: Format) -> Path:

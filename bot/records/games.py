@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,32 +11,25 @@ import msgspec
 
 from bot.logs.redaction import clean_text
 from bot.tenhou.game_types import describe
-from game.errors import ConfigError
-from game.reports import write_json
-from replays.index import GameEntry, chosen, games
+from kit.reports import write_json
+from replays.store.index import GameChoice, GameEntry, games
 
 _DATE_WIDTH: Final = len("2026-01-02 03:00 JST")
 
 
-def list_games(
-    folder: Path, *, player: str | None, since: str | None, placement: int | None, as_json: bool
-) -> int:
+def list_games(folder: Path, choice: GameChoice, *, as_json: bool) -> int:
     """Print the games of a library.
 
     Args:
         folder: folder of the records.
-        player: only games of the player with this name, seen from that player's seat.
-        since: a day such as ``2026-01-31``; only games from this day on.
-        placement: only games in which that player, or by default the bot, finished in this place.
+        choice: which games.
         as_json: print one JSON object.
 
     Raises:
-        ConfigError: ``since`` is not a date.
         ReplayError: the folder cannot be read.
     """
-    day = _day(since)
     entries, problems = games(folder)
-    listed = list(chosen(entries, player=player or "", since=day, placement=placement))
+    listed = list(choice.of(entries))
     if as_json:
         write_json({"games": [_as_json(entry) for entry in listed], "unreadable": problems})
     else:
@@ -78,12 +70,3 @@ def _as_json(entry: GameEntry) -> dict[str, Any]:
     shown["placement"] = entry.placement
     shown["opponents"] = list(entry.opponents)
     return shown
-
-
-def _day(text: str | None) -> date | None:
-    if text is None:
-        return None
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise ConfigError(f"--since: found {text!r}, expected a day such as 2026-01-31") from None

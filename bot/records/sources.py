@@ -12,14 +12,23 @@ import msgspec
 
 from bot.logs.redaction import clean_text
 from bot.tenhou.links import fetched, full_link, parse_link, viewed_player
-from game.errors import ReplayError, ReplayTooLarge
-from game.jit import cache_folder
 from game.two_player.log import BEGINNING as DUEL
-from replays.formats import MAX_FILE, SUFFIXES, Format, format_of, id_in_name, parse, read_file, read_game
-from replays.index import INDEX_FILE
-from replays.library import DECISIONS_SUFFIX, RECORD_SUFFIX, decisions_beside, record_file
+from kit.errors import ReplayError, ReplayTooLarge
+from kit.jit import cache_folder
+from replays.formats import (
+    MAX_FILE,
+    SUFFIXES,
+    SourceFormat,
+    format_of,
+    id_in_name,
+    parse,
+    read_file,
+    read_game,
+)
 from replays.record import GameRecord
-from replays.tenhou6 import is_link
+from replays.store.index import INDEX_FILE
+from replays.store.library import DECISIONS_SUFFIX, RECORD_SUFFIX, decisions_beside, record_file
+from replays.tenhou6.reader import is_link
 
 STDIN: Final = "-"
 
@@ -45,7 +54,7 @@ class LoadedRecord(NamedTuple):
 
     record: GameRecord
     name: str
-    source: Format
+    source: SourceFormat
     player: int | None
 
 

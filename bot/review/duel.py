@@ -9,9 +9,9 @@ import msgspec
 
 from bot.logs.redaction import clean_text
 from bot.records.sources import STDIN, shown
-from bot.review.one import put
-from game.errors import ConfigError, ReplayError
+from bot.review.one import ReviewPlan, put
 from game.two_player.log import BEGINNING, DuelLog, parse_log
+from kit.errors import ConfigError, ReplayError
 from replays.formats import read_file
 from replays.viewer.page import duel_page
 
@@ -67,17 +67,17 @@ def review_duel(log: DuelLog, name: str, folder: Path | None, *, to_json: bool) 
     return 0
 
 
-def check_options(*, seat: int | None, player: str, compares: bool, all_seats: bool) -> None:
+def check_options(plan: ReviewPlan, *, compares: bool) -> None:
     """Refuse options of a review that mean nothing for a duel.
 
     Raises:
         ConfigError: one of them was given.
     """
     options = (
-        ("--seat", seat is not None),
-        ("--player", player),
+        ("--seat", plan.seat is not None),
+        ("--player", plan.player),
         ("--compare", compares),
-        ("--all-seats", all_seats),
+        ("--all-seats", plan.all_seats),
     )
     for option, given in options:
         if given:

@@ -13,10 +13,20 @@ import msgspec
 
 from bot.logs.redaction import clean_text
 from bot.records.sources import STDIN, LoadedRecord, is_folder, load, records_in, shown
-from bot.review.one import file_name, put, reason_of, reviewed, write_review
-from bot.review.source import NotThereError, PlayerUnsaidError, Wanted, known_players, player_of
+from bot.review.one import (
+    NotThereError,
+    PlayerUnsaidError,
+    ReviewPlan,
+    file_name,
+    known_players,
+    player_of,
+    put,
+    reason_of,
+    reviewed,
+    write_review,
+)
 from bot.review.text import index_text
-from game.errors import ModelError, ReplayError, ReplayFormatError, ReplayTooLarge
+from kit.errors import ModelError, ReplayError, ReplayFormatError, ReplayTooLarge
 from replays.review.index import index_of, made_entry
 from replays.review.report import Reviewer, as_json
 from replays.review.schema import IndexEntry, Review, ReviewIndex, Skipped
@@ -36,11 +46,11 @@ class _ReviewCollector:
 
     Args:
         reviewer: makes the reviews.
-        wanted: whose decisions, and options of the report.
+        plan: whose decisions, and options of the report.
         out: folder for the results, None to write none.
     """
 
-    def __init__(self, reviewer: Reviewer, wanted: Wanted, out: Path | None) -> None:
+    def __init__(self, reviewer: Reviewer, plan: ReviewPlan, out: Path | None) -> None:
         self.entries: list[IndexEntry] = []
         self.skipped: list[Skipped] = []
         self.told: list[str] = []
@@ -50,7 +60,7 @@ class _ReviewCollector:
         """For each player, the number of their games in which nothing specifies whom to review."""
         self.unsaid_games = 0
         self._reviewer = reviewer
-        self._wanted = wanted
+        self._plan = plan
         self._out = out
         self._tallies: list[PlayerTally] = []
         self._names: set[str] = set()
@@ -59,15 +69,15 @@ class _ReviewCollector:
 
     def add(self, number: int, item: Item) -> None:
         """Review one record, or note why it cannot be reviewed."""
-        name = f"record {number}" if self._wanted.anonymous else item.name
+        name = f"record {number}" if self._plan.anonymous else item.name
         try:
             loaded = load(item.source)
-            made = reviewed(self._reviewer, loaded, self._player(loaded), self._wanted)
+            made = reviewed(self._reviewer, loaded, self._player(loaded), self._plan)
         except NotThereError:
             return
         except (ReplayError, ModelError) as exc:
             reason = clean_text(reason_of(exc, item.source))
-            self._skip(name, _without_words(exc) if self._wanted.anonymous else reason, item, reason)
+            self._skip(name, _without_words(exc) if self._plan.anonymous else reason, item, reason)
             self.failed += 1
             return
         game = made.player, _course(made)
@@ -80,14 +90,14 @@ class _ReviewCollector:
 
     def _player(self, loaded: LoadedRecord) -> int:
         try:
-            return player_of(loaded, self._wanted)
+            return player_of(loaded, self._plan)
         except PlayerUnsaidError:
             self.unsaid_games += 1
             self.unsaid.update({loaded.record.names[player] for player in known_players(loaded.record)})
             raise
 
     def _keep(self, number: int, loaded: LoadedRecord, made: Review) -> None:
-        anonymous = self._wanted.anonymous
+        anonymous = self._plan.anonymous
         wanted = f"game-{number:04d}" if anonymous else file_name(loaded, made, anonymous=False)
         name = self._free(wanted)
         if self._out:
@@ -134,14 +144,14 @@ def items_of(sources: Sequence[str]) -> list[Item]:
 
 
 def review_many(
-    items: Sequence[Item], reviewer: Reviewer, wanted: Wanted, out: Path | None, *, to_json: bool
+    items: Sequence[Item], reviewer: Reviewer, plan: ReviewPlan, out: Path | None, *, to_json: bool
 ) -> int:
     """Review every record, and write an index of them.
 
     Args:
         items: the records.
         reviewer: makes the reviews.
-        wanted: whose decisions, and options of the report.
+        plan: whose decisions, and options of the report.
         out: folder for the results, None to write none.
         to_json: print the index as JSON.
 
@@ -152,7 +162,7 @@ def review_many(
         ReplayError: none of them can be reviewed.
         KeyboardInterrupt: the review was stopped; the index contains the games reviewed so far.
     """
-    games = _ReviewCollector(reviewer, wanted, out)
+    games = _ReviewCollector(reviewer, plan, out)
     interrupted = False
     try:
         for number, item in enumerate(items, 1):
@@ -170,7 +180,7 @@ def review_many(
     if interrupted:
         raise KeyboardInterrupt
     if not games.entries:
-        why = "" if games.told else f": no player is named {clean_text(wanted.name)!r}"
+        why = "" if games.told else f": no player is named {clean_text(plan.player)!r}"
         raise ReplayError(f"none of {len(items)} records can be reviewed{why}")
     return 1 if games.failed else 0
 

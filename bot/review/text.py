@@ -11,7 +11,7 @@ from bot.logs.redaction import clean_text
 from bot.tenhou.game_types import describe
 from game.ranking import rank_name
 from game.tiles import text_of_mjai
-from replays.review.losses import Loss
+from replays.review.grading import Loss
 from replays.review.schema import (
     Caveat,
     Judged,
@@ -104,6 +104,11 @@ def caveat_text(caveat: Caveat) -> str:
         case "start_scores":
             scores = " ".join(map(str, p.scores or ()))
             return f"the game began with {scores} points; apart from that it is reviewed like any other"
+        case "values":
+            return (
+                "some wins were paid by other rules than Tenhou's, such as kiriage mangan or double yakuman; "
+                "the review uses Tenhou's rules"
+            )
         case "results":
             return "the results use a different uma or oka from Tenhou's today; the review ignores this"
 

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 from bot.config.settings import Config, DecisionSection
 from bot.player.clock import Clock
 from bot.player.pace import Pace
-from game.errors import CheckpointError, ConfigError, ModelError
+from kit.errors import CheckpointError, ConfigError, ModelError
+from policies.flow.known_hand import try_policy
+from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
-from policies.included import INCLUDED
-from policies.known_hand import try_policy
-from policies.named import load_named
-from policies.python_file import PREFIX, PythonPolicy
-from policies.slots import Policy
+from policies.play.included import INCLUDED
+from policies.play.named import load_named
+from policies.play.python_file import PREFIX, PythonPolicy
 
 if TYPE_CHECKING:
     from bot.adaptation.messages import WorkerSetup
     from bot.adaptation.thoughts import Thoughts
-    from policies.compute import Compute
+    from policies.nets.compute import Compute
 
 
 class PolicyLoader:
@@ -64,9 +64,9 @@ def load(section: DecisionSection) -> Policy:
         except ConfigError as exc:
             raise ConfigError(f"decision.policy: {exc}") from exc
     # this imports torch, which takes a second or more and is needed for networks only
-    from policies.device import use_one_thread  # noqa: PLC0415
-    from policies.included import SHIPPED  # noqa: PLC0415
-    from policies.inference import load_policy  # noqa: PLC0415
+    from policies.nets.device import use_one_thread  # noqa: PLC0415
+    from policies.play.included import SHIPPED  # noqa: PLC0415
+    from policies.play.inference import load_policy  # noqa: PLC0415
 
     use_one_thread()
     folder = folder_of(section) or SHIPPED
@@ -101,7 +101,7 @@ def thoughts_of(config: Config, policy: Policy, clock: Clock, pace: Pace) -> Tho
     if section.mode == "off":
         return None
     from bot.adaptation.thoughts import Thoughts  # noqa: PLC0415 - as above
-    from policies.inference import NetworkPolicy  # noqa: PLC0415
+    from policies.play.inference import NetworkPolicy  # noqa: PLC0415
 
     assert isinstance(policy, NetworkPolicy)
     setup = thinking_of(config)
@@ -116,10 +116,10 @@ def thinking_of(config: Config) -> WorkerSetup:
         ConfigError: a GPU is requested and there is none, or the sampler's settings are not possible.
     """
     from bot.adaptation.messages import WorkerSetup  # noqa: PLC0415 - as above
+    from policies.adaptation.thinking import ThinkingSettings  # noqa: PLC0415
     from policies.deals.named import settings_of  # noqa: PLC0415
-    from policies.device import choose_device  # noqa: PLC0415
-    from policies.included import SHIPPED  # noqa: PLC0415
-    from policies.thinking import ThinkingSettings  # noqa: PLC0415
+    from policies.nets.device import choose_device  # noqa: PLC0415
+    from policies.play.included import SHIPPED  # noqa: PLC0415
 
     section = config.adaptation
     try:
@@ -149,7 +149,7 @@ def compute_of(section: DecisionSection) -> Compute:
     Raises:
         ConfigError: a GPU is requested and there is none.
     """
-    from policies.device import choose_compute  # noqa: PLC0415 - as above
+    from policies.nets.device import choose_compute  # noqa: PLC0415 - as above
 
     try:
         return choose_compute(section.device, many=False)

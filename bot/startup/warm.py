@@ -23,12 +23,12 @@ from rich.progress import (
 from bot.config.settings import DecisionSection
 from bot.logs.setup import set_up_logs
 from bot.startup.models import load, try_out
-from game.jit import kernels, watched_compiler
-from game.table import Table
+from game.table.table import Table
 from game.warmup import warm_up
-from policies.decision import Decision, decide
+from kit.jit import kernels, watched_compiler
+from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
-from policies.slots import Policy
+from policies.play.decision import Decision, decide
 
 PATIENCE_S: Final = 2.0
 """Loading from the cache takes less, and prints nothing."""

@@ -7,27 +7,96 @@ import contextlib
 import sys
 import webbrowser
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from importlib.resources import files
 from typing import Final
 
 import structlog
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp
+from starlette.websockets import WebSocket
 
 from bot.config.settings import Config
+from bot.dashboard.access import POLICY_VIOLATION, Access, RequestGuard
+from bot.dashboard.app import OWN as DASHBOARD
 from bot.dashboard.connections import Limits
+from bot.dashboard.files import page_of, served_file
 from bot.dashboard.serving import PagePort, serving, token_of
 from bot.play.stopping import signals_call
 from bot.records.keeping import RecordKeeper, closing_text
 from bot.review.command import make_reviewer
 from bot.startup.models import compute_of, folder_of, load
 from bot.startup.warm import warm_up_visibly
-from bot.table.advice import Advisor
-from bot.table.app import SEAT, make_table_app
 from bot.table.host import TableHost
 from bot.table.plan import TableBot, TablePlan
-from bot.table.reviews import TableReviews
+from bot.table.reviews import Advisor, TableReviews
 from bot.table.seat import PersonSeat
 from bot.terminal.result import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
-from game.distribution import program_name
+from kit.distribution import program_name
 from replays.review.report import Reviewer
+
+SEAT: Final = "seat"
+OWN: Final = files("bot.table") / "web"
+MODULES: Final = (
+    "play.js",
+    "actions.js",
+    "hand.js",
+    "panel.js",
+    "clock.js",
+    "sound.js",
+    "wording.js",
+)
+SHARED: Final = ("line.js", "running.js", "status.js", "texts.js")
+
+
+def make_table_app(access: Access, host: TableHost) -> ASGIApp:
+    """The application.
+
+    Args:
+        access: the access rules.
+        host: the table.
+    """
+
+    def home(request: Request) -> Response:
+        return page_of("table", "play.js", {}) if _seat(host, request) else _unknown()
+
+    def review(request: Request) -> Response:
+        seat = _seat(host, request)
+        made = host.reviews.made(request.path_params["game_id"], seat.key) if seat else None
+        return page_of("review", "main.js", made) if made else _unknown()
+
+    async def live(socket: WebSocket) -> None:
+        seat = _seat(host, socket)
+        if seat is None:
+            await socket.close(POLICY_VIOLATION, "no such seat")
+        else:
+            await seat.sockets.watch(socket)
+
+    routes = [
+        Route("/", home),
+        Route("/review/{game_id}", review),
+        Route("/web/{name}", _file),
+        WebSocketRoute("/live", live),
+    ]
+    return Starlette(routes=routes, middleware=[Middleware(RequestGuard, access=access)])
+
+
+def _seat(host: TableHost, connection: HTTPConnection) -> PersonSeat | None:
+    return host.seat_of(connection.query_params.get(SEAT, ""))
+
+
+def _unknown() -> Response:
+    return PlainTextResponse("No such seat or review. Open the link that `suzaku table` printed.\n", 404)
+
+
+def _file(request: Request) -> Response:
+    modules = dict.fromkeys(SHARED, DASHBOARD) | dict.fromkeys(MODULES, OWN)
+    sheets = [DASHBOARD / "dashboard.css", OWN / "table.css"]
+    return served_file(request.path_params["name"], modules, sheets)
+
 
 FAREWELL_S: Final = 1.5
 """Time at the end for the pages to receive the last messages."""

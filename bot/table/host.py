@@ -17,16 +17,15 @@ import structlog
 
 from bot.dashboard.connections import Limits
 from bot.player.worker import WorkerThread
-from bot.table.advice import Advisor
 from bot.table.plan import TableBot, TablePlan
-from bot.table.reviews import TableReviews
+from bot.table.reviews import Advisor, TableReviews
 from bot.table.seat import PersonSeat
 from bot.tenhou.lobby.lobby_table import LobbyTable
 from bot.tenhou.lobby.table_seat import SeatInfo
 from bot.tenhou.lobby.tabletop import Tabletop
 from game.actions import Action
-from game.table import Table
-from policies.rollout import Chooser, Request
+from game.table.table import Table
+from policies.play.rollout import Chooser, Request
 from replays.record import GameRecord, game_id
 
 SEATS: Final = 4

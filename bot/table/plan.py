@@ -9,10 +9,10 @@ import msgspec
 from msgspec import Meta
 
 from bot.tenhou.game_types import AGAINST_PEOPLE, FAST, HANCHAN, GameType
-from bot.tenhou.lobby.seat_clock import ClockSettings, clock_of
-from game.options import INTERNAL, Seed, flag
-from game.settlement import GameLength
-from policies.rollout import Chooser
+from bot.tenhou.lobby.table_seat import ClockSettings, clock_of
+from game.scoring.settlement import GameLength
+from kit.options import INTERNAL, Seed, flag
+from policies.play.rollout import Chooser
 
 ClockName: TypeAlias = Literal["5+10", "3+5", "none"]
 """Seconds for each decision and the time bank of a round, as on Tenhou."""

@@ -9,6 +9,7 @@ plays, and on their return the session resumes the game.
 from __future__ import annotations
 
 import asyncio
+import copy
 import math
 import secrets
 from collections.abc import Callable
@@ -21,12 +22,10 @@ import structlog
 from bot.dashboard.connections import Limits
 from bot.dashboard.show import Show
 from bot.dashboard.sockets import BrowserSockets
-from bot.table.advice import Advisor
-from bot.table.history import DecisionHistory
-from bot.table.prompts import OpenPrompt
 from bot.table.requests import (
     ChooseAction,
     GoOn,
+    OpenPrompt,
     SetSwitch,
     SitDown,
     Switches,
@@ -34,6 +33,7 @@ from bot.table.requests import (
     automatic,
     parse_request,
 )
+from bot.table.reviews import Advisor
 from bot.table.view import SeatView
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.lobby.lobby_table import FrameSink, LobbyTable
@@ -42,12 +42,54 @@ from bot.tenhou.messages import Hello, Ready, ServerMessage, render_json
 from bot.tenhou.session import Session, SessionSettings
 from bot.tenhou.session.events import PromptClosed, PromptOpened, SessionEvent, TableEvent
 from game.actions import Action, ActionKind
-from game.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from game.events import DrawnRound, StartRound, Win
 from game.observation import Observation
+from game.rules import twins_of_drawn
 from game.state import clone, is_furiten
-from game.twins import twins_of_drawn
+from kit.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from replays.record import DecisionRecord
+
+MOST: Final = 200
+"""Decisions that can be taken back; each takes some ten kilobytes of memory."""
+
+
+class Earlier(msgspec.Struct, frozen=True):
+    """A game as it was when a prompt opened.
+
+    Attributes:
+        tabletop: the table.
+        session: the seat's session.
+    """
+
+    tabletop: Tabletop
+    session: Session
+
+
+class DecisionHistory:
+    """The states of a game in which a person was asked, oldest first."""
+
+    def __init__(self) -> None:
+        self._states: list[Earlier] = []
+
+    def keep(self, tabletop: Tabletop, session: Session) -> None:
+        """Add a copy of the state in which a prompt has just opened."""
+        now = Earlier(copy.deepcopy(tabletop), copy.deepcopy(session))
+        self._states = [*self._states[1 - MOST :], now]
+
+    def reaches(self, *, is_open: bool) -> bool:
+        """Whether there is a decision to return to.
+
+        Args:
+            is_open: the last prompt has not been answered, so that its state is not an earlier one.
+        """
+        return len(self._states) > is_open
+
+    def take(self, *, is_open: bool) -> Earlier:
+        """Remove and return the state to return to, and forget all later ones; arguments as for `reaches`."""
+        if is_open:
+            self._states.pop()
+        return self._states.pop()
+
 
 AWAY_S: Final = 8.0
 """Without a page for this long, the person has left; loading a page again takes less."""

@@ -17,7 +17,7 @@ import msgspec
 
 from bot.player.pace import Pace
 from bot.tenhou.game_types import GameType
-from game.errors import NotAllowed
+from kit.errors import NotAllowed
 
 IpAddress: TypeAlias = IPv4Address | IPv6Address
 

@@ -16,12 +16,12 @@ from urllib.parse import parse_qs, urlsplit
 
 import structlog
 
-from game.errors import ReplayError, ReplayFormatError
-from game.files import replace_file
-from game.jit import CACHE_VARIABLE
+from kit.errors import ReplayError, ReplayFormatError
+from kit.files import replace_file
+from kit.jit import CACHE_VARIABLE
 from replays.formats import MAX_FILE, parse
-from replays.library import RECORD_SUFFIX
 from replays.record import check_game_id
+from replays.store.library import RECORD_SUFFIX
 
 HOST: Final = "tenhou.net"
 ADDRESS: Final = "https://tenhou.net/0/log/?"

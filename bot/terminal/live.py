@@ -16,7 +16,7 @@ from rich.text import Text
 
 from bot.terminal.table import render
 from game.state import clone
-from policies.decision import Decision
+from policies.play.decision import Decision
 from replays.standing import AdaptationStanding
 
 REFRESH_S: Final = 0.1

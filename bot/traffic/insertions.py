@@ -19,16 +19,16 @@ import structlog
 from bot.tenhou.messages import render_xml
 from bot.tenhou.messages import server_messages as m
 from bot.tenhou.messages.parse_server import parse_server
-from bot.traffic.reader import CapturedFrame, Heading, read_capture
+from bot.traffic.capture import CapturedFrame, Heading, read_capture
 from bot.traffic.report import Finding
 from bot.traffic.verify import TrafficCheck
-from game.errors import RemoteProtocolError, StateMismatchError
 from game.events import Discard
 from game.forbidden import broken_rule
 from game.layout import AT_HAND, AT_UNSEEN
 from game.melds import decode_meld
-from game.reports import write_report
 from game.state import apply, clone
+from kit.errors import RemoteProtocolError, StateMismatchError
+from kit.reports import write_report
 
 Change: TypeAlias = Literal["bye", "forbidden"]
 Items: TypeAlias = Sequence[CapturedFrame | Heading]

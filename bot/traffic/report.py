@@ -8,8 +8,8 @@ import msgspec
 
 from bot.logs.redaction import redact
 from bot.tenhou.session.conduct import SECOND_ANSWER
-from bot.traffic.reader import CapturedFrame
-from game.reports import write_report
+from bot.traffic.capture import CapturedFrame
+from kit.reports import write_report
 
 EXPLANATIONS: Final = {
     SECOND_ANSWER: "the recorded bot claimed a win and then answered the same offer's other choices too; "

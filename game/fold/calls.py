@@ -6,7 +6,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.fold.passing import let_pass
 from game.fold.reasons import (
     BAD_TILE,
     FITS,
@@ -17,7 +16,7 @@ from game.fold.reasons import (
     WRONG_TILE,
     bit,
 )
-from game.jit import kernel
+from game.fold.turns import let_pass
 from game.layout import (
     AT_HAND,
     AT_MELD,
@@ -36,6 +35,7 @@ from game.packing import (
     PON,
 )
 from game.shanten import waits
+from kit.jit import kernel
 
 _NONE: Final = np.uint64(0)
 _MELD_CHI: Final = int(MeldKind.CHI)

@@ -7,7 +7,6 @@ from typing import Any, Final
 import numpy as np
 
 from game.fold.reasons import BAD_NUMBERS, BAD_TILE, FITS, TILE_ELSEWHERE, WRONG_MOMENT
-from game.jit import kernel
 from game.layout import (
     AT_HAND,
     AT_INDICATOR,
@@ -17,6 +16,7 @@ from game.layout import (
     PHASE_IDLE,
 )
 from game.shanten import waits
+from kit.jit import kernel
 
 _NONE: Final = np.uint64(0)
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.jit import kernel
+from kit.jit import kernel
 
 REASONS: Final = (
     "",

@@ -1,4 +1,4 @@
-"""Draws, riichi and discards."""
+"""Draws, riichi and discards, and tiles that pass without a win."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.fold.passing import let_pass
 from game.fold.reasons import (
     BAD_TILE,
     DECLARED,
@@ -19,7 +18,6 @@ from game.fold.reasons import (
     WRONG_TILE,
     bit,
 )
-from game.jit import kernel
 from game.layout import (
     AT_HAND,
     AT_RIVER,
@@ -34,8 +32,29 @@ from game.layout import (
     RIVER_TSUMOGIRI,
 )
 from game.shanten import waits
+from kit.jit import kernel
 
 _NONE: Final = np.uint64(0)
+
+
+@kernel
+def let_pass(rec: Any) -> None:
+    """The last tile passes: players who waited on it become furiten, and an added kan now breaks ippatsu."""
+    if rec.phase not in (PHASE_CLAIM, PHASE_ROB):
+        return
+    mask = bit(rec.last_tile >> 2)
+    for p in range(4):
+        if p == rec.last_player:
+            continue
+        rec.turn_safe34[p] |= mask
+        if rec.riichi[p] == 2:
+            rec.safe34[p] |= mask
+        if rec.waits[p] & mask != _NONE:
+            rec.missed_turn[p] = 1
+            if rec.riichi[p] == 2:
+                rec.missed_riichi[p] = 1
+    if rec.phase == PHASE_ROB:
+        rec.ippatsu[:] = 0
 
 
 @kernel

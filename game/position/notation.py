@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from game.errors import PositionError
 from game.melds import MeldKind
+from kit.errors import PositionError
 
 TSUMOGIRI: Final = "_"
 RIICHI: Final = "!"

@@ -35,7 +35,7 @@ class PlayStep(NamedTuple):
 
 
 class _PlayPoint(NamedTuple):
-    """What the rest of the play depends on.
+    """A point of the search: everything that the rest of the play depends on.
 
     Attributes:
         player: who is to draw or to act.

@@ -10,7 +10,6 @@ from typing import Final, NamedTuple
 import msgspec
 import numpy as np
 
-from game.errors import StateMismatchError
 from game.events import (
     Ankan,
     Chi,
@@ -35,9 +34,10 @@ from game.position.order import PlayStep, order_of_play
 from game.position.position import FieldError, WrittenPosition
 from game.position.stated import Stated, StatedMeld, StatedTile, seat_name, stakes, stated
 from game.rules import legal_actions
-from game.settlement import RIICHI_STICK, START_SCORE
+from game.scoring.settlement import RIICHI_STICK, START_SCORE
 from game.state import apply, new_round
 from game.tiles import EAST, KINDS, tile_text
+from kit.errors import StateMismatchError
 
 _DEALT: Final = 13
 _HIDDEN: Final = (-1,) * _DEALT

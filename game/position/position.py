@@ -1,4 +1,4 @@
-"""What a user states of a position: tiles as text, numbers, and nothing derived."""
+"""A position as a user writes it: tiles as text, numbers, and nothing derived."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from game.errors import PositionError
 from game.events import Four
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
+from kit.errors import PositionError
 
 SEATS: Final = ("you", "shimocha", "toimen", "kamicha")
 """The seats, relative to the player who decides: 0 to 3."""

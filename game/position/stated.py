@@ -6,8 +6,6 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from game.dora import dora_of
-from game.errors import PositionError
 from game.melds import MeldKind
 from game.position.notation import (
     CALLED,
@@ -19,8 +17,10 @@ from game.position.notation import (
     read_tiles,
 )
 from game.position.position import SEATS, FieldError, WrittenPosition
-from game.settlement import RIICHI_STICK, START_SCORE
+from game.scoring.dora import dora_of
+from game.scoring.settlement import RIICHI_STICK, START_SCORE
 from game.tiles import KINDS, kind_text, parse_hand
+from kit.errors import PositionError
 
 Ending: TypeAlias = Literal["drawn", "called", "offered", "waiting"]
 """Where the play leads: to our turn with a tile drawn, to the discard after our call, to another player's
@@ -63,7 +63,7 @@ class StatedMeld(NamedTuple):
 
 
 class Stated(NamedTuple):
-    """What a position states, for players 0 to 3.
+    """The tiles of a position, by absolute player.
 
     Attributes:
         position: as written.

@@ -8,9 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from game.errors import IllegalActionError
 from game.tiles import KINDS, kind_text
-from game.two_player.draws import shuffle
 from game.two_player.layout import (
     ACTIONS,
     CLAIM,
@@ -23,8 +21,10 @@ from game.two_player.layout import (
     POSITION,
     TILES,
     action_text,
+    shuffle,
 )
 from game.two_player.rules import apply, deal, legal_actions, round_of
+from kit.errors import IllegalActionError
 
 PHASE_NAMES: Final = {CLAIM: "claim", DRAWN: "drawn", DISCARD: "discard", OVER: "over"}
 

@@ -1,4 +1,4 @@
-"""The position of a two-player game as one NumPy record, and the numbers of the actions.
+"""The position of a two-player game as one NumPy record, the numbers of the actions, and walls.
 
 A record is 120 bytes and refers to nothing, so copying it is the cheap undo of a search: a recursion needs
 one record for each level.
@@ -6,11 +6,13 @@ one record for each level.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from game.tiles import KINDS, kind_text
+from kit.jit import kernel
 
 PLAYERS: Final = 2
 TILES: Final = 64
@@ -118,3 +120,48 @@ _TEXTS: Final = (
     *(f"{name} {kind_text(kind)}" for name in ("ankan", "kakan", "discard") for kind in range(KINDS)),
 )
 _ACTIONS: Final = {text: action for action, text in enumerate(_TEXTS)}
+
+
+_uint64: Final[Any] = np.uint64
+_GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
+_FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND: Final = np.uint64(0x94D049BB133111EB)
+_SORTED: Final = np.repeat(np.array(DECK, np.int8), 4)
+
+
+@kernel
+def _scrambled(number: Any) -> Any:
+    """The finaliser of SplitMix64."""
+    number = (number ^ (number >> _uint64(30))) * _FIRST
+    number = (number ^ (number >> _uint64(27))) * _SECOND
+    return number ^ (number >> _uint64(31))
+
+
+@kernel
+def drawn_bits(seed: int, deal: int, moment: int) -> Any:
+    """64 bits (uint64) that belong to three numbers; those of `policies.flow.draws.drawn_bits`."""
+    mixed = _scrambled(_uint64(seed) + _GOLDEN)
+    mixed = _scrambled((mixed ^ _uint64(deal)) + _GOLDEN)
+    return _scrambled((mixed ^ _uint64(moment)) + _GOLDEN)
+
+
+@kernel
+def drawn_share(seed: int, deal: int, moment: int) -> float:
+    """A number in [0, 1) that belongs to three numbers."""
+    return float(drawn_bits(seed, deal, moment) >> _uint64(11)) * 2.0**-53
+
+
+@kernel
+def shuffle(seed: int, deal: int, wall: NDArray[np.int8]) -> None:
+    """Fill a wall with the 64 tiles in the order that belongs to a seed and a deal.
+
+    Args:
+        seed: of the series.
+        deal: number of the deal, from 0.
+        wall: ``[64]`` int8, filled with kinds.
+    """
+    for place in range(TILES):
+        wall[place] = _SORTED[place]
+    for place in range(TILES - 1, 0, -1):
+        other = int(drawn_share(seed, deal, -place) * (place + 1))
+        wall[place], wall[other] = wall[other], wall[place]

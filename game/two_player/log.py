@@ -12,10 +12,10 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from game.errors import IllegalActionError, ReplayFormatError
 from game.tiles import KINDS, kind_text
 from game.two_player.game import PHASE_NAMES, TwoPlayerGame, hand_kinds
 from game.two_player.layout import DECK, MELD_NAMES, NO_TILE, PLAYERS, action_of, action_text, meld_tiles
+from kit.errors import IllegalActionError, ReplayFormatError
 
 FORMAT: Final = "suzaku-duel/1"
 BEGINNING: Final = b'{"format":"suzaku-duel/'
@@ -88,7 +88,7 @@ class LoggedState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DuelHeader(msgspec.Struct, frozen=True):
-    """What was played.
+    """The settings of a logged match.
 
     Attributes:
         format: `FORMAT`.

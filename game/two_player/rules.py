@@ -16,10 +16,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from game.jit import kernel, warms_up
 from game.shanten import shanten_one_suit
 from game.tiles import KINDS
-from game.two_player.draws import shuffle
 from game.two_player.layout import (
     ACTIONS,
     ANKAN,
@@ -50,7 +48,9 @@ from game.two_player.layout import (
     POSITION,
     TILES,
     WIN,
+    shuffle,
 )
+from kit.jit import kernel, warms_up
 
 HONOURS_FROM: Final = 27
 """Kinds from here on form no sequences."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from game.actions import ActionKind
 from game.rules import legal_actions
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
 from learning.accuracy.data import EvaluatedPlayers
 from learning.accuracy.scores import Answers, Mask, part_of
 from learning.corpus.reader import Corpus, Numbers
@@ -21,11 +21,11 @@ from learning.samples.choice import SelectedDecisions
 from learning.samples.loader import Batch, Facts, Loader
 from learning.samples.positions import Positions, positions_of
 from policies.features.table import KINDS
+from policies.flow.probabilities import Logits, chances
+from policies.flow.slots import Question, Slot
 from policies.heuristic.player import HeuristicPolicy
-from policies.inference import Averaging, Model
-from policies.networks import YES, YES_NO
-from policies.probabilities import Logits, chances
-from policies.slots import Question, Slot
+from policies.nets.networks import YES, YES_NO
+from policies.play.inference import Averaging, Model
 
 Chances: TypeAlias = NDArray[np.float64]
 OnProgress: TypeAlias = Callable[[int], object]
@@ -33,7 +33,7 @@ OnProgress: TypeAlias = Callable[[int], object]
 
 _BATCH: Final = 1024
 _YES: Final = 0.5
-"""A chance above this means yes, as in `policies.slots.Policy`."""
+"""A chance above this means yes, as in `policies.flow.slots.Policy`."""
 _WALK_GAMES: Final = 64
 """Games whose positions are in memory at once."""
 _ACTIONS: Final = {

@@ -6,21 +6,44 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
+import msgspec
 import numpy as np
+from msgspec import Meta
 
-from game.errors import ConfigError, ReplayError
+from kit.errors import ConfigError, ReplayError
+from kit.options import Seed, flag
 from learning.accuracy.report import Measured
 from learning.corpus.build import build
-from learning.corpus.layout import CARD_FILE, ROOMS, SPLITS
+from learning.corpus.layout import CARD_FILE, ROOMS, SPLITS, Part, Room
 from learning.corpus.reader import Corpus, Numbers
 from learning.samples.choice import SelectedDecisions, choose
 from learning.supervised.plan import Selection
 from learning.supervised.samples_run import described
 
-PARTS: Final = (*SPLITS, "all")
 _TRAIN: Final = SPLITS.index("train")
+
+
+class GamesPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """Games to measure on.
+
+    Attributes:
+        split: split to use; default: test for a corpus, all for records.
+        rooms: only games in this room; may be repeated.
+        games: number of matching games to sample; 0 for all.
+        seed: seed of all samples.
+    """
+
+    split: Part | None = None
+    rooms: Annotated[tuple[Room, ...], flag("--room")] = ()
+    games: Annotated[int, Meta(ge=0)] = 0
+    seed: Seed = 0
+
+    @property
+    def selection(self) -> Selection:
+        """The players."""
+        return Selection(rooms=self.rooms)
 
 
 class EvaluatedPlayers(NamedTuple):
@@ -83,22 +106,13 @@ def opened(paths: Sequence[Path]) -> Iterator[Source]:
         yield Source(tuple(paths), Corpus(Path(folder)), "all", left_out)
 
 
-def players_of(
-    source: Source, split: str, selection: Selection, games: int = 0, seed: int = 0
-) -> EvaluatedPlayers:
+def players_of(source: Source, plan: GamesPlan) -> EvaluatedPlayers:
     """Select the decisions to measure on.
-
-    Args:
-        source: the games.
-        split: part of them, one of `PARTS`; the source's default if empty.
-        selection: filter for the players.
-        games: number of matching games to draw; 0 for all.
-        seed: seed of the draw.
 
     Raises:
         ConfigError: no game matches.
     """
-    corpus, split = source.corpus, split or source.split
+    corpus, split, selection, games = source.corpus, plan.split or source.split, plan.selection, plan.games
     part = next((each for each in SPLITS if each == split), None)
     candidates = corpus.select(split=part, rooms=selection.rooms or ROOMS)
     people, ai = (
@@ -116,19 +130,19 @@ def players_of(
         where = ", ".join(map(str, source.paths))
         raise ConfigError(f"{where}: no game matches; split {split}, {described(selection)}")
     if 0 < games < len(players.games):
-        drawn = np.random.default_rng((seed, 0)).choice(players.games, games, replace=False)
+        drawn = np.random.default_rng((plan.seed, 0)).choice(players.games, games, replace=False)
         return EvaluatedPlayers(_only(people, drawn), _only(ai, drawn))
     return players
 
 
-def measured(source: Source, players: EvaluatedPlayers, split: str, selection: Selection) -> Measured:
+def measured(source: Source, players: EvaluatedPlayers, plan: GamesPlan) -> Measured:
     """Describe the decisions for a report."""
     corpus, games = source.corpus, players.games
     return Measured(
         paths=tuple(map(str, source.paths)),
         content=corpus.card["content_sha256"],
-        split=split or source.split,
-        players=described(selection),
+        split=plan.split or source.split,
+        players=described(plan.selection),
         games=len(games),
         from_training=int((corpus.index["split"][games] == _TRAIN).sum()),
         left_out=source.left_out,

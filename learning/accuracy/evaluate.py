@@ -6,96 +6,61 @@ import platform
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple, get_args
+from typing import Annotated, Final, NamedTuple
 
-import msgspec
 import numpy as np
 import torch
+from msgspec import Meta
 
-from game.errors import CheckpointMissing, ConfigError
-from game.workers.ordered import default_workers
+from kit.errors import CheckpointMissing, ConfigError
+from kit.options import Count, flag
+from kit.workers.ordered import default_workers
 from learning.accuracy.answers import answers_of, heuristic_answers
-from learning.accuracy.data import PARTS, EvaluatedPlayers, measured, opened, players_of
+from learning.accuracy.data import EvaluatedPlayers, GamesPlan, measured, opened, players_of
 from learning.accuracy.report import AccuracyDifference, AccuracyReport, Baseline, ModelReport
 from learning.accuracy.scores import RESAMPLES, Answers, Mask, cuts_of, interval_of, part_of, scores_of
-from learning.corpus.layout import ROOMS
 from learning.corpus.reader import Corpus
 from learning.runs.progress import Progress
 from learning.samples.positions import count
 from learning.supervised.plan import Selection
 from learning.supervised.samples_run import device_name
 from policies.checkpoint import Card, describe, load, models_in, network_of
-from policies.compute import IN_PLAY, Compute
 from policies.features.table import looks_deep
-from policies.included import SHIPPED
-from policies.inference import Averaging, Model
-from policies.networks import Network, parameters_of
-from policies.slots import Slot
+from policies.flow.slots import Slot
+from policies.nets.compute import IN_PLAY, Compute
+from policies.nets.networks import Network, parameters_of
+from policies.play.inference import Averaging, Model
 
 _EVENT: Final = "eval.progress"
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Settings of a measurement.
+class AccuracyPlan(GamesPlan, frozen=True, kw_only=True):
+    """A measurement of checkpoints.
 
     Attributes:
-        checkpoints: folders of checkpoints; all others are compared with the first.
-        models: models to measure; all that exist if empty.
-        split: part of the corpus; if empty the test part, or everything for records.
-        selection: filter for the players.
-        games: number of matching games to draw; 0 for all.
-        averaging: tile permutations to average over in each position.
-        heuristic: decisions of each model to put to the rule-based player too; 0 for none.
+        models: only this model; may be repeated.
+        least_rank: only players of at least this rank; 16 is 7-dan.
+        player: only the player with this name.
+        ai: only official AI accounts if true, only people if false.
+        permutations: tile permutations to average over in each position.
+        heuristic: also evaluate the rule-based player.
+        heuristic_decisions: decisions per model to sample for the rule-based player.
         compute: how the networks compute.
-        seed: seed of the games drawn, the decisions drawn and the intervals.
     """
 
-    checkpoints: tuple[Path, ...] = (SHIPPED,)
-    models: tuple[Slot, ...] = ()
-    split: str = ""
-    selection: Selection = Selection()
-    games: int = 0
-    averaging: Averaging = 1
-    heuristic: int = 20_000
+    models: Annotated[tuple[Slot, ...], flag("--model")] = ()
+    least_rank: Annotated[int, Meta(le=100)] = -1
+    player: str = ""
+    ai: bool | None = None
+    permutations: Averaging = 1
+    heuristic: bool = True
+    heuristic_decisions: Count = 20_000
     compute: Compute = IN_PLAY
-    seed: int = 0
 
-
-def make_settings(
-    *,
-    checkpoints: Sequence[Path] = (),
-    models: Sequence[str] = (),
-    split: str = "",
-    selection: Mapping[str, Any] | None = None,
-    averaging: int = 1,
-    **others: Any,
-) -> Settings:
-    """Make settings from the user's choices.
-
-    Raises:
-        ConfigError: a setting is not valid.
-    """
-    chosen = Selection(**(selection or {}))
-    faults = [
-        f"{name}: {found!r} is not one of {', '.join(map(str, known))}"
-        for name, found, known in (
-            ("split", split or "all", PARTS),
-            ("permutations", averaging, get_args(Averaging)),
-            *(("room", room, ROOMS) for room in chosen.rooms),
-            *(("model", model, tuple(Slot)) for model in models),
-        )
-        if found not in known
-    ]
-    if faults:
-        raise ConfigError("\n".join(faults))
-    return Settings(
-        checkpoints=tuple(checkpoints) or (SHIPPED,),
-        models=tuple(Slot(model) for model in models),
-        split=split,
-        selection=chosen,
-        averaging=averaging,  # type: ignore[arg-type]
-        **others,
-    )
+    @property
+    def selection(self) -> Selection:
+        """The players."""
+        return Selection(rooms=self.rooms, least_rank=self.least_rank, player=self.player, ai=self.ai)
 
 
 class _LoadedNetwork(NamedTuple):
@@ -104,12 +69,15 @@ class _LoadedNetwork(NamedTuple):
     network: Network
 
 
-def evaluate(paths: Sequence[Path], settings: Settings, *, quiet: bool = False) -> AccuracyReport:
+def evaluate(
+    paths: Sequence[Path], checkpoints: Sequence[Path], plan: AccuracyPlan, *, quiet: bool = False
+) -> AccuracyReport:
     """Measure checkpoints on real games.
 
     Args:
         paths: the folder of a built corpus, or records, folders of them, shards.
-        settings: settings of the measurement.
+        checkpoints: folders; all others are compared with the first.
+        plan: the measurement.
         quiet: show no progress.
 
     Raises:
@@ -118,24 +86,24 @@ def evaluate(paths: Sequence[Path], settings: Settings, *, quiet: bool = False) 
         ReplayError: the corpus or the records cannot be read.
     """
     started = time.monotonic()
-    found = _load_all(settings)
+    found = _load_all(checkpoints, plan.models)
     reports: list[ModelReport] = []
     with opened(paths) as source:
-        players = players_of(source, settings.split, settings.selection, settings.games, settings.seed)
-        data = measured(source, players, settings.split, settings.selection)
+        players = players_of(source, plan)
+        data = measured(source, players, plan)
         for slot, loaded in found.items():
-            reports += _Evaluation(source.corpus, players, slot, settings, quiet=quiet).reports(loaded)
+            reports += _Evaluation(source.corpus, players, slot, plan, quiet=quiet).reports(loaded)
     if not reports:
         raise ConfigError(f"the {data.games} games hold no decision for {', '.join(found)}")
     return AccuracyReport(
         machine=f"{platform.machine()}, {default_workers()} cores, Python {platform.python_version()}, "
         f"torch {torch.__version__}",
-        device=device_name(torch.device(settings.compute.device), default_workers()),
-        precision=settings.compute.precision,
+        device=device_name(torch.device(plan.compute.device), default_workers()),
+        precision=plan.compute.precision,
         seconds=round(time.monotonic() - started, 1),
         data=data,
-        permutations=settings.averaging,
-        seed=settings.seed,
+        permutations=plan.permutations,
+        seed=plan.seed,
         resamples=RESAMPLES,
         models=tuple(reports),
     )
@@ -145,10 +113,10 @@ class _Evaluation:
     """One slot: every decision is put to each checkpoint, and some to the rule-based player."""
 
     def __init__(
-        self, corpus: Corpus, players: EvaluatedPlayers, slot: Slot, settings: Settings, *, quiet: bool
+        self, corpus: Corpus, players: EvaluatedPlayers, slot: Slot, plan: AccuracyPlan, *, quiet: bool
     ) -> None:
         self.corpus, self.players, self.slot = corpus, players, slot
-        self.settings, self.quiet = settings, quiet
+        self.plan, self.quiet = plan, quiet
         counts = [count(corpus, choice, slot) for choice in players]
         self.rows = sum(each.rows for each in counts)
         self.decisions = sum(each.decisions for each in counts)
@@ -178,8 +146,8 @@ class _Evaluation:
                 parameters=parameters_of(each.network),
                 rows=self.rows,
                 seconds=round(seconds, 1),
-                scores=scores_of(answers, self.slot, self.settings.seed),
-                cuts=cuts_of(answers, self.slot, self.settings.seed),
+                scores=scores_of(answers, self.slot, self.plan.seed),
+                cuts=cuts_of(answers, self.slot, self.plan.seed),
                 heuristic=self._baseline(rules, part_of(answers, chosen), rules_s) if rules else None,
                 difference=self._difference(answers, first, loaded[0].folder) if first else None,
             )
@@ -187,7 +155,7 @@ class _Evaluation:
 
     def _network_answers(self, loaded: _LoadedNetwork) -> Answers:
         card = loaded.card
-        model = Model(loaded.network, card.features, card.without, self.settings.compute)
+        model = Model(loaded.network, card.features, card.without, self.plan.compute)
         title = f"{self.slot} {loaded.folder.name}"
         with Progress(_EVENT, title, "positions", total=self.rows, quiet=self.quiet) as progress:
             answers = answers_of(
@@ -196,7 +164,7 @@ class _Evaluation:
                 self.slot,
                 model,
                 deep=looks_deep(card.features, card.without),
-                averaging=self.settings.averaging,
+                averaging=self.plan.permutations,
                 workers=default_workers(),
                 on_progress=progress.advance,
             )
@@ -205,9 +173,9 @@ class _Evaluation:
 
     def _sample(self) -> Mask:
         """The decisions to put to the rule-based player."""
-        wanted = min(self.settings.heuristic, self.decisions)
+        wanted = min(self.plan.heuristic_decisions if self.plan.heuristic else 0, self.decisions)
         chosen = np.zeros(self.decisions, np.bool_)
-        rng = np.random.default_rng((self.settings.seed, 1))
+        rng = np.random.default_rng((self.plan.seed, 1))
         chosen[rng.choice(self.decisions, wanted, replace=False)] = True
         return chosen
 
@@ -220,7 +188,7 @@ class _Evaluation:
             )
 
     def _baseline(self, rules: Answers, network: Answers, seconds: float) -> Baseline:
-        seed = self.settings.seed
+        seed = self.plan.seed
         return Baseline(
             scores=scores_of(rules, self.slot, seed),
             cuts=cuts_of(rules, self.slot, seed),
@@ -231,20 +199,20 @@ class _Evaluation:
     def _difference(self, answers: Answers, first: Answers, folder: Path) -> AccuracyDifference:
         gained = (answers.place == 0).astype(np.int8) - (first.place == 0).astype(np.int8)
         return AccuracyDifference(
-            str(folder), float(gained.mean()), interval_of(gained, answers.game, self.settings.seed)
+            str(folder), float(gained.mean()), interval_of(gained, answers.game, self.plan.seed)
         )
 
 
-def _load_all(settings: Settings) -> Mapping[Slot, list[_LoadedNetwork]]:
+def _load_all(folders: Sequence[Path], models: Sequence[Slot]) -> Mapping[Slot, list[_LoadedNetwork]]:
     """The checkpoints to measure, by model.
 
     Raises:
         CheckpointError: there is none in a folder, or it cannot be used.
     """
     found: dict[Slot, list[_LoadedNetwork]] = {slot: [] for slot in Slot}
-    for folder in settings.checkpoints:
+    for folder in folders:
         there = models_in(folder)
-        wanted = settings.models or tuple(slot for slot in Slot if slot.value in there)
+        wanted = models or tuple(slot for slot in Slot if slot.value in there)
         if not wanted:
             advice = "give --checkpoints a folder that `suzaku train` has written"
             raise CheckpointMissing(folder, "card", f"no {'.json, '.join(Slot)}.json in this folder", advice)

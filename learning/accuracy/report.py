@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from learning.accuracy.scores import AnswerScores, Interval
-from policies.compute import Precision
+from policies.nets.compute import Precision
 
 
 class Measured(msgspec.Struct, frozen=True):
@@ -47,7 +47,7 @@ class Baseline(msgspec.Struct, frozen=True):
 
 
 class AccuracyDifference(msgspec.Struct, frozen=True):
-    """How much more often this network is right than that of another folder, on the same decisions.
+    """Difference in accuracy from the network of another folder, on the same decisions.
 
     Attributes:
         folder: the other folder.

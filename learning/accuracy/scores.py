@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learning.corpus.reader import Numbers
-from policies.slots import Slot
+from policies.flow.slots import Slot
 
 BINS: Final = 10
 RESAMPLES: Final = 1000

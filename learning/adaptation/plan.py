@@ -1,40 +1,42 @@
-"""What `suzaku eval adaptation` measures, and what it keeps of each hand."""
+"""The plan of `suzaku eval adaptation`, and the row of a hand."""
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 
 import msgspec
+from msgspec import Meta
 
-from game.errors import ConfigError
-from game.settlement import GameLength, RewardKind
+from game.scoring.settlement import GameLength, RewardKind
+from kit.errors import ConfigError
+from kit.options import INTERNAL, Count, Seed, flag
+from learning.matches.store import ResumablePlan
 from policies.adaptation import AdaptationSettings
-from policies.compute import IN_PLAY, Compute
+from policies.nets.compute import IN_PLAY, Compute
 
 FORMAT: Final = "suzaku-adaptation/7"
 
 Moment: TypeAlias = Literal["start", "middle"]
 """When in a round the hand is taken: at the first own draw, or at a later one."""
-MOMENTS: Final[tuple[Moment, ...]] = get_args(Moment)
 
 
-class AdaptationPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AdaptationPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything that determines the results.
 
     Attributes:
-        policy: who plays and is adapted, as `policies.named.load_named` takes it.
+        policy: policy that plays and is adapted: network, phoenix, large or a folder of checkpoints.
         identity: changes when the policy behind the name changes.
-        sampler: of the deals to learn from, as `policies.deals.named.load_sampler` takes it.
-        hands: number of hands, each of another self-play game.
-        playouts: rounds learned from, ascending; tests follow each.
-        divergences: how far the policy may move, ascending; each is tested. Further rounds are played by the
-            policy that moved furthest.
-        tests: deals of a test, the same for the policy as it was and as adapted.
-        moment: when in the round. At the start the tests draw hands anew, as nothing is known of them; later
-            they have the opponents' true hands, and only the wall is drawn.
-        reward: what the end of a round is worth: its points, or the expected final reward.
+        sampler: sampler of the deals to learn from (docs/hands.md).
+        hands: hands to adapt to, each of another self-play game.
+        playouts: rounds to learn from, ascending; tests follow each number; may be repeated.
+        divergences: how far the policy may move, in nats a decision, ascending; each is tested; may be
+            repeated. Further rounds are played by the policy that moved furthest.
+        tests: rounds of a test, over the same deals for the policy as it was and as adapted.
+        moment: hands at the start of a round, tested with new hands for the others, or in its middle, tested
+            with the true ones.
+        reward: worth of a round: its points, or global for the change of the expected final reward.
         settings: how to adapt, beside the divergence.
-        seed: determines games, hands and deals.
+        seed: seed of games, hands and deals.
         compute: how networks compute.
         length: length of the games.
         format: format of the results.
@@ -43,20 +45,22 @@ class AdaptationPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         ConfigError: a value is not possible.
     """
 
-    policy: str
-    identity: str
-    sampler: str
-    hands: int
-    playouts: tuple[int, ...]
-    divergences: tuple[float, ...]
-    tests: int
-    moment: Moment
-    reward: RewardKind
-    settings: AdaptationSettings
-    seed: int
+    counted: ClassVar[str] = "hands"
+
+    policy: str = "network"
+    identity: Annotated[str, INTERNAL]
+    sampler: str = "uniform"
+    hands: Count = 300
+    playouts: tuple[Annotated[int, Meta(ge=2)], ...] = (100, 500, 2_000)
+    divergences: Annotated[tuple[Annotated[float, Meta(ge=1e-6)], ...], flag("--divergence")] = (0.3,)
+    tests: Annotated[int, Meta(ge=2)] = 400
+    moment: Moment = "start"
+    reward: RewardKind = "points"
+    settings: AdaptationSettings = AdaptationSettings()
+    seed: Seed = 0
     compute: Compute = IN_PLAY
-    length: GameLength = "hanchan"
-    format: str = FORMAT
+    length: Annotated[GameLength, INTERNAL] = "hanchan"
+    format: Annotated[str, INTERNAL] = FORMAT
 
     def __post_init__(self) -> None:
         if not _ascending(self.playouts) or self.playouts[0] < 2:
@@ -71,34 +75,6 @@ class AdaptationPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         if any(count % replays for count in self.playouts):
             found = ", ".join(map(str, self.playouts))
             raise ConfigError(f"--playouts: found {found}; give multiples of --replays, which is {replays}")
-        if self.moment not in MOMENTS:
-            raise ConfigError(f"--moment: found {self.moment!r}, expected {' or '.join(MOMENTS)}")
-
-    @property
-    def flags(self) -> dict[str, str]:
-        """The plan as command-line flags; see `learning.matches.store.ResumablePlan`."""
-        settings = self.settings
-        return {
-            "--policy": self.policy,
-            "--sampler": self.sampler,
-            "--hands": str(self.hands),
-            "--playouts": " ".join(map(str, self.playouts)),
-            "--tests": str(self.tests),
-            "--moment": self.moment,
-            "--reward": self.reward,
-            "--steps": str(settings.steps),
-            "--divergence": " ".join(f"{each:g}" for each in self.divergences),
-            "--trials": str(settings.trials),
-            "--replays": str(settings.replays),
-            "--temperature": f"{settings.temperature:g}",
-            "--seed": str(self.seed),
-            "--device": self.compute.device,
-            "--precision": self.compute.precision,
-        }
-
-    def continues(self, other: AdaptationPlan) -> bool:
-        """Whether the hands of another plan are the first hands of this one."""
-        return other.hands <= self.hands and msgspec.structs.replace(other, hands=self.hands) == self
 
 
 def _ascending(numbers: tuple[float, ...]) -> bool:
@@ -110,12 +86,12 @@ class AdaptedTo(msgspec.Struct, frozen=True):
 
     Attributes:
         playouts: rounds learned from.
-        allowed: how far the policy could move, as `AdaptationSettings.divergence`.
-        gain: mean of what the adapted policy is worth more, over the deals of the test.
+        allowed: largest divergence, as `AdaptationSettings.divergence`.
+        gain: mean worth of the adapted policy minus that of the policy as it was, over the deals of the test.
         error: its standard error.
         changed: share of the deals that end differently.
         divergence: of the adapted policy from the policy of the start, in nats a decision.
-        luck: share of the variance of the play-outs that the tiles of their deals explain.
+        luck: share of the variance of the play-outs explained by the tiles of their deals.
         signal: as in `policies.adaptation.gradient_lesson.Learned`.
         seconds: CPU time to play and learn, without tests.
     """

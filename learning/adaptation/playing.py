@@ -1,4 +1,4 @@
-"""Takes hands from self-play, adapts the policy to each, and tests it, in a worker process."""
+"""`suzaku eval adaptation`: hands of self-play, the policy adapted to each, and tests of it."""
 
 from __future__ import annotations
 
@@ -6,99 +6,147 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import process_time
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
-from game.events import GameEvent
 from game.layout import PHASE_TURN
-from game.observation import Observation
-from game.settlement import placements
-from game.state import clone
+from game.scoring.settlement import placements
 from game.warmup import warm_up
-from game.workers.pool import Work
+from kit.errors import ConfigError
+from kit.workers.pool import Work
 from learning.adaptation.plan import AdaptationPlan, AdaptedTo, HandRow
-from learning.matches.watched import play_watched
-from policies.adaptation.trial import worth_of_deals
+from learning.matches.statistics import Estimate, estimate, resample
+from learning.measure import Measurement, Moment, found_in_game
+from policies.adaptation.adaptation import worth_of_deals
+from policies.adaptation.thinking import Thinker, ThinkingSettings, load_thinker
+from policies.checkpoint import files_of
+from policies.checkpoint.card import MODELS
 from policies.checkpoint.files import reader_of
-from policies.deals import Deals, RoundView, UniformDeals
+from policies.deals import Deals, UniformDeals
 from policies.deals.deal import true_deals
-from policies.draws import drawn_bits
-from policies.named import Files
-from policies.rollout import Choice, PolicyChooser, Request, Times
-from policies.slots import Policy
-from policies.thinking import Thinker, ThinkingSettings, load_thinker
+from policies.deals.named import settings_of
+from policies.flow.draws import drawn_bits
+from policies.play.named import Files, folder_of_named, load_named
+from policies.play.rollout import Choice, Request
+
+_CLASSES: Final[tuple[tuple[str, range], ...]] = (
+    ("East", range(4)),
+    ("South 1 and 2", range(4, 6)),
+    ("South 3 on", range(6, 12)),
+)
+"""Rounds of the game, by what is at stake."""
+
+
+class PlayoutFigures(msgspec.Struct, frozen=True):
+    """After one number of play-outs, with one divergence.
+
+    Attributes:
+        playouts: rounds learned from.
+        allowed: largest divergence, allowed if the gradient is all signal; nats a decision.
+        improved: share of the hands with a gain above 0 among those with another result.
+        changed: share of the hands with another result.
+        gain: mean gain of a hand.
+        error: mean standard error of the gain of one hand.
+        divergence: mean divergence from the policy of the start, nats a decision.
+        luck: mean share of the variance of the play-outs explained by the tiles of their deals.
+        signal: mean share of the squared length of the gradient that is not noise.
+        seconds: mean CPU time of a hand.
+        gains: the gain by round of the game.
+    """
+
+    playouts: int
+    allowed: float
+    improved: Estimate
+    changed: float
+    gain: Estimate
+    error: float
+    divergence: float
+    luck: float
+    signal: float
+    seconds: float
+    gains: dict[str, Estimate]
+
+
+class AdaptationFigures(msgspec.Struct, frozen=True):
+    """All figures.
+
+    Attributes:
+        hands: number of hands.
+        playouts: by number of play-outs, and by divergence.
+    """
+
+    hands: int
+    playouts: tuple[PlayoutFigures, ...]
+
+
+def figures_of(plan: AdaptationPlan, rows: Sequence[HandRow], seed: int = 0) -> AdaptationFigures:
+    """The figures of some hands.
+
+    Args:
+        plan: the plan.
+        rows: at least one with tests.
+        seed: seed of the resamples.
+    """
+    tested = [row for row in rows if row.adapted]
+    rounds = np.array([row.round_index for row in tested])
+    return AdaptationFigures(
+        len(tested),
+        tuple(
+            _playout_figures([row.adapted[place] for row in tested], rounds, seed)
+            for place in range(len(plan.playouts) * len(plan.divergences))
+        ),
+    )
+
+
+def _playout_figures(tests: Sequence[AdaptedTo], rounds: NDArray[np.int64], seed: int) -> PlayoutFigures:
+    gains = np.array([test.gain for test in tests])
+    other = np.array([test.changed > 0.0 for test in tests])
+    return PlayoutFigures(
+        playouts=tests[0].playouts,
+        allowed=tests[0].allowed,
+        improved=_share((gains > 0.0)[other], seed),
+        changed=float(other.mean()),
+        gain=_mean(gains, seed),
+        error=float(np.mean([test.error for test in tests])),
+        divergence=float(np.mean([test.divergence for test in tests])),
+        luck=float(np.mean([test.luck for test in tests])),
+        signal=float(np.mean([test.signal for test in tests])),
+        seconds=float(np.mean([test.seconds for test in tests])),
+        gains={
+            name: _mean(gains[some], seed)
+            for name, part in _CLASSES
+            if (some := np.isin(rounds, list(part))).any()
+        },
+    )
+
+
+def _share(true: NDArray[np.bool_], seed: int) -> Estimate:
+    return _mean(true.astype(np.float64), seed) if len(true) else Estimate(None, None, None)
+
+
+def _mean(values: NDArray[np.float64], seed: int) -> Estimate:
+    sums = np.column_stack([values, np.ones(len(values))])
+    return estimate(sums, resample(sums, seed=seed), lambda totals: totals[..., 0] / totals[..., 1])
+
 
 _TABLES: Final = 128
 _PICK, _LEARN, _TEST, _TRIAL = range(4)
 """Purposes of random numbers."""
 
 
-class DealtHand(msgspec.Struct, frozen=True):
-    """A hand to adapt to.
-
-    Attributes:
-        view: what the player sees.
-        record: the same with all hands.
-        events: of the game so far.
-    """
-
-    view: RoundView
-    record: np.void
-    events: tuple[GameEvent, ...]
-
-
-class HandFinder:
-    """A chooser that plays by a policy, and keeps moments to adapt at.
+def adapter(setup: tuple[AdaptationPlan, Files]) -> Work[int, HandRow]:
+    """Load everything; return the function that adapts to a hand and tests it.
 
     Args:
-        policy: fills the five slots.
-        later: whether later draws of a round count, not the first.
-
-    Attributes:
-        found: of each player and round, the moments so far.
+        setup: the plan, and the policy's six checkpoints.
     """
-
-    def __init__(self, policy: Policy, *, later: bool) -> None:
-        self._chooser = PolicyChooser(policy)
-        self._later = later
-        self.found: list[DealtHand] = []
-
-    def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
-        """Decide; see `policies.rollout.Chooser`."""
-        for request in requests:
-            if request.record["phase"] == PHASE_TURN and self._counts(request):
-                events = tuple(request.table.events)
-                self.found.append(DealtHand(RoundView.of(request), clone(request.record), events))
-        return self._chooser.choose(requests, times)
-
-    def close(self, times: Times) -> None:
-        """Nothing to do; see `policies.rollout.Chooser`."""
-
-    def _counts(self, observation: Observation) -> bool:
-        record, player = observation.record, observation.player
-        return bool((record["river_size"][player] > 0 or record["meld_count"][player] > 0) == self._later)
-
-
-class AdaptationSetup(msgspec.Struct, frozen=True):
-    """Setup of a worker.
-
-    Attributes:
-        plan: what is measured.
-        files: the policy's six checkpoints.
-    """
-
-    plan: AdaptationPlan
-    files: Files
-
-
-def adapter(setup: AdaptationSetup) -> Work[int, HandRow]:
-    """Load everything; return the function that adapts to a hand and tests it."""
     warm_up()
-    plan = setup.plan
+    plan, files = setup
     settings = ThinkingSettings(sampler=plan.sampler, reward=plan.reward, adaptation=plan.settings)
-    thinker = load_thinker(Path(), settings, plan.compute, reader_of(setup.files))
+    thinker = load_thinker(Path(), settings, plan.compute, reader_of(files))
     experiment = _Experiment(plan, thinker)
 
     def adapt(number: int) -> Iterator[HandRow]:
@@ -154,17 +202,54 @@ class _Experiment:
         place = placements(tuple(int(score) for score in record["scores"]))[view.player]
         return HandRow(number, int(record["round_index"]), place, float(before.mean()), tuple(found))
 
-    def _hand(self, number: int) -> DealtHand | None:
+    def _hand(self, number: int) -> Moment | None:
         """A hand of game ``number``, drawn from all that its players had at such a moment."""
         plan = self._plan
-        finder = HandFinder(self._policy, later=plan.moment == "middle")
-        play_watched(finder, "adaptation", plan.seed, number, plan.length)
-        if not finder.found:
-            return None
-        return finder.found[drawn_bits(plan.seed, number, _PICK) % len(finder.found)]
+        found = found_in_game(
+            self._look,
+            self._policy,
+            purpose="adaptation",
+            seed=plan.seed,
+            number=number,
+            length=plan.length,
+        )
+        return found[drawn_bits(plan.seed, number, _PICK) % len(found)] if found else None
 
-    def _tests(self, hand: DealtHand, number: int) -> Deals:
+    def _look(self, request: Request, _: Choice) -> Moment | None:
+        """The hand at a first own draw of a round, or at a later one."""
+        record, player = request.record, request.player
+        later = bool(record["river_size"][player] > 0 or record["meld_count"][player] > 0)
+        if record["phase"] != PHASE_TURN or later != (self._plan.moment == "middle"):
+            return None
+        return Moment.of(request)
+
+    def _tests(self, hand: Moment, number: int) -> Deals:
         plan, seed = self._plan, drawn_bits(self._plan.seed, number, _TEST) >> 1
         if plan.moment == "start":
             return UniformDeals().deals(hand.view, plan.tests, seed)
         return true_deals(hand.view, hand.record, plan.tests, seed)
+
+
+def make_plan(**given: Any) -> AdaptationPlan:
+    """The plan with the fields that were given.
+
+    Raises:
+        ConfigError: a setting is not possible, or the sampler or the policy does not exist.
+        CheckpointError: the policy's checkpoints cannot be used.
+    """
+    plan = AdaptationPlan(**given, identity="")
+    settings_of(plan.sampler)
+    return msgspec.structs.replace(plan, identity=load_named(plan.policy).identity)
+
+
+def _setup(plan: AdaptationPlan) -> tuple[AdaptationPlan, Files]:
+    return plan, files_of(folder_of_named(plan.policy), MODELS)
+
+
+def _figures(plan: AdaptationPlan, rows: Sequence[HandRow]) -> AdaptationFigures:
+    if not any(row.adapted for row in rows):
+        raise ConfigError("no player of these games had such a hand; give more --hands")
+    return figures_of(plan, rows)
+
+
+ADAPTATION: Final = Measurement("adaptation", AdaptationPlan, HandRow, _figures, _setup, adapter)

@@ -11,12 +11,12 @@ from typing import Final
 
 import msgspec
 
-from game.distribution import require
-from game.errors import ConfigError
+from kit.distribution import require
+from kit.errors import ConfigError
+from learning import plots
 from learning.arena.report import ArenaReport
 from learning.arena.run import look
 from learning.matches.figures import Side
-from learning.studies import plots
 
 _COLOUR: Final = "#a83220"
 _EQUAL: Final = "#6b7280"

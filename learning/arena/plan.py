@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from typing import Final, Literal, TypeAlias
-
-import msgspec
+from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 
 from game.events import Four
+from kit.options import INTERNAL, switch
 from learning.matches.engines import ANSWER_S
 from learning.matches.players import Contender, tables_for
 from learning.matches.series import Series, wall_seed
-from policies.compute import IN_PLAY
-from policies.rollout import Seating
+from policies.nets.compute import IN_PLAY
+from policies.play.rollout import Seating
 
 FORMAT: Final = "suzaku-arena/1"
 
@@ -20,6 +19,8 @@ Mode: TypeAlias = Literal["1v3", "2v2"]
 
 CHALLENGER: Final = 0
 CHAMPION: Final = 1
+EQUAL: Final = 2.5
+"""Average placement of players of the same strength."""
 
 SEATS: Final[dict[Mode, tuple[Four, ...]]] = {
     "1v3": ((0, 1, 1, 1), (1, 0, 1, 1), (1, 1, 0, 1), (1, 1, 1, 0)),
@@ -36,16 +37,20 @@ class ArenaPlan(Series, frozen=True, kw_only=True):
         champions: the player it is compared with.
         sets: duplicate sets; single games if each has walls of its own.
         mode: one against three, or two against two.
-        independent: whether each game has walls of its own.
+        independent: deal new walls for every game; use it for a player against itself.
         format: format of the results.
     """
 
-    challenger: Contender
-    champions: Contender
-    sets: int
-    mode: Mode = "1v3"
+    counted: ClassVar[str] = "sets"
+
+    challenger: Annotated[Contender, INTERNAL]
+    champions: Annotated[Contender, INTERNAL]
+    sets: Annotated[int, INTERNAL]
+    mode: Annotated[Mode, switch("--two", "2v2", "Play two against two instead of one against three.")] = (
+        "1v3"
+    )
     independent: bool = False
-    format: str = FORMAT
+    format: Annotated[str, INTERNAL] = FORMAT
 
     @property
     def contenders(self) -> tuple[Contender, ...]:
@@ -75,19 +80,9 @@ class ArenaPlan(Series, frozen=True, kw_only=True):
 
     @property
     def flags(self) -> dict[str, str]:
-        """The chosen flags; see `Series.flags`."""
-        return {
-            "--challenger": self.challenger.flag,
-            "--champion": self.champions.flag,
-            "--games": str(self.games),
-            "--two": "given" if self.mode == "2v2" else "not given",
-            "--independent": "given" if self.independent else "not given",
-            **super().flags,
-        }
-
-    def continues(self, other: ArenaPlan) -> bool:
-        """Whether the games of another plan are the first games of this one."""
-        return other.sets <= self.sets and msgspec.structs.replace(other, sets=self.sets) == self
+        """The options that give this plan, as text."""
+        players = {"--challenger": self.challenger.flag, "--champion": self.champions.flag}
+        return players | {"--games": str(self.games)} | super().flags
 
     @property
     def command(self) -> str:

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 import msgspec
+import numpy as np
 
-from game.reports import write_report
-from learning.arena.convergence import RunningAverage, convergence
-from learning.arena.coverage import EQUAL, Coverage, coverage
-from learning.arena.plan import CHALLENGER, CHAMPION, ArenaPlan
+from learning.arena.plan import CHALLENGER, CHAMPION, EQUAL, ArenaPlan
 from learning.matches.figures import (
     PlayFigures,
     Side,
     crashes_in,
     faults_in,
-    lines_of,
     many_faults_of,
     side_of,
-    speed_line,
     sums_of,
     table_of,
 )
-from learning.matches.statistics import LEAST_SETS, Floats, mean_place
+from learning.matches.statistics import LEAST_SETS, NORMAL, Floats, first_clear, mean_place
 from learning.matches.tally import GameRow
+
+POINTS: Final = 120
+
+
+class RunningAverage(msgspec.Struct, frozen=True):
+    """The average after some games.
+
+    Attributes:
+        games: their number.
+        placement: the challenger's average.
+        low, high: its 95 % interval by the normal distribution, clipped to 1 and 4.
+    """
+
+    games: int
+    placement: float
+    low: float
+    high: float
 
 
 class ArenaReport(PlayFigures, frozen=True):
@@ -38,7 +52,6 @@ class ArenaReport(PlayFigures, frozen=True):
         challenger: its figures.
         champions: their figures.
         convergence: development over the games of the challenger's average placement.
-        coverage: how often the interval of a small run drawn from these games contains 2.5; if requested.
     """
 
     plan: ArenaPlan
@@ -49,31 +62,34 @@ class ArenaReport(PlayFigures, frozen=True):
     challenger: Side
     champions: Side
     convergence: tuple[RunningAverage, ...] = msgspec.field(default=(), name="course")
-    coverage: Coverage | None = None
+
+    def __str__(self) -> str:
+        """The report for people."""
+        return "\n".join(_lines(self))
 
 
 def report(
     plan: ArenaPlan,
     rows: Iterable[GameRow],
     *,
-    clear: bool = False,
+    sequential: bool = False,
     seconds: float = 0.0,
     played: int = 0,
     times: dict[str, float] | None = None,
-    coverage_runs: int = 0,
 ) -> ArenaReport | None:
     """Report on games; None while no duplicate set is complete.
 
     Args:
         plan: plan of the games.
         rows: the games.
-        clear: whether the run ended early because the difference was clear.
+        sequential: ignore games past the point where the difference was clear.
         seconds: duration.
         played: games of this start.
         times: CPU seconds per game, by task.
-        coverage_runs: number of small runs to draw from the games, to count the intervals that contain 2.5.
     """
-    rows = sorted(rows, key=lambda row: row.number)
+    numbered = {row.number: row for row in sorted(rows, key=lambda row: row.number)}
+    clear = clear_after(plan, numbered) if sequential else None
+    rows = [row for number, row in numbered.items() if clear is None or number < clear]
     sets = whole_sets(plan, rows)
     if not sets:
         return None
@@ -84,7 +100,7 @@ def report(
         plan=plan,
         games=len(sets) * plan.set_games,
         sets=len(sets),
-        clear=clear,
+        clear=clear is not None,
         verdict=verdict(challenger, champions, len(sets)),
         challenger=challenger,
         champions=champions,
@@ -96,7 +112,6 @@ def report(
         games_per_s=played / seconds if seconds else 0.0,
         times=times or {},
         convergence=convergence(mean_place(counts), plan.set_games),
-        coverage=coverage(counts, plan.set_games, coverage_runs) if coverage_runs else None,
     )
 
 
@@ -107,6 +122,22 @@ def whole_sets(plan: ArenaPlan, rows: Iterable[GameRow]) -> list[list[GameRow]]:
         if not row.crash:
             sets.setdefault(row.number // plan.set_games, []).append(row)
     return [sets[number] for number in sorted(sets) if len(sets[number]) == plan.set_games]
+
+
+def clear_after(plan: ArenaPlan, rows: Mapping[int, GameRow]) -> int | None:
+    """Number of games in the first whole blocks after which the difference is clear, in any order of play."""
+    looks: dict[int, int] = {}
+    seen: list[GameRow] = []
+    for block in range(plan.blocks):
+        numbers = plan.numbers(block)
+        if not all(number in rows for number in numbers):
+            break
+        seen += [rows[number] for number in numbers]
+        looks[len(whole_sets(plan, seen))] = numbers.stop
+    if not looks:
+        return None
+    count = first_clear(placements_of(whole_sets(plan, seen)), EQUAL, sorted(looks))
+    return None if count is None else looks[count]
 
 
 def verdict(challenger: Side, champions: Side, sets: int) -> str:
@@ -136,13 +167,29 @@ def placements_of(sets: Sequence[Sequence[GameRow]]) -> Floats:
     return mean_place(sums_of({CHALLENGER}, sets)[:, :4])
 
 
+def convergence(placements: Floats, set_games: int) -> tuple[RunningAverage, ...]:
+    """The average after increasing numbers of games, up to all.
+
+    Args:
+        placements: ``[S]``: the challenger's average place in each set, in order.
+        set_games: games per set.
+
+    Returns:
+        At most `POINTS` states, from the second set on; a single set gives no estimate of the spread.
+    """
+    if len(placements) < 2:
+        return ()
+    counts = np.unique(np.linspace(2, len(placements), POINTS).astype(np.int64))
+    means = np.cumsum(placements)[counts - 1] / counts
+    squares = np.cumsum(placements**2)[counts - 1] / counts
+    deviations = np.sqrt(np.maximum(0.0, squares - means**2) * counts / (counts - 1))
+    reach = NORMAL * deviations / np.sqrt(counts)
+    low, high = np.maximum(1.0, means - reach), np.minimum(4.0, means + reach)
+    rows = zip((counts * set_games).tolist(), means.tolist(), low.tolist(), high.tolist(), strict=True)
+    return tuple(RunningAverage(*row) for row in rows)
+
+
 # --- for people -------------------------------------------------------------------------------------------
-
-
-def print_report(found: ArenaReport, *, as_json: bool) -> int:
-    """Print the report; exit code 1 if the figures do not represent the players."""
-    write_report(found, lambda found: "\n".join(_lines(found)), as_json=as_json)
-    return found.exit_code
 
 
 def headline(found: ArenaReport) -> str:
@@ -163,13 +210,4 @@ def _lines(found: ArenaReport) -> Iterable[str]:
         f"average placement of {found.challenger.name}: {placement.value} {placement.interval} "
         f"(equal strength: {EQUAL:g}): {found.verdict}"
     )
-    yield from (f"caution: {line}" for line in found.many_faults)
-    yield from lines_of((found.challenger, found.champions))
-    if found.coverage:
-        yield str(found.coverage)
-    if found.plan.caution:
-        yield f"caution: {found.plan.caution}"
-    yield from (f"fault: {line}" for line in found.faults)
-    yield from (f"crashed: {line}" for line in found.crashes)
-    if found.played:
-        yield speed_line(found.played, found.seconds, found.times)
+    yield from found.lines((found.challenger, found.champions), found.plan.caution)

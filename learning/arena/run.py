@@ -1,18 +1,49 @@
-"""`suzaku arena`: plays the games of a comparison until all are played or one side is clearly better."""
+"""`suzaku arena`: plays until all games are played or one side is clearly better, and reports."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from learning.arena.coverage import EQUAL
-from learning.arena.plan import ArenaPlan
-from learning.arena.report import ArenaReport, placements_of, report, whole_sets
+import msgspec
+import structlog
+
+from kit.errors import ReplayError
+from kit.reports import write_report
+from learning.arena.page.render import write_page
+from learning.arena.plan import ArenaPlan, sets_for
+from learning.arena.report import ArenaReport, clear_after, report
+from learning.matches.players import contender, tables_for
 from learning.matches.runner import OnProgress, SeriesRunner
-from learning.matches.statistics import first_clear
-from learning.matches.store import read_results
-from learning.matches.tally import GameRow
+from learning.matches.store import read_results, writing
+from learning.runs.progress import GamesProgress
+
+_log = structlog.get_logger(__name__)
+
+
+def make_plan(
+    challenger: str, champions: str, *, games: int, tables: int | None, answer_timeout_s: float, **given: Any
+) -> ArenaPlan:
+    """The games of a comparison, both players loaded.
+
+    Args:
+        challenger: as for `learning.matches.players.contender`.
+        champions: the player in the other seats.
+        games: minimum number of games.
+        tables: tables played at a time in each process; depends on the players if None.
+        answer_timeout_s: for each answer of an external engine.
+        given: other fields of the plan.
+
+    Raises:
+        ConfigError: a player is not valid.
+        CheckpointError: a player's checkpoints cannot be used.
+    """
+    one, other = (contender(text, answer_timeout_s) for text in (challenger, champions))
+    plan = ArenaPlan(
+        challenger=one, champions=other, sets=0, tables=tables or tables_for(one, other), **given
+    )
+    return msgspec.structs.replace(plan, sets=sets_for(games, plan.mode, independent=plan.independent))
 
 
 def run(
@@ -23,7 +54,6 @@ def run(
     folder: Path | None = None,
     records: bool = False,
     sequential: bool = False,
-    coverage_runs: int = 0,
     on_progress: OnProgress = lambda _games, _of, _decisions: None,
 ) -> ArenaReport | None:
     """Play the games that are missing, and report on all.
@@ -35,7 +65,6 @@ def run(
         folder: folder of the results; an earlier run in it is resumed. None to keep none.
         records: also keep every game's record in the folder.
         sequential: stop as soon as one side is clearly better.
-        coverage_runs: number of small runs to draw from the games, to count the intervals that contain 2.5.
         on_progress: called with the progress.
 
     Returns:
@@ -52,24 +81,22 @@ def run(
                 for _ in blocks:
                     if sequential and clear_after(plan, runner.rows) is not None:
                         break
-        return report_of(
+        return report(
             plan,
-            runner.rows,
+            runner.rows.values(),
             sequential=sequential,
-            coverage_runs=coverage_runs,
             seconds=runner.seconds,
             played=runner.played,
             times=runner.times,
         )
 
 
-def look(folder: Path, *, sequential: bool = False, coverage_runs: int = 0) -> ArenaReport | None:
+def look(folder: Path, *, sequential: bool = False) -> ArenaReport | None:
     """Report on the results in a folder, finished or not, without playing.
 
     Args:
         folder: folder of the results.
         sequential: ignore games past the point where one side was clearly better.
-        coverage_runs: number of small runs to draw from the games, to count the intervals that contain 2.5.
 
     Returns:
         None if no duplicate set is complete.
@@ -78,47 +105,75 @@ def look(folder: Path, *, sequential: bool = False, coverage_runs: int = 0) -> A
         ReplayError: there are no results, or they cannot be read.
     """
     plan, rows = read_results(folder, ArenaPlan)
-    return report_of(
-        plan, {row.number: row for row in rows}, sequential=sequential, coverage_runs=coverage_runs
-    )
+    return report(plan, rows, sequential=sequential)
 
 
-def report_of(
+def compare(
     plan: ArenaPlan,
-    rows: Mapping[int, GameRow],
+    folder: Path | None,
+    html: Path | None,
     *,
+    records: bool,
     sequential: bool,
-    coverage_runs: int,
-    seconds: float = 0.0,
-    played: int = 0,
-    times: dict[str, float] | None = None,
-) -> ArenaReport | None:
-    """The report on games by their numbers; see `run` and `learning.arena.report.report`."""
-    clear = clear_after(plan, rows) if sequential else None
-    # games past the point where the difference was clear do not count
-    end = plan.games if clear is None else clear
-    return report(
-        plan,
-        [row for row in rows.values() if row.number < end],
-        clear=clear is not None,
-        coverage_runs=coverage_runs,
-        seconds=seconds,
-        played=played,
-        times=times,
-    )
+    workers: int | None,
+    ray: str | None,
+    as_json: bool,
+) -> int:
+    """Play, print the report, and return the exit code.
+
+    Args:
+        plan: the players and games.
+        folder: folder of the results, None to keep none.
+        html: file for the page of the comparison, None for no page.
+        records: also keep every game's record in the folder.
+        sequential: stop as soon as one side is clearly better.
+        workers: processes; one per core if None.
+        ray: address of a cluster to play on; see `learning.workers.spread.spread`.
+        as_json: print one JSON object.
+
+    Raises:
+        ConfigError: the folder or the cluster is not valid.
+        ReplayError: results cannot be read or written.
+        WorkerFailed: a process could not continue.
+    """
+    if plan.caution:
+        _log.warning("arena.caution", reason=plan.caution)
+    with writing(folder), GamesProgress("arena") as progress:
+        found = run(
+            plan,
+            workers=workers,
+            ray=ray,
+            folder=folder,
+            records=records,
+            sequential=sequential,
+            on_progress=progress.played,
+        )
+    if found is None:
+        raise ReplayError("no set of games could be completed; see the log")
+    return _show(found, html, as_json=as_json)
 
 
-def clear_after(plan: ArenaPlan, rows: Mapping[int, GameRow]) -> int | None:
-    """Number of games in the first whole blocks after which the difference is clear, in any order of play."""
-    looks: dict[int, int] = {}
-    seen: list[GameRow] = []
-    for block in range(plan.blocks):
-        numbers = plan.numbers(block)
-        if not all(number in rows for number in numbers):
-            break
-        seen += [rows[number] for number in numbers]
-        looks[len(whole_sets(plan, seen))] = numbers.stop
-    if not looks:
-        return None
-    count = first_clear(placements_of(whole_sets(plan, seen)), EQUAL, sorted(looks))
-    return None if count is None else looks[count]
+def show_played(folder: Path, html: Path | None, *, sequential: bool, as_json: bool) -> int:
+    """Print the report on the games in a folder, finished or still being played, and return the exit code.
+
+    Args:
+        folder: folder of the results.
+        html: file for the page of the comparison, None for no page.
+        sequential: ignore games past the point where one side was clearly better.
+        as_json: print one JSON object.
+
+    Raises:
+        ReplayError: results cannot be read, or the page cannot be written.
+    """
+    found = look(folder, sequential=sequential)
+    if found is None:
+        raise ReplayError(f"{folder}: no set of games is complete yet")
+    return _show(found, html, as_json=as_json)
+
+
+def _show(found: ArenaReport, html: Path | None, *, as_json: bool) -> int:
+    code = write_report(found, as_json=as_json)
+    if html is not None:
+        with writing(html):
+            write_page(found, html)
+    return code

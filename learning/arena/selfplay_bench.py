@@ -10,12 +10,12 @@ from typing import Final
 
 import msgspec
 
-from game.engine import play_bare
+from game.table.engine import play_bare
 from learning.arena.plan import ArenaPlan, sets_for
 from learning.arena.run import run
 from learning.matches.players import contender
 from learning.matches.series import BLOCK_GAMES
-from policies.compute import IN_PLAY, Compute
+from policies.nets.compute import IN_PLAY, Compute
 
 PLAYERS: Final = ("network", "heuristic", "random")
 TABLES: Final = (1, 8, 16, 32, 64, 128)

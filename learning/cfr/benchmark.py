@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from game.jit import kernel
-from game.two_player.draws import shuffle
-from game.two_player.layout import PLAYERS, TILES
+from game.two_player.layout import PLAYERS, TILES, shuffle
+from kit.jit import kernel
 from learning.cfr.deal_tree import LIKELY, expand, new_deal_tree
 from policies.two_player.abstraction import POLICIES
 from policies.two_player.playing import BY_TABLE, play_duel
@@ -41,7 +40,7 @@ class BenchmarkResult(NamedTuple):
     Attributes:
         exploitability: of the highest expected score on each deal.
         sampled: of the highest score on each deal, from one game each: the paper's figure.
-        fixed: the highest of ``policies``: what the best single policy gets.
+        fixed: the highest of ``policies``, the score of the best single policy.
         policies: of each policy.
         seats: ``exploitability`` with the strategy in seat 0 and in seat 1.
     """

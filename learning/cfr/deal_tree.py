@@ -12,10 +12,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from game.jit import kernel
-from game.two_player.draws import drawn_share
-from game.two_player.layout import PLAYERS, POSITION
+from game.two_player.layout import PLAYERS, POSITION, drawn_share
 from game.two_player.rules import deal
+from kit.jit import kernel
 from learning.cfr.tree import ROOT, TERMINAL
 from policies.two_player.abstraction import POLICIES, STAGES, key_of, policies_of, stage_of
 from policies.two_player.playing import (

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any, Final
+from pathlib import Path
+from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
-from msgspec import structs
+from msgspec import Meta, structs
 from numpy.typing import NDArray
 
-from game.jit import kernel
-from game.reports import write_report
-from game.two_player.draws import shuffle
-from game.two_player.layout import PLAYERS, POSITION, TILES
+from game.two_player.layout import PLAYERS, POSITION, TILES, shuffle
 from game.two_player.log import DuelLog
-from game.workers.ordered import default_workers
-from game.workers.pool import Done, Work
+from kit.errors import ConfigError
+from kit.files import expand_home
+from kit.jit import kernel
+from kit.options import INTERNAL, Seed
+from kit.workers.ordered import default_workers
+from kit.workers.pool import Done, Work
 from learning.cfr.benchmark import deal_series
-from learning.cfr.players import DuelPlayer, duel_player
+from learning.cfr.node_table import NODES_FILE, read_table
 from learning.matches.statistics import Estimate, estimate, ratio, resample
 from learning.workers.spread import spread
-from policies.two_player.playing import COMMITMENT, play_duel
+from policies.two_player.abstraction import KEYS, POLICIES, POLICY_NAMES
+from policies.two_player.playing import BY_TABLE, COMMITMENT, RANDOM_ACTIONS, play_duel
 from policies.two_player.watched import watched_duel
 
 _DEALS_AT_ONCE: Final = 2_000
@@ -31,17 +34,17 @@ _MOST_SETS: Final = 2_000
 
 
 class DuelPlan(msgspec.Struct, frozen=True):
-    """What is played.
+    """A duel.
 
     Attributes:
         players: two, by name.
-        deals: each is played twice, with seats exchanged.
-        seed: of the deals and draws.
+        deals: deals; each is played in both seats.
+        seed: seed of deals and choices.
     """
 
-    players: tuple[str, str]
-    deals: int
-    seed: int
+    players: Annotated[tuple[str, str], INTERNAL]
+    deals: Annotated[int, Meta(ge=1, le=10_000_000)] = 10_000
+    seed: Seed = 0
 
 
 class DuelReport(msgspec.Struct, frozen=True):
@@ -80,6 +83,23 @@ class DuelReport(msgspec.Struct, frozen=True):
     workers: int
     seconds: float
     games_per_s: float | None
+
+    def __str__(self) -> str:
+        """The report for people."""
+        one, other = self.players
+        points = self.points
+        speed = f", {self.games_per_s:,.0f} games/s" if self.games_per_s else ""
+        return "\n".join(
+            [
+                f"{one} against {other}: {self.deals:,} deals in both seats, seed {self.seed}",
+                f"points a game  {points.value:+.4f}  (95 %: {points.low:+.4f} to {points.high:+.4f})",
+                f"drawing first  {self.as_first:+.4f}, second {self.as_second:+.4f}",
+                f"won            {self.wins:6.2%}, of these for 2 points {self.double_wins:6.2%}",
+                f"lost           {self.losses:6.2%}, of these for 2 points {self.double_losses:6.2%}",
+                f"wall ran out   {self.exhausted:6.2%}",
+                f"{self.games:,} games in {self.seconds:.1f} s on {self.workers} processes{speed}",
+            ]
+        )
 
 
 def play_duels(plan: DuelPlan, *, workers: int | None = None) -> DuelReport:
@@ -190,24 +210,64 @@ def _report(
     )
 
 
-def print_duels(report: DuelReport, *, as_json: bool) -> int:
-    """Print the report; return the exit code."""
-    write_report(report, _text, as_json=as_json)
-    return 0
+UNIFORM: Final = "uniform"
+RANDOM: Final = "random"
+CURRENT: Final = "current:"
+"""Before a table: its current strategy, by regret matching, instead of the average one."""
 
 
-def _text(report: DuelReport) -> str:
-    one, other = report.players
-    points = report.points
-    speed = f", {report.games_per_s:,.0f} games/s" if report.games_per_s else ""
-    return "\n".join(
-        [
-            f"{one} against {other}: {report.deals:,} deals in both seats, seed {report.seed}",
-            f"points a game  {points.value:+.4f}  (95 %: {points.low:+.4f} to {points.high:+.4f})",
-            f"drawing first  {report.as_first:+.4f}, second {report.as_second:+.4f}",
-            f"won            {report.wins:6.2%}, of these for 2 points {report.double_wins:6.2%}",
-            f"lost           {report.losses:6.2%}, of these for 2 points {report.double_losses:6.2%}",
-            f"wall ran out   {report.exhausted:6.2%}",
-            f"{report.games:,} games in {report.seconds:.1f} s on {report.workers} processes{speed}",
-        ]
-    )
+class DuelPlayer(NamedTuple):
+    """A player as the kernels take it.
+
+    Attributes:
+        name: as given.
+        way: a policy, `RANDOM_ACTIONS` or `BY_TABLE`.
+        weights: ``[KEYS, 3]`` float64, as for `policies.two_player.playing.match_regrets`.
+    """
+
+    name: str
+    way: int
+    weights: NDArray[np.float64]
+
+
+def duel_player(name: str) -> DuelPlayer:
+    """Load a player.
+
+    Args:
+        name: normal, triplets, pairs, uniform, random, or a node table of `suzaku train cfr`: the file or
+            its folder, with ``current:`` before it for the current strategy.
+
+    Raises:
+        ConfigError: there is no such player.
+        CheckpointError: the table cannot be used.
+    """
+    if name in POLICY_NAMES:
+        return DuelPlayer(name, POLICY_NAMES.index(name), _no_weights())
+    if name == RANDOM:
+        return DuelPlayer(name, RANDOM_ACTIONS, _no_weights())
+    if name == UNIFORM:
+        return DuelPlayer(name, BY_TABLE, _no_weights())
+    return DuelPlayer(name, BY_TABLE, table_weights(name))
+
+
+def table_weights(name: str) -> NDArray[np.float64]:
+    """The strategy of a table, named as for `duel_player`.
+
+    Raises:
+        ConfigError: there is no such file or folder.
+        CheckpointError: it cannot be used.
+    """
+    path = expand_home(name.removeprefix(CURRENT))
+    if not path.exists():
+        known = ", ".join((*POLICY_NAMES, UNIFORM, RANDOM))
+        raise ConfigError(f"{name}: no such player; use {known}, or a table made by `suzaku train cfr`")
+    _, sums, _ = read_table(_table_file(path))
+    return sums.regrets if name.startswith(CURRENT) else sums.strategies
+
+
+def _table_file(path: Path) -> Path:
+    return path / NODES_FILE if path.is_dir() else path
+
+
+def _no_weights() -> NDArray[np.float64]:
+    return np.zeros((KEYS, POLICIES))

@@ -17,8 +17,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from game.errors import CheckpointCorrupt, CheckpointError, CheckpointMissing, TrainingError
-from game.files import remove_leftovers, replace_file
+from kit.errors import CheckpointCorrupt, CheckpointError, CheckpointMissing, TrainingError
+from kit.files import remove_leftovers, replace_file
 from learning.cfr.sampling import NodeSums, new_sums
 from learning.runs.state import RunFolder
 from policies.two_player.abstraction import POLICY_NAMES, decode, encode, policies_of
@@ -115,7 +115,7 @@ def table_bytes(said: Mapping[str, str], sums: NodeSums, curve: Sequence[CurvePo
 
     Args:
         said: rows of ``run``.
-        sums: what was learned.
+        sums: sums of regrets and strategies.
         curve: the evaluations.
     """
     with closing(sqlite3.connect(":memory:")) as database:

@@ -1,4 +1,4 @@
-"""What a strategy is worth: its value, the exact best response to it, and its exploitability.
+"""The value of a strategy, the exact best response to it, and its exploitability.
 
 Source: the CFR-p paper, section 5, and M. Johanson et al., "Accelerating best response calculation in large
 extensive games", 2011.
@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from game.jit import kernel
+from kit.jit import kernel
 from learning.cfr.tree import CHANCE, Floats, GameTree
 
 NOBODY: Final = -1
@@ -34,7 +34,7 @@ class Response(NamedTuple):
 
 
 class Exploitability(NamedTuple):
-    """What best responses get out of a strategy.
+    """The gains of best responses to a strategy.
 
     Attributes:
         value: (first + second) / 2: 0 for an equilibrium, equation 8 of the paper.

@@ -7,26 +7,26 @@ last save, and a finished one goes on if it is given more iterations.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 
-from game.distribution import require
-from game.errors import ConfigError
-from game.reports import write_report
+from kit.distribution import require
+from kit.options import Count, Seed
+from kit.reports import write_report
+from learning import plots
 from learning.cfr.benchmark import deal_series, measure, summed_up
 from learning.cfr.deal_tree import new_deal_tree
 from learning.cfr.node_table import NODES_FILE, CurvePoint, NodeFolder, visited
-from learning.cfr.plot import PLOT_FILE, draw_curve
-from learning.cfr.regrets import update_of
 from learning.cfr.sampling import NodeSums, learn_deals, new_sums
+from learning.cfr.tree import UPDATES, Update
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages
 from learning.runs.state import RunFolder
 
-SAMPLINGS: Final = ("chance", "external")
 _STEP: Final = 500
 """Most iterations between two looks at whether to stop: about a second."""
 _REGULAR_EPOCHS: Final = 20
@@ -34,27 +34,23 @@ _GROWTH: Final = 5
 
 
 class CfrPlan(msgspec.Struct, frozen=True):
-    """What determines the numbers of a run.
+    """Everything that determines the numbers of a run.
 
     Attributes:
-        sampling: "chance" or "external".
-        update: variant of CFR, known to `learning.cfr.regrets.update_of`.
-        epoch: iterations between evaluations. After 20 epochs, evaluations come whenever the iterations
-            have grown by a fifth.
-        deals: of the benchmark.
-        seed: of deals and samples.
+        sampling: policies that an iteration tries on its deal. chance: all of both players; external: all of
+            one player, and a drawn one of the other.
+        update: variant of CFR: cfr, plus (CFR+) or linear.
+        epoch: iterations between evaluations; after 20 of these, evaluations come less often, whenever the
+            iterations have grown by a fifth.
+        deals: deals of each evaluation.
+        seed: seed of deals and samples.
     """
 
-    sampling: str = "chance"
-    update: str = "cfr"
-    epoch: int = 500
-    deals: int = 3_000
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.sampling not in SAMPLINGS:
-            raise ConfigError(f"--sampling: found {self.sampling}, expected {' or '.join(SAMPLINGS)}")
-        update_of(self.update)
+    sampling: Literal["chance", "external"] = "chance"
+    update: Update = "cfr"
+    epoch: Count = 500
+    deals: Annotated[int, Meta(ge=1, le=1_000_000)] = 3_000
+    seed: Seed = 0
 
     def next_evaluation(self, done: int) -> int:
         """Iterations at the first evaluation after some iterations.
@@ -135,7 +131,7 @@ class CfrRun:
             learn_deals(
                 self.sums,
                 self._tree,
-                update_of(plan.update),
+                UPDATES[plan.update],
                 plan.sampling == "external",
                 deal_series(plan.seed, training=True),
                 self.done + 1,
@@ -187,7 +183,7 @@ class CfrRun:
 
 
 class CfrReport(msgspec.Struct, frozen=True):
-    """What a run did: its settings, where its table is, and its evaluations."""
+    """A run: its plan, the file of its table, and its evaluations."""
 
     plan: CfrPlan
     table: str
@@ -197,18 +193,7 @@ class CfrReport(msgspec.Struct, frozen=True):
 def print_run(plan: CfrPlan, curve: list[CurvePoint], out: Path, *, as_json: bool) -> int:
     """Print the report of a run, and draw its curve beside the table; return the exit code."""
     draw_curve(curve, out / PLOT_FILE)
-    write_report(CfrReport(plan, str(out / NODES_FILE), curve), _text, as_json=as_json)
-    return 0
-
-
-def _text(report: CfrReport) -> str:
-    lines = ["iterations   nodes  seconds  exploitability  one game  best policy"]
-    lines += [
-        f"{point.iterations:>10,} {point.nodes:>7,} {point.seconds:>8.1f} {point.exploitability:>15.4f} "
-        f"{point.sampled:>9.4f} {point.fixed:>12.4f}"
-        for point in report.curve
-    ]
-    return "\n".join([*lines, report.table])
+    return write_report(CfrReport(plan, str(out / NODES_FILE), curve), as_json=as_json)
 
 
 def regret_bound(sums: NodeSums, iterations: int) -> float:
@@ -221,3 +206,35 @@ def regret_bound(sums: NodeSums, iterations: int) -> float:
     """
     keys = visited(sums)
     return float(np.maximum(sums.regrets[keys].max(axis=1), 0.0).sum()) / max(1, iterations)
+
+
+PLOT_FILE: Final = "curve.svg"
+_LOGARITHMIC_FROM: Final = 100
+"""Iterations grown by this factor are spread out logarithmically."""
+
+
+def draw_curve(curve: Sequence[CurvePoint], path: Path) -> None:
+    """Draw the evaluations of a run.
+
+    Args:
+        curve: at least one.
+        path: of the SVG file.
+    """
+    iterations = [point.iterations for point in curve]
+    drawing = plots.figure(7.0, 4.0)
+    left = drawing.subplots()
+    left.plot(
+        iterations, [point.sampled for point in curve], color="#a83220", label="one game each, as the paper"
+    )
+    left.plot(iterations, [point.exploitability for point in curve], color="#2f7a66", label="expected scores")
+    left.plot(iterations, [point.fixed for point in curve], color="#6b7280", label="best single policy")
+    if iterations[-1] > _LOGARITHMIC_FROM * iterations[0]:
+        left.set_xscale("log")
+    lowest = min(0.0, *(point.fixed for point in curve))
+    left.set_ylim(lowest - 0.05, 1.3 * max(point.sampled for point in curve))  # room for the legend
+    left.axhline(0.0, color="#000000", linewidth=0.8)
+    left.set_xlabel("iterations")
+    left.set_ylabel("opponent's points a game")
+    left.grid(alpha=0.3)
+    left.legend(loc="upper right")
+    plots.save(drawing, path)

@@ -16,17 +16,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from game.jit import kernel
-from game.two_player.draws import shuffle
-from game.two_player.layout import TILES
+from game.two_player.layout import TILES, shuffle
+from kit.jit import kernel
 from learning.cfr.deal_tree import ALL, DRAWN, expand
-from learning.cfr.regrets import power
 from learning.cfr.solver import BOTH, learns
+from learning.cfr.tree import power
 from policies.two_player.abstraction import KEYS, POLICIES, policies_of
 
 
 class NodeSums(NamedTuple):
-    """What has been learned, by the number of the key.
+    """The sums learned so far, by the number of the key.
 
     Attributes:
         regrets: ``[KEYS, 3]`` float64, sums of counterfactual regrets.

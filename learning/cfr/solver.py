@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from game.jit import kernel
-from game.two_player.draws import drawn_share
-from learning.cfr.regrets import RegretUpdate, power
-from learning.cfr.tree import CHANCE, TERMINAL, Floats, GameTree
+from game.two_player.layout import drawn_share
+from kit.jit import kernel
+from learning.cfr.tree import CHANCE, TERMINAL, Floats, GameTree, RegretUpdate, power
 from policies.two_player.playing import match_regrets
 
 BOTH = -1
@@ -100,7 +99,7 @@ def children_of(tree: GameTree) -> NDArray[np.int32]:
 
 @kernel
 def learns(learner: int, player: int) -> bool:
-    """Whether a player's decisions are learned from in a pass for a learner, or for both."""
+    """Return whether a pass for a learner, or for both, learns from a player's decisions."""
     return learner == player if learner != BOTH else True
 
 

@@ -1,4 +1,4 @@
-"""Times when players were away from a table; what the server then did for them is not their decision."""
+"""Times when players were away from a table: their moves were then the server's, and are no samples."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def absences(events: Sequence[GameEvent]) -> list[Absence]:
 
 
 def acts_of_absent(events: Sequence[GameEvent]) -> Iterator[tuple[StartRound | None, int, GameEvent]]:
-    """What absent players did that no server does for them: the round, discards before it, and the event."""
+    """Acts of absent players that no server does for them: the round, discards before it, and the event."""
     away: set[int] = set()
     deal: StartRound | None = None
     turn = 0

@@ -21,10 +21,10 @@ import numpy as np
 import numpy.typing as npt
 import structlog
 
-from game.errors import ReplayError
-from game.files import remove_leftovers, replace_file, replacing
-from game.reports import write_report
-from game.workers.ordered import batches, default_workers, in_order
+from kit.errors import ReplayError
+from kit.files import remove_leftovers, replace_file, replacing
+from kit.reports import write_report
+from kit.workers.ordered import batches, default_workers, in_order
 from learning.corpus import layout
 from learning.corpus.pack import PackedGame, PackedPart, pack_part, read_part
 from learning.corpus.sources import StoredRecord, source_files, stored_games

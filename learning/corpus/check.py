@@ -2,26 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final, Literal, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
-from game.errors import ReplayError, StateMismatchError
-from game.events import PlayerLeft
+from game.events import DrawnRound, PlayerLeft, Win
 from game.fold import REASONS
 from game.forbidden import NOT_COMPLETE, RULES
+from game.layout import AT_HAND
 from game.packing import DRAW_REASONS
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength, deltas, liable_player
+from game.scoring.value import context_of, evaluate
+from game.table.endings import drawn_round, exhausted
+from kit.errors import ReplayError, StateMismatchError
 from learning.corpus import follow
 from learning.corpus.absences import acts_of_absent
 from learning.corpus.follow import BROKEN, TABLE, WHOLE, Follower
 from learning.corpus.order import Oddity, Outcome, end_findings, start_findings, went_on
-from learning.corpus.results import drawn_findings, win_findings
 from learning.corpus.rounds import RecordedRound, split_rounds
-from learning.corpus.walls import wall_findings
 from replays.record import GameRecord
 from replays.wall import Wall, game_walls
+
+Finding: TypeAlias = tuple[int, str]
+"""Player (-1 for none) and the difference."""
+
+_WALL_RAN_OUT: Final = ("exhaustive", "nagashi_mangan")
+
+
+def win_findings(before: npt.NDArray[np.void], wins: Sequence[Win]) -> Iterator[Finding]:
+    """Compare the wins of a round with the results under our rules.
+
+    Args:
+        before: ``[5]`` the views before the first win.
+        wins: in order; the first takes honba and sticks.
+    """
+    for place, win in enumerate(wins):
+        for field, theirs, ours in _win_fields(before[win.player], win, is_first=place == 0):
+            if theirs != ours:
+                yield win.player, f"{field} {theirs} in the record, {ours} by our rules"
+
+
+def _win_fields(view: np.void, win: Win, *, is_first: bool) -> Iterator[tuple[str, Any, Any]]:
+    player, source = win.player, win.from_player
+    context = context_of(view, player, win.tile, source, win.ura_indicators)
+    value = evaluate(context)
+    if value is None:
+        yield "a hand", win.hand, "no yaku"
+        return
+    honba, sticks = int(view["honba"]), int(view["riichi_sticks"]) if is_first else 0
+    liable = liable_player(view, player, value)
+    dealer = int(view["dealer"])
+    paid = deltas(
+        value, player, source, dealer, honba=honba if is_first else 0, riichi_sticks=sticks, liable=liable
+    )
+    yield "hand", tuple(sorted(win.hand)), context.hand
+    if win.value == "stated":
+        yield "yaku", win.yaku, value.yaku
+        yield "yakuman", win.yakuman, value.yakuman
+        yield "han", sum(han for _, han in win.yaku) + 13 * len(win.yakuman), value.han
+        yield "fu", win.fu, value.fu
+        yield "points", win.points, value.points
+        yield "limit", win.limit, value.limit
+    yield "liable player", win.liable, liable
+    yield "score changes", win.deltas, paid
+    yield "honba", win.honba, honba  # Tenhou states it with every win; only the first is paid for it
+    yield "sticks", win.riichi_sticks, sticks
+    shown = int(view["indicator_count"]) if context.riichi else 0
+    yield "ura indicators", len(win.ura_indicators), shown
+
+
+def drawn_findings(before: npt.NDArray[np.void], drawn: DrawnRound) -> Iterator[Finding]:
+    """Compare a round without a win with the result under our rules."""
+    table = before[TABLE]
+    ours, _ = exhausted(table) if drawn.reason in _WALL_RAN_OUT else (drawn_round(table, drawn.reason, ()), 0)
+    if drawn.reason not in (ours.reason, "unknown"):
+        yield -1, f"{drawn.reason} in the record, {ours.reason} by our rules"
+    if drawn.deltas != ours.deltas:
+        yield -1, f"score changes {drawn.deltas} in the record, {ours.deltas} by our rules"
+    for player, hand in enumerate(drawn.hands):
+        if hand is not None and not _holds(table, player, hand):
+            yield player, f"shows {hand}, which is not their hand"
+        elif drawn.reason in _WALL_RAN_OUT and (hand is None) != (ours.hands[player] is None):
+            yield player, f"{'is' if ours.hands[player] else 'is not'} tenpai by our rules"
+
+
+def _holds(table: np.void, player: int, hand: Sequence[int]) -> bool:
+    held = np.flatnonzero(table["where"] == AT_HAND + player)
+    return sorted(hand) == held.tolist()
+
 
 Kind: TypeAlias = Literal["unreadable", "event", "legality", "result", "order", "end", "wall"]
 KINDS: Final[tuple[Kind, ...]] = ("unreadable", "event", "legality", "result", "order", "end", "wall")
@@ -145,7 +216,7 @@ class Checker:
                     yield RecordDifference(name, played.name, 0, "order", -1, text)
             if walls:
                 dice = record.dice[number] if number < len(record.dice) else (0, 0)
-                for turn, text in wall_findings(played, walls[number], dice):
+                for turn, text in _wall_findings(played, walls[number], dice):
                     yield RecordDifference(name, played.name, turn, "wall", -1, text)
             found, last = self._round(name, played)
             yield from found
@@ -207,3 +278,35 @@ def _fault(
             text = f"the round has no result, or something stands after it: {event!r}"
     whom = -1 if player == TABLE else player
     return RecordDifference(name, played.name, turn, kind, whom, text, forbidden=forbidden)
+
+
+def _wall_findings(played: RecordedRound, wall: Wall, dice: tuple[int, int]) -> Iterator[tuple[int, str]]:
+    """Compare deal, draws, indicators and dice with a wall: discards before each difference, and its text."""
+    start = played.start
+    if dice != wall.dice:
+        yield 0, f"dice {dice} in the record, {wall.dice} from the seed"
+    for player, (theirs, ours) in enumerate(zip(start.hands, wall.hands(start.dealer), strict=True)):
+        if theirs != ours:
+            yield 0, f"player {player} is dealt {theirs}, {ours} from the seed"
+    for replacement, drawn, tiles in (
+        (False, played.live, wall.draws),
+        (True, played.replacements, wall.replacements),
+    ):
+        number = _first_difference(drawn, tiles)
+        if number is not None:
+            what = "replacement" if replacement else "draw"
+            due = tiles[number] if number < len(tiles) else "none"
+            turn = played.turn_of_draw(number, replacement=replacement)
+            yield turn, f"{what} {number + 1} is {drawn[number]}, {due} from the seed"
+    number = _first_difference(played.indicators, wall.indicators)
+    if number is not None:
+        yield played.turns, f"indicators {played.indicators} in the record, {wall.indicators} from the seed"
+    for win in played.wins:
+        if win.ura_indicators and win.ura_indicators != wall.ura_indicators[: len(win.ura_indicators)]:
+            yield played.turns, f"ura {win.ura_indicators} in the record, {wall.ura_indicators} from the seed"
+
+
+def _first_difference(theirs: list[int], ours: tuple[int, ...]) -> int | None:
+    if tuple(theirs) == ours[: len(theirs)]:
+        return None
+    return next((n for n, tile in enumerate(theirs) if n >= len(ours) or tile != ours[n]), None)

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import msgspec
 
-from game.errors import ConfigError, ReplayError
-from game.files import replace_file
-from game.reports import write_report
-from game.text import clean_text
+from kit.errors import ConfigError, ReplayError
+from kit.files import replace_file
+from kit.reports import write_report
+from kit.text import clean_text
 from learning.corpus.layout import SPLITS, split_of
 from learning.corpus.sources import load, stored_games
-from replays.library import RECORD_SUFFIX
+from replays.store.library import RECORD_SUFFIX
 
 
 class Extracted(msgspec.Struct, frozen=True):

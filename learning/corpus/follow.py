@@ -15,7 +15,6 @@ from game.actions import ActionKind
 from game.fold import fold_one
 from game.fold.reasons import FITS
 from game.forbidden import rule_broken
-from game.jit import kernel
 from game.layout import PHASE_CLAIM, PHASE_IDLE, PHASE_ROB, ROUND_STATE
 from game.melds import MeldKind
 from game.packing import (
@@ -34,7 +33,8 @@ from game.packing import (
     WIN,
     Packed,
 )
-from game.rules import legal_rows
+from game.rules import abort_reason, legal_rows
+from kit.jit import kernel
 
 VIEWS: Final = 5
 """Records of a round: those of players 0 to 3, and the whole table's."""
@@ -79,6 +79,7 @@ _FOUR_KANS: Final = DRAW_REASONS.index("four_kans")
 _TRIPLE_RON: Final = DRAW_REASONS.index("triple_ron")
 _NINE_TERMINALS: Final = DRAW_REASONS.index("nine_terminals")
 _MELD_DAIMINKAN: Final = int(MeldKind.DAIMINKAN)
+_UNKNOWN: Final = DRAW_REASONS.index("unknown")
 _ACTION_PASS: Final = int(ActionKind.PASS)
 _ACTION_DISCARD: Final = int(ActionKind.DISCARD)
 _ACTION_RIICHI: Final = int(ActionKind.RIICHI)
@@ -221,7 +222,7 @@ def _check_draw(views: Any, at: int, rows: Any, faults: Any, found: int, counts:
     if table.phase in (PHASE_CLAIM, PHASE_ROB):
         found = _check_passes(views, at, 0, rows, faults, found, counts)
     if table.phase == PHASE_CLAIM:
-        reason = _reason_to_call_off(table)
+        reason = abort_reason(table)
         if reason >= 0:
             found = _fault(faults, found, NOT_CALLED_OFF, at, TABLE, reason)
     elif table.rinshan and _last_kan_is_open(table):
@@ -347,36 +348,10 @@ def _check_drawn(views: Any, at: int, reason: int, rows: Any, faults: Any, found
             if count == 0 or rows[0, 0] != _ACTION_RON:
                 found = _fault(faults, found, NOT_LEGAL, at, player, 0)
         return found
+    if reason == _UNKNOWN:
+        return found
     found = _check_passes(views, at, 0, rows, faults, found, counts)
-    due = _reason_to_call_off(table)
+    due = abort_reason(table)
     if reason in (_FOUR_WINDS, _FOUR_RIICHI, _FOUR_KANS):
         return found if due == reason else _fault(faults, found, NO_REASON, at, TABLE, reason)
     return found if due < 0 else _fault(faults, found, NOT_CALLED_OFF, at, TABLE, due)
-
-
-@kernel
-def _reason_to_call_off(table: Any) -> int:
-    """Why a round ends with this discard unless someone wins on it: a place in `DRAW_REASONS`, or -1."""
-    riichi = 0
-    kans = 0
-    most = 0
-    for player in range(4):
-        riichi += table.riichi[player] == 2
-        own = 0
-        for slot in range(table.meld_count[player]):
-            own += table.meld_kind[player, slot] >= _MELD_DAIMINKAN
-        kans += own
-        most = max(most, own)
-    if riichi == 4:
-        return _FOUR_RIICHI
-    if kans == 4 and most < 4:
-        return _FOUR_KANS
-    if not table.unbroken or table.discard_count != 4:
-        return -1
-    first = table.river[0, 0] >> 2
-    if first < 27 or first > 30:
-        return -1
-    for player in range(1, 4):
-        if table.river[player, 0] >> 2 != first:
-            return -1
-    return _FOUR_WINDS

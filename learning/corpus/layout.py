@@ -8,8 +8,8 @@ from typing import Final, Literal, TypeAlias, get_args
 import numpy as np
 import zstandard
 
-from game.errors import ReplayFormatError
 from game.packing import Packed
+from kit.errors import ReplayFormatError
 
 FORMAT: Final = "suzaku-corpus/2"
 """Name of the whole layout; a change of files, rows or packed events needs another name."""
@@ -29,6 +29,7 @@ PARTS_FOLDER: Final = "parts"
 
 Split: TypeAlias = Literal["train", "validation", "test"]
 Room: TypeAlias = Literal["ippan", "joukyuu", "tokujou", "houou"]
+Part: TypeAlias = Literal[Split, "all"]
 SPLITS: Final[tuple[Split, ...]] = get_args(Split)
 ROOMS: Final[tuple[Room, ...]] = get_args(Room)
 """In the order of their numbers in the index; games of a private lobby are classed by their type bits."""

@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 
 from game.events import EndGame, Four
-from game.settlement import (
+from game.scoring.settlement import (
     RETURN_SCORE,
     START_SCORE,
     UMA_TENTHS,

@@ -7,16 +7,16 @@ from typing import Any, Final
 
 import msgspec
 
-from game.errors import ReplayError, StateMismatchError
 from game.events import Discard
 from game.packing import pack_all
-from game.settlement import placements
+from game.scoring.settlement import placements
 from game.state import fold_packed, new_round
+from kit.errors import ReplayError, StateMismatchError
 from learning.corpus.absences import Absence, absences
 from learning.corpus.check import unsupported
 from learning.corpus.layout import compress_events, is_ai, room_of, split_of
 from learning.corpus.sources import StoredRecord, load
-from replays.mjlog_reader import read_record
+from replays.mjlog.reader import read_record
 from replays.record import GameRecord
 
 _HANCHAN: Final = 8

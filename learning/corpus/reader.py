@@ -10,16 +10,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from game.errors import ReplayError, ReplayFormatError
 from game.packing import Packed
-from game.settlement import GameLength
+from kit.errors import ReplayError, ReplayFormatError
 from learning.corpus import layout
 from learning.corpus.layout import ROOMS, SPLITS, Room, Split
 
 Numbers = npt.NDArray[np.int64]
 """Games as places in the index."""
 
-_NO_RANK: Final = -1
 _REBUILD: Final = "run `suzaku corpus build` again"
 
 
@@ -88,42 +86,17 @@ class Corpus:
         *,
         split: Split | None = None,
         rooms: Sequence[Room] = ROOMS,
-        length: GameLength | None = None,
-        years: tuple[int, int] | None = None,
-        least_rank: int = _NO_RANK,
-        player: str | None = None,
-        ai: bool | None = None,
-        undisturbed: bool = False,
     ) -> Numbers:
         """Games that match, in ascending order.
 
         Args:
             split: part of the corpus; all if None.
             rooms: rooms they were played in.
-            length: length of the game; both if None.
-            years: first and last; games of unknown years never match.
-            least_rank: dan index that all four players have at least.
-            player: name of a player at the table.
-            ai: whether an official AI account sits at the table; either if None.
-            undisturbed: only games that no player left.
         """
         index = self.index
         fits = np.isin(index["room"], [ROOMS.index(room) for room in rooms])
         if split is not None:
             fits &= index["split"] == SPLITS.index(split)
-        if length is not None:
-            fits &= index["hanchan"] == (length == "hanchan")
-        if years is not None:
-            fits &= (index["year"] >= years[0]) & (index["year"] <= years[1]) & (index["year"] > 0)
-        if least_rank > _NO_RANK:
-            fits &= (index["ranks"] >= least_rank).all(axis=1)
-        if player is not None:
-            place = self.players.index(player) if player in self.players else -1
-            fits &= (index["players"] == place).any(axis=1)
-        if ai is not None:
-            fits &= (index["ai"] != 0) == ai
-        if undisturbed:
-            fits &= index["away"] == 0
         return np.flatnonzero(fits)
 
 

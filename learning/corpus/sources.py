@@ -13,11 +13,11 @@ from typing import Final
 
 import msgspec
 
-from game.errors import ReplayError, ReplayFormatError
-from game.text import clean_text
+from kit.errors import ReplayError, ReplayFormatError
+from kit.text import clean_text
 from replays import mjai, mjlog
 from replays.formats import MAX_FILE, detect, expand_gzip, read_file
-from replays.shards import SHARD_SUFFIX, parse_line, shard_lines
+from replays.store.shards import SHARD_SUFFIX, parse_line, shard_lines
 
 RECORD_SUFFIXES: Final = (".xml", ".mjlog", ".mjson", ".gz")
 """Files that are read in a folder, besides shards."""

@@ -13,14 +13,14 @@ from typing import Final
 import msgspec
 import structlog
 
-from game.errors import ReplayError
-from game.reports import write_report
-from game.text import clean_text
-from game.workers.ordered import batches, default_workers, in_order, peak_memory_mb
+from kit.errors import ReplayError
+from kit.reports import write_report
+from kit.text import clean_text
+from kit.workers.ordered import batches, default_workers, in_order, peak_memory_mb
 from learning.corpus.check import Checked, Checker, RecordDifference, unsupported
 from learning.corpus.order import ODDITIES
 from learning.corpus.sources import StoredRecord, load, stored_games
-from replays.mjlog_reader import read_record
+from replays.mjlog.reader import read_record
 
 BATCH: Final = 32
 PROGRESS_SECONDS: Final = 10.0

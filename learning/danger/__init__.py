@@ -1,1 +1,1 @@
-"""How well danger estimates match real games."""
+"""Danger estimates compared with real games."""

@@ -13,11 +13,19 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from game.dora import dora_of
 from game.fold import bit
-from game.jit import kernel
+from game.scoring.dora import dora_of
+from kit.jit import kernel
 from learning.samples.positions import Positions
-from policies.heuristic.danger import expected_points, open_melds, open_suji, rates_against, tenpai_chance
+from policies.heuristic.danger import (
+    expected_points,
+    is_furiten,
+    open_melds,
+    open_suji,
+    rates_against,
+    tenpai_chance,
+    won_han,
+)
 from policies.heuristic.hand_value import SIDE_SIZE
 from policies.heuristic.open_hands import (
     CLOSED,
@@ -29,7 +37,6 @@ from policies.heuristic.open_hands import (
     tile_class,
 )
 from policies.heuristic.outlook import fill_side
-from policies.heuristic.ron import is_furiten, won_han
 from policies.heuristic.stakes import RON_POINTS
 
 WAYS: Final = 2

@@ -11,8 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from learning.accuracy import make_settings
-from learning.accuracy.data import opened, players_of
+from learning.accuracy.data import GamesPlan, opened, players_of
 from learning.corpus.reader import Corpus
 from learning.danger.counts import BINS, Counts, count, no_counts
 from learning.matches.statistics import NORMAL
@@ -124,35 +123,23 @@ class DangerReport(msgspec.Struct, frozen=True):
     readings: tuple[ReadingFigures, ...]
 
 
-def measure_danger(
-    data: Sequence[Path],
-    *,
-    split: str = "",
-    rooms: Sequence[str] = (),
-    games: int = 0,
-    seed: int = 0,
-    quiet: bool = False,
-) -> DangerReport:
+def measure_danger(data: Sequence[Path], plan: GamesPlan, *, quiet: bool = False) -> DangerReport:
     """Compare predicted danger with the hands of real games.
 
     Args:
         data: a corpus, or records.
-        split: part of it; that of the source if empty.
-        rooms: rooms of the games; all if empty.
-        games: number of games to draw; 0 for all.
-        seed: seed of the draw.
+        plan: the games.
         quiet: show no progress.
 
     Raises:
-        ConfigError: there is no such part or room, or no game matches.
+        ConfigError: no game matches.
         ReplayError: there is no corpus, or it cannot be read.
     """
-    settings = make_settings(split=split, selection={"rooms": tuple(rooms)})
     with opened(data) as source:
-        players = players_of(source, split, settings.selection, games, seed)
+        players = players_of(source, plan)
         counts, discards, gains = _counted(source.corpus, (players.people, players.ai), quiet=quiet)
         return DangerReport(
-            split=split or source.split,
+            split=plan.split or source.split,
             corpus=source.corpus.card["content_sha256"],
             games=len(players.games),
             discards=discards,

@@ -1,4 +1,4 @@
-"""Figures of foreseen hands, each with its interval over games."""
+"""Figures of predicted hands, each with its interval over games."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from learning.hands.foresight import Foresight, HandDecisions
 from learning.matches.statistics import Estimate, Floats, Statistic, estimate, ratio, resample
-from policies.towers.hands import SHANTEN_CLASSES
+from policies.nets.towers.hands import SHANTEN_CLASSES
 
 BINS: Final = 20
 """Bins of equal width in which probabilities are compared with shares."""
@@ -23,7 +23,7 @@ _NEWTON_STEPS: Final = 30
 
 
 class WaitFigures(msgspec.Struct, frozen=True):
-    """How good foreseen waits are, for each opponent and kind.
+    """Quality of predicted waits, for each opponent and kind.
 
     Attributes:
         cases: opponents times kinds.
@@ -39,7 +39,7 @@ class WaitFigures(msgspec.Struct, frozen=True):
 
 
 class ModelFigures(msgspec.Struct, frozen=True):
-    """How good a model is.
+    """Figures of one model.
 
     Attributes:
         model: its name.
@@ -87,7 +87,7 @@ class ModelFigures(msgspec.Struct, frozen=True):
 
 
 class DangerFigures(msgspec.Struct, frozen=True):
-    """Foreseen deal-ins of real discards, against each opponent.
+    """Predicted deal-ins of real discards, against each opponent.
 
     Attributes:
         against: the opponents.

@@ -1,4 +1,4 @@
-"""What models foresee about hidden hands at decisions of real games, in one form for all of them."""
+"""Predictions of hidden hands at decisions of real games, in one form for all models."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from game.jit import kernel
+from game.scoring.dora import dora_of
 from game.shanten import shanten, waits
+from game.tiles import KINDS
+from kit.jit import kernel
 from learning.corpus.reader import Corpus
 from learning.runs.progress import Progress
 from learning.samples.choice import SelectedDecisions
@@ -19,8 +21,9 @@ from learning.samples.hidden import HiddenHands, hidden_hands
 from learning.samples.positions import positions_of
 from policies.hands.direct import DirectModel
 from policies.hands.generation import GenerationCounts, Generator
-from policies.hands.sampler import HandSampler
-from policies.towers.hands import SHANTEN_CLASSES
+from policies.hands.views import HandSampler
+from policies.heuristic.danger import against_each
+from policies.nets.towers.hands import SHANTEN_CLASSES
 
 Watch: TypeAlias = Callable[[int], None]
 
@@ -49,7 +52,7 @@ class HandDecisions(NamedTuple):
 
 
 class Foresight(msgspec.Struct, frozen=True):
-    """What a model foresees at N decisions.
+    """Predictions of a model at N decisions.
 
     Attributes:
         shanten: ``[N, 3, 7]`` probabilities.
@@ -58,7 +61,7 @@ class Foresight(msgspec.Struct, frozen=True):
         square: ``[N, 3]`` mean squared error of single samples' shanten; empty where no hands are generated.
         seconds: CPU time of one core.
         samples: hands generated for each opponent and decision; 0 for none.
-        counts: what happened to generated hands; None for none.
+        counts: counts of corrections to generated hands; None without such hands.
     """
 
     shanten: NDArray[np.float64]
@@ -104,7 +107,7 @@ def decisions_of(corpus: Corpus, choice: SelectedDecisions, most: int, seed: int
 
 
 def foreseen_directly(model: DirectModel, decisions: HandDecisions) -> Foresight:
-    """What the direct heads foresee."""
+    """Predictions of the direct heads."""
     begun = time.process_time()
     found = model.read(decisions.states, decisions.players)
     seconds = time.process_time() - begun
@@ -122,11 +125,11 @@ def foreseen_directly(model: DirectModel, decisions: HandDecisions) -> Foresight
 def foreseen_by_samples(
     sampler: HandSampler, decisions: HandDecisions, samples: int, seed: int, *, title: str, quiet: bool
 ) -> Foresight:
-    """What generated hands foresee: the share of them with each shanten and each wait.
+    """Predictions of generated hands: the share of them with each shanten and each wait.
 
     Args:
         sampler: generates the hands.
-        decisions: what to foresee.
+        decisions: the decisions.
         samples: hands for each opponent and decision.
         seed: seed of the hands.
         title: shown with the progress.
@@ -189,3 +192,26 @@ def _count_hands(
             mask = waits(hand34, melds) if distance == 0 else np.uint64(0)
             for kind in range(34):
                 by_wait[seat, kind] += (mask >> np.uint64(kind)) & np.uint64(1)
+
+
+def danger_by_rule(decisions: HandDecisions) -> NDArray[np.float64]:
+    """``[N, 3]``: the probability that the discard deals in to each opponent, open hands read."""
+    out = np.empty((len(decisions.players), _OTHERS))
+    _fill(decisions.states, decisions.players, decisions.discards, out)
+    return out
+
+
+@kernel
+def _fill(states: Any, players: Any, discards: Any, out: Any) -> None:
+    visible, dora34 = np.empty(KINDS, np.int8), np.empty(KINDS, np.int8)
+    tenpai, points, rates = np.empty(_OTHERS), np.empty(_OTHERS), np.empty((_OTHERS, KINDS))
+    for row in range(len(states)):
+        rec, player = states[row], players[row]
+        dora34[:] = 0
+        for i in range(rec.indicator_count):
+            dora34[dora_of(int(rec.indicators[i]) >> 2)] += 1
+        for kind in range(KINDS):
+            visible[kind] = rec.seen34[kind] + rec.hand34[player, kind]
+        against_each(rec, player, visible, dora34, True, tenpai, points, rates)
+        for seat in range(_OTHERS):
+            out[row, seat] = tenpai[seat] * rates[seat, discards[row]]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from game.errors import CheckpointMismatch, ConfigError
+from kit.errors import CheckpointMismatch, ConfigError
 from learning.corpus.reader import Corpus
 from learning.hands.plan import ADDED, HandsPlan
 from learning.runs.learner import Learner, Samples
@@ -25,7 +25,6 @@ from learning.supervised.samples_run import SamplesRun
 from policies.checkpoint import Checkpoint, load, network_of
 from policies.checkpoint.store import with_weights
 from policies.features.table import KINDS
-from policies.hand_networks import PLAYERS, DenoiserArchitecture, DenoiserNetwork
 from policies.hands.autoregressive import partial_inputs
 from policies.hands.diffusion import (
     FIVES,
@@ -35,8 +34,9 @@ from policies.hands.diffusion import (
     distilled_target,
     signals_at,
 )
-from policies.networks import SuitsArchitecture
-from policies.towers.suits import Columns
+from policies.nets.conditioned import PLAYERS, DenoiserArchitecture, DenoiserNetwork
+from policies.nets.networks import SuitsArchitecture
+from policies.nets.towers.suits import Columns
 
 _HANDS: Final = 3
 _MOST_TILES: Final = 42
@@ -88,7 +88,7 @@ GeneratorBatch = TypeVar("GeneratorBatch", bound=Samples)
 
 
 class _GeneratorRun(SamplesRun[HandsPlan, GeneratorBatch]):
-    """What the runs of both generators share.
+    """Base of the runs of both generators.
 
     Args:
         plan: the training settings.

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
+from msgspec import Meta
 
-from game.errors import ConfigError
-from learning.supervised.plan import PRESET_SIZES, SamplesPlan, Selection, faults_in, training_precision
-from policies.checkpoint import HAND_MODELS, HandModel
+from kit.errors import ConfigError
+from kit.options import INTERNAL
+from learning.supervised.plan import (
+    PRESET_SIZES,
+    PresetName,
+    SamplesPlan,
+    Selection,
+    faults_in,
+    training_precision,
+)
+from policies.checkpoint import HandModel
 from policies.features.table import HOSEI, LITE
-from policies.networks import Architecture, architecture_of, outputs_of
+from policies.nets.networks import Architecture, architecture_of, outputs_of
 
 
 class Weights(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How much each answer of the direct heads counts in the loss, which is summed over kinds.
+    """Weights of the answers of the direct heads in the loss, which is summed over kinds.
 
     Attributes:
         shanten: for each opponent.
@@ -38,17 +47,17 @@ class HandsPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         weights: direct: how much each answer counts.
         draws: generators: noisy or partial hands that each state is shown with.
         hidden: diffusion: share of the rows that are shown without the state, for guidance.
-        scale: diffusion: what a hand's level of four copies is multiplied by; 1 in the paper.
-        distil: diffusion: learn to do in so many steps what a parent does in twice as many; 0 to learn from
-            the hands alone.
+        scale: diffusion: factor of the level of four copies in a hand; 1 in the paper.
+        distil: diffusion: learn to do in so many steps what the model in --continue-from does in twice as
+            many; 0: learn from the hands alone.
     """
 
     model: HandModel
-    weights: Weights = Weights()
-    draws: int = 4
-    hidden: float = 0.1
-    scale: float = 4.0
-    distil: int = 0
+    weights: Annotated[Weights, INTERNAL] = Weights()
+    draws: Annotated[int, INTERNAL] = 4
+    hidden: Annotated[float, INTERNAL] = 0.1
+    scale: Annotated[float, INTERNAL] = 4.0
+    distil: Annotated[int, Meta(ge=0)] = 0
 
     def __post_init__(self) -> None:
         faults = faults_in(self, calls=False, purpose=self.model)
@@ -60,8 +69,6 @@ class HandsPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             faults.append(f"hidden: {self.hidden} must be 0 to 1")
         if not self.scale > 0:
             faults.append(f"scale: {self.scale} must be above 0")
-        if self.distil < 0:
-            faults.append(f"distil: {self.distil} must not be below 0")
         if self.distil and self.model != "diffusion":
             faults.append(f"distil: only diffusion takes steps, not the {self.model} model")
         if faults:
@@ -69,7 +76,7 @@ class HandsPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def architecture(self) -> Architecture:
-        """What the direct model is built from."""
+        """Shape of the direct model."""
         return architecture_of("suits", self.features, outputs_of("direct", "suits"), self.width, self.depth)
 
 
@@ -81,9 +88,9 @@ _LEARNING_RATES: Final = {"direct": 4e-3, "diffusion": 3e-3, "autoregressive": 3
 
 
 def make_hands_plan(
-    model: str,
+    model: HandModel,
     *,
-    preset: str = "small",
+    preset: PresetName = "small",
     precision: str = "auto",
     width: int | None = None,
     depth: int | None = None,
@@ -97,23 +104,15 @@ def make_hands_plan(
     Raises:
         ConfigError: a setting is not valid.
     """
-    for name in HAND_MODELS:
-        if name == model:
-            break
-    else:
-        raise ConfigError(f"no model {model!r}; there are {', '.join(HAND_MODELS)}")
-    if preset not in PRESET_SIZES:
-        raise ConfigError(f"preset: no preset {preset!r}; there are {', '.join(PRESET_SIZES)}")
-    chosen = training_precision(precision)
     of_preset = PRESET_SIZES[preset]
-    usual = (of_preset.width, of_preset.depth) if name == "direct" else _GENERATOR_SIZES
+    usual = (of_preset.width, of_preset.depth) if model == "direct" else _GENERATOR_SIZES
     return HandsPlan(
-        model=name,
+        model=model,
         features=features or LITE,
         width=width if width is not None else usual[0],
         depth=depth if depth is not None else usual[1],
-        learning_rate=learning_rate if learning_rate is not None else _LEARNING_RATES[name],
-        precision=chosen,
+        learning_rate=learning_rate if learning_rate is not None else _LEARNING_RATES[model],
+        precision=training_precision(precision),
         selection=Selection(**(selection or {})),
         **settings,
     )

@@ -4,17 +4,148 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
-from game.errors import ConfigError
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from kit.errors import ConfigError
 from learning.corpus.reader import Corpus
-from learning.hands.direct import DirectRun
 from learning.hands.generators import AutoregressiveRun, DiffusionRun, DistillationRun
-from learning.hands.plan import HandsPlan
+from learning.hands.plan import ADDED, HandsPlan, Weights
+from learning.runs.learner import Learner
+from learning.runs.loop import EvaluationResult
+from learning.samples.loader import Batch
+from learning.supervised.first_weights import first_network
 from learning.supervised.run import Parent
-from learning.supervised.samples_run import kept
-from policies.checkpoint import Card, HandModel
-from policies.slots import Slot
+from learning.supervised.samples_run import SamplesRun, kept
+from policies.checkpoint import Card, HandModel, load
+from policies.flow.slots import Slot
+from policies.nets.towers.hands import SHANTEN_CLASSES, hand_scores
+
+
+class DirectBatch(NamedTuple):
+    """Samples of the direct heads; see `learning.samples.hidden.HiddenHands`.
+
+    Attributes:
+        planes: ``[B, C, 34]`` uint8.
+        shanten: ``[B, 3]`` int64, at most 6.
+        waits: ``[B, 3, 34]`` float.
+        deal_ins: ``[B, 3, 34]`` float.
+        copies: ``[B, 3, 34]`` int64.
+    """
+
+    planes: Tensor
+    shanten: Tensor
+    waits: Tensor
+    deal_ins: Tensor
+    copies: Tensor
+
+
+class DirectLosses(NamedTuple):
+    """Mean losses in nats for one opponent; those of kinds are summed over the 34."""
+
+    shanten: Tensor
+    waits: Tensor
+    deal_ins: Tensor
+    copies: Tensor
+
+
+def direct_losses(scores: Tensor, batch: DirectBatch) -> DirectLosses:
+    """The losses of ``[B, 735]`` scores."""
+    found = hand_scores(scores.float())
+    hands = batch.shanten.numel()
+    where = scores.device
+
+    def of_kinds(logits: Tensor, truth: Tensor) -> Tensor:
+        return functional.binary_cross_entropy_with_logits(logits, truth.to(where), reduction="sum") / hands
+
+    return DirectLosses(
+        functional.cross_entropy(found.shanten.flatten(0, 1), batch.shanten.to(where).flatten()),
+        of_kinds(found.waits, batch.waits),
+        of_kinds(found.deal_ins, batch.deal_ins),
+        functional.cross_entropy(
+            found.copies.flatten(0, 2), batch.copies.to(where).flatten(), reduction="sum"
+        )
+        / hands,
+    )
+
+
+def direct_loss(scores: Tensor, batch: DirectBatch, weights: Weights) -> Tensor:
+    """The weighted sum of the losses."""
+    losses = direct_losses(scores, batch)
+    return (
+        weights.shanten * losses.shanten
+        + weights.waits * losses.waits
+        + weights.deal_ins * losses.deal_ins
+        + weights.copies * losses.copies
+    )
+
+
+class DirectRun(SamplesRun[HandsPlan, DirectBatch]):
+    """One run of the direct model.
+
+    Args:
+        plan: the training settings.
+        corpus: the games.
+        out: folder of the checkpoint.
+        parent: the checkpoint to begin from; new weights if None.
+        commit: commit of the code, for the card.
+    """
+
+    def __init__(
+        self, plan: HandsPlan, corpus: Corpus, out: Path, parent: Parent | None, commit: str
+    ) -> None:
+        begin = load(parent.folder, parent.model) if parent is not None else None
+        parents = (begin.card.tensors.sha256,) if begin is not None else ()
+        super().__init__(
+            plan, corpus, out, commit, model=plan.model, parents=parents, added=ADDED, hands=True
+        )
+        torch.manual_seed(plan.seed)
+        self.learner = Learner(first_network(plan, begin), plan, self.threads, loss=self._loss)
+
+    def _loss(self, scores: Tensor, batch: DirectBatch) -> Tensor:
+        return direct_loss(scores, batch, self.plan.weights)
+
+    def settings(self) -> dict[str, bool | int | float | str]:
+        """The other settings that determine the numbers of a run, for the card."""
+        weights = self.plan.weights
+        return {
+            **super().settings(),
+            **{f"weight_of_{name}": getattr(weights, name) for name in DirectLosses._fields},
+        }
+
+    def prepared(self, batch: Batch, draw: tuple[int, ...]) -> DirectBatch:
+        """The planes and what is true of the hands."""
+        hands = batch.hands
+        assert hands is not None, "the loader was not asked for hands"
+        return DirectBatch(
+            batch.planes,
+            torch.from_numpy(hands.shanten).long().clamp(0, SHANTEN_CLASSES - 1),
+            torch.from_numpy(hands.waits).float(),
+            torch.from_numpy(hands.deal_ins).float(),
+            torch.from_numpy(hands.copies[:, 1:]).long(),
+        )
+
+    def evaluate(self) -> EvaluationResult:
+        """The losses of the averaged weights on the validation split."""
+        rows, total = 0, torch.zeros(len(DirectLosses._fields))
+        for batch in self.validation_batches():
+            losses = direct_losses(self.learner.scores(batch), batch)
+            total += torch.stack(losses).cpu() * len(batch.planes)
+            rows += len(batch.planes)
+        mean = dict(zip(DirectLosses._fields, (total / max(1, rows)).tolist(), strict=True))
+        weights, best = self.plan.weights, self.status.best
+        loss = sum(getattr(weights, name) * value for name, value in mean.items())
+        return EvaluationResult(
+            score=loss,
+            improved=best is None or loss < best,
+            text=f"loss {loss:.4f}, " + ", ".join(f"{name} {value:.4f}" for name, value in mean.items()),
+            curves={"validation/loss": loss, **{f"validation/{name}": value for name, value in mean.items()}},
+            metrics={"loss": loss, **mean, "rows": rows},
+        )
+
 
 _RUNS: Final[Mapping[HandModel, Callable[..., DirectRun | DiffusionRun | AutoregressiveRun]]] = {
     "direct": DirectRun,

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from game.actions import Action
 from game.layout import AT_UNSEEN
-from game.restore import concealed_hands
-from game.settlement import GameLength
-from game.table import Table
-from policies.rollout import PolicyChooser, Rollout, Seating
-from policies.slots import Policy
+from game.scoring.settlement import GameLength
+from game.table.restore import concealed_hands
+from game.table.table import Table
+from policies.flow.slots import Policy
+from policies.play.rollout import PolicyChooser, Rollout, Seating
 from replays.review.moments import Moment
 from replays.review.prospects import Prospects
 

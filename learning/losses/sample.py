@@ -8,13 +8,13 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from game.actions import RIICHI, Action, ActionKind
-from game.scoring import has_yaku
+from game.scoring.value import has_yaku
 from game.state import is_furiten
+from policies.flow.slots import Policy
 from policies.heuristic.outlook import Danger, danger_of, look
-from policies.slots import Policy
 from replays.record import GameRecord
+from replays.review.grading import Kind, kind_of
 from replays.review.judging import Opinion, opinions
-from replays.review.losses import Kind, kind_of
 from replays.review.moments import Moment, follow
 from replays.review.prospects import Prospects
 from replays.review.report import length_of, values_of
@@ -130,7 +130,7 @@ def options_of(decision: WeighedDecision, player: int, rng: np.random.Generator)
 
 
 def winners_on(record: np.void, player: int, tile: int) -> Iterator[int]:
-    """Who could win on a tile that a player would discard now, all hands known."""
+    """The players who could win on a tile that a player would discard now, all hands known."""
     for other in range(4):
         waiting = other != player and int(record["waits"][other]) >> (tile >> 2) & 1
         if waiting and not is_furiten(record, other) and has_yaku(record, other, tile, False):

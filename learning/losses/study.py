@@ -7,37 +7,147 @@ import math
 import platform
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import Final
+from typing import Annotated, Final, NamedTuple
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 
 from game.actions import ActionKind
-from game.errors import ConfigError, ReplayError
-from game.reports import write_report
-from learning.corpus.layout import SPLITS, split_of
+from kit.errors import ReplayError
+from kit.options import Count, Seed
+from learning.corpus.layout import SPLITS, Part, split_of
 from learning.corpus.sources import load, stored_games
-from learning.losses.figures import Pair, Risk, Slope, risk, slope
 from learning.losses.playing_out import Choices, play_out
 from learning.losses.sample import PlayedOutOption, WeighedDecision, options_of, weighed, winners_on
-from policies.included import SHIPPED
-from policies.named import load_named
+from learning.matches.statistics import Estimate, Floats, estimate, ratio, resample
+from policies.flow.slots import Policy
+from policies.play.included import SHIPPED
+from policies.play.named import load_named
 from policies.reward import Predictor, round_starts
-from policies.slots import Policy
 from replays.formats import read_game
 from replays.record import GameRecord
-from replays.review.grading import THRESHOLDS
-from replays.review.losses import losses
+from replays.review.grading import THRESHOLDS, losses
 from replays.review.prospects import Prospects, predictor_on
 from replays.review.report import known_hands, length_of
 
+_COUNT, _CROSS, _SQUARE, _TRUE, _NOISE, _PLAYED, _CROSS_NATS, _SQUARE_NATS = range(8)
+"""Columns of the sums of a game."""
+
+
+class Pair(NamedTuple):
+    """The preferred option compared with another one.
+
+    Attributes:
+        ruled: how much more the hand is worth with the preferred option, by the rules.
+        nats: logarithm of the policy's probability of the preferred option over that of the other, at the
+            step where they differ.
+        played: mean difference of the reward in rollouts.
+        noise: variance of that mean.
+    """
+
+    ruled: float
+    nats: float
+    played: float
+    noise: float
+
+
+class Slope(msgspec.Struct, frozen=True):
+    """The differences in rollouts against those of the rules, for one class of pairs.
+
+    Attributes:
+        pairs: number of pairs.
+        ruled: root mean square of the rules' differences, in rank points.
+        played: mean difference in rollouts.
+        share: difference in rollouts per point of difference between the rules' values.
+        nat: the same per factor of e between the policy's probabilities.
+        spread: standard deviation of the true differences around that share of the rules' ones; estimated
+            from variances, 0 if noise explains all of it.
+    """
+
+    pairs: int
+    ruled: float
+    played: Estimate
+    share: Estimate
+    nat: Estimate
+    spread: Estimate
+
+
+class Risk(msgspec.Struct, frozen=True):
+    """The frequency of deal-ins, compared with the rules' probability.
+
+    Attributes:
+        tiles: number of tiles.
+        ruled: mean probability by the rules.
+        true: share that another player could have won on.
+        share: ``true`` divided by ``ruled``.
+    """
+
+    tiles: int
+    ruled: float
+    true: float
+    share: Estimate
+
+
+def slope(games: Sequence[Sequence[Pair]], seed: int) -> Slope | None:
+    """The figures of one class of pairs, by game; None if there are none."""
+    sums = np.array([_sums(pairs) for pairs in games])
+    total = sums.sum(axis=0)
+    if not total[_COUNT]:
+        return None
+    drawn = resample(sums, seed=seed)
+    return Slope(
+        pairs=int(total[_COUNT]),
+        ruled=float(np.sqrt(total[_SQUARE] / total[_COUNT])),
+        played=estimate(sums, drawn, ratio(_PLAYED, _COUNT)),
+        share=estimate(sums, drawn, ratio(_CROSS, _SQUARE)),
+        nat=estimate(sums, drawn, ratio(_CROSS_NATS, _SQUARE_NATS)),
+        spread=estimate(sums, drawn, _spread),
+    )
+
+
+def risk(games: Sequence[Iterable[tuple[float, bool]]], seed: int) -> Risk | None:
+    """The figures of one class of tiles, by game: the rules' probability of each, and whether it deals in."""
+    rows = [np.array(list(tiles), np.float64).reshape(-1, 2) for tiles in games]
+    sums = np.array([(len(tiles), *tiles.sum(axis=0)) for tiles in rows])
+    count, ruled, true = sums.sum(axis=0).tolist()
+    if not ruled:
+        return None
+    drawn = resample(sums, seed=seed)
+    share = estimate(sums, drawn, ratio(2, 1))
+    return Risk(int(count), ruled / count, true / count, share)
+
+
+def _sums(pairs: Sequence[Pair]) -> list[float]:
+    ruled, nats, played, noise = np.array(pairs, np.float64).reshape(-1, 4).T
+    sums = (
+        ruled @ played,
+        ruled @ ruled,
+        played @ played,
+        noise.sum(),
+        played.sum(),
+        nats @ played,
+        nats @ nats,
+    )
+    return [len(pairs), *map(float, sums)]
+
+
+def _spread(rows: Floats) -> Floats:
+    """From the sums: the variance of the true differences without noise and without the share."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fitted = rows[..., _CROSS] ** 2 / rows[..., _SQUARE]
+        left = (rows[..., _TRUE] - rows[..., _NOISE] - fitted) / rows[..., _COUNT]
+    spread: Floats = np.sqrt(np.maximum(0.0, left))
+    return spread
+
+
 SEAT: Final = 0
-"""Whose decisions: the player who was dealt first."""
+"""Decisions are those of the first dealer."""
 WORTH_LESS: Final = 0.5
-"""How much less than another option a preferred one must be worth to be counted."""
+"""Rank points by which another option must be worth more to be counted."""
 _LEAST_RATIO: Final = 1e-6
 """Lower bound for ratios."""
 _CHANCES: Final = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.01)
@@ -48,18 +158,19 @@ class LossPlan(msgspec.Struct, frozen=True):
     """The plan of a measurement.
 
     Attributes:
-        games: maximum number of games.
-        split: split of the games; "all" for any.
-        worlds: walls drawn for each decision that is played out.
-        policy: the policy that judges, averaged over twelve permutations, and plays on, with one.
-        seed: seed of everything random.
+        games: maximum number of games; the first matching ones are used.
+        split: split to use: train, validation, test or all.
+        worlds: walls sampled for each decision that is played out.
+        policy: networks that judge, averaged over twelve permutations, and play on, with one: network,
+            phoenix, large or a folder of checkpoints.
+        seed: seed of all samples.
     """
 
-    games: int
-    split: str
-    worlds: int
-    policy: str
-    seed: int
+    games: Count = 50
+    split: Part = "all"
+    worlds: Annotated[int, Meta(ge=2)] = 12
+    policy: str = "network"
+    seed: Seed = 0
 
 
 class Losses(msgspec.Struct, frozen=True):
@@ -92,7 +203,7 @@ class LossReport(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         machine: the machine it ran on.
         seconds: duration.
-        plan: what was measured.
+        plan: the plan.
         games: number of games used.
         stopped: whether Ctrl-C ended it early.
         left_out: number of records that could not be used.
@@ -111,6 +222,11 @@ class LossReport(msgspec.Struct, frozen=True, kw_only=True):
     losses: Losses
     slopes: dict[str, Slope]
     risks: dict[str, Risk]
+
+    @property
+    def exit_code(self) -> int:
+        """Exit code of the command: 130 if it was stopped."""
+        return 130 if self.stopped else 0
 
 
 class _Sums:
@@ -146,26 +262,18 @@ class _Sums:
         )
 
 
-def print_report(report: LossReport, *, as_json: bool) -> int:
-    """Print the report; return the exit code, 130 if it was stopped."""
-    write_report(report, as_json=as_json)
-    return 130 if report.stopped else 0
-
-
 def study(paths: Sequence[Path], plan: LossPlan, *, quiet: bool) -> LossReport:
     """Measure; on Ctrl-C, report on the games finished so far.
 
     Args:
         paths: records, folders and shards of them.
-        plan: what to measure.
+        plan: the plan.
         quiet: print no progress.
 
     Raises:
-        ConfigError: the split or the policy does not exist.
+        ConfigError: the policy does not exist.
         ReplayError: there are no records, or none that can be used.
     """
-    if plan.split not in (*SPLITS, "all"):
-        raise ConfigError(f"--split {plan.split}: the splits are {', '.join(SPLITS)} and all")
     judge, player = load_named(plan.policy, 12).policy, load_named(plan.policy).policy
     predictor = predictor_on(SHIPPED)
     sums, started = _Sums(), monotonic()

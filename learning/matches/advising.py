@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Sequence
 
 from game.actions import PASS, Action, ActionKind
-from game.errors import ConfigError, ModelError
 from game.events import GameEvent, StartGame, StartRound
 from game.rules import legal_actions
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
 from game.state import apply, clone, new_round
 from game.tiles import face_of
+from kit.errors import ConfigError, ModelError
 from learning.matches.engines import (
     Dialect,
     EngineAnswer,
@@ -20,9 +20,9 @@ from learning.matches.engines import (
     check_engine,
     engine_of,
 )
-from policies.rollout import Times
-from replays.mjai import render
-from replays.mjai_meta import read_chances
+from policies.play.rollout import Times
+from replays.mjai.lines import render
+from replays.mjai.meta import read_chances
 from replays.review.judging import ORDER, STEPS, Opinion
 from replays.review.moments import ASIDES, Moment
 

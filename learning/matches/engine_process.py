@@ -21,7 +21,7 @@ from typing import IO, Final, TypeAlias
 import msgspec
 import structlog
 
-from game.errors import EngineDied, EngineError, EngineGarbled, EngineLate
+from kit.errors import EngineDied, EngineError, EngineGarbled, EngineLate
 from learning.matches.watchdog import Watchdog, kill_group
 
 MAX_LINE: Final = 64 * 1024

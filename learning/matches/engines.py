@@ -23,7 +23,9 @@ import msgspec
 import structlog
 
 from game.actions import Action, ActionKind
-from game.errors import (
+from game.events import GameEvent
+from game.observation import Observation
+from kit.errors import (
     ConfigError,
     DecisionError,
     EngineDied,
@@ -31,15 +33,13 @@ from game.errors import (
     EngineGarbled,
     EngineUnusable,
 )
-from game.events import GameEvent
-from game.observation import Observation
 from learning.matches.engine_process import Answer, Child, ChildRequest, ask, dismiss
 from learning.matches.watchdog import Watchdog
-from policies.decision import fall_back
-from policies.flow import reason_of
-from policies.rollout import Choice, Request, Times
-from replays.mjai import Message
-from replays.mjai_seat import SeatFeed, read_action
+from policies.flow.flow import reason_of
+from policies.play.decision import fall_back
+from policies.play.rollout import Choice, Request, Times
+from replays.mjai.lines import Message
+from replays.mjai.seat import SeatFeed, read_action
 
 ANSWER_S: Final = 10.0
 """Time for an answer, wall-clock."""
@@ -163,7 +163,7 @@ class EngineAnswer(NamedTuple):
 
 
 class EngineChooser:
-    """An external engine in any number of seats; see `policies.rollout.Chooser`.
+    """An external engine in any number of seats; see `policies.play.rollout.Chooser`.
 
     Args:
         engine: the program.
@@ -183,7 +183,7 @@ class EngineChooser:
         self._watchdog: Watchdog | None = None
 
     def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
-        """Decide, with all children thinking at the same time; see `policies.rollout.Chooser`."""
+        """Decide, with all children thinking at the same time; see `policies.play.rollout.Chooser`."""
         return [answer.choice for answer in self.ask(requests, times)]
 
     def ask(self, requests: Sequence[Request | ReplayRequest], times: Times) -> list[EngineAnswer]:

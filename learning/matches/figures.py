@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
 
-from game.ladder import FIRST_DAN, Ladder, climb, stable_rank
-from game.ranking import rank_points
-from game.settlement import GameLength
+from game.ranking import FIRST_DAN, Ladder, climb, rank_points, stable_rank
+from game.scoring.settlement import GameLength
 from learning.matches.players import Contender
 from learning.matches.statistics import (
     Estimate,
@@ -60,6 +59,18 @@ class PlayFigures(msgspec.Struct, frozen=True, kw_only=True):
     def exit_code(self) -> int:
         """Exit code of the reporting command: 1 if the figures do not represent the players."""
         return 1 if self.crashes or self.many_faults else 0
+
+    def lines(self, sides: Sequence[Side], caution: str = "") -> Iterator[str]:
+        """The table of the players for people, with what went wrong and the speed."""
+        yield from (f"caution: {line}" for line in self.many_faults)
+        yield from lines_of(sides)
+        yield from (f"caution: {line}" for line in (caution,) if line)
+        yield from (f"fault: {line}" for line in self.faults)
+        yield from (f"crashed: {line}" for line in self.crashes)
+        if self.played:
+            parts = ", ".join(f"{what} {1000 * spent:.0f}" for what, spent in self.times.items())
+            speed = f"{self.played} games in {self.seconds:.1f} s, {self.played / self.seconds:.2f} games/s"
+            yield f"{speed}; CPU ms per game: {parts}"
 
 
 class Side(msgspec.Struct, frozen=True):
@@ -217,13 +228,6 @@ def lines_of(sides: Sequence[Side]) -> Iterator[str]:
     yield _line("", (side.name[:28] for side in sides))
     for label, cells in table_of(sides):
         yield _line(label, ("  ".join(filter(None, cell)) for cell in cells))
-
-
-def speed_line(played: int, seconds: float, times: Mapping[str, float]) -> str:
-    """Speed of play, and a breakdown of the time."""
-    parts = ", ".join(f"{what} {1000 * spent:.0f}" for what, spent in times.items())
-    speed = f"{played} games in {seconds:.1f} s, {played / seconds:.2f} games/s"
-    return f"{speed}; CPU ms per game: {parts}"
 
 
 def _line(label: str, cells: Iterable[str]) -> str:

@@ -10,12 +10,12 @@ from typing import Final
 
 import msgspec
 
-from game.errors import ConfigError
+from kit.errors import ConfigError
 from learning.matches.engines import ANSWER_S, MAX_NAME, EngineChooser, check_engine, engine_of
 from learning.matches.thinkers import thinking_player
-from policies.compute import IN_PLAY, Compute
-from policies.named import Files, files_of_named, load_named, name_of
-from policies.rollout import TABLES, Chooser, PolicyChooser
+from policies.nets.compute import IN_PLAY, Compute
+from policies.play.named import Files, files_of_named, load_named, name_of
+from policies.play.rollout import TABLES, Chooser, PolicyChooser
 
 ENGINE_TABLES: Final = 4
 """Tables per process with an external engine, which needs a process for each of its seats."""
@@ -27,7 +27,8 @@ class Contender(msgspec.Struct, frozen=True, omit_defaults=True):
     """One of the players compared.
 
     Attributes:
-        text: what `policies.named.load_named` takes, also with settings of `learning.matches.thinkers`, or
+        text: what `policies.play.named.load_named` takes, also with settings of `learning.matches.thinkers`,
+        or
             an external engine, in the form that `learning.matches.engines.engine_of` parses.
         identity: changes when the player behind the name changes.
         answer_s: seconds for each answer of an external engine, None for others.

@@ -8,12 +8,12 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
 from learning.matches.series import Series
-from policies.rollout import FinishedGame
+from policies.play.rollout import FinishedGame
 from replays.formats import write_game
-from replays.library import RECORD_SUFFIX
 from replays.record import JAPAN, GameRecord, Names, game_id
+from replays.store.library import RECORD_SUFFIX
 
 RecordForm: TypeAlias = Literal["mjlog", "mjai"]
 

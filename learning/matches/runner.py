@@ -12,18 +12,18 @@ from typing import Final, Generic, Self, TypeAlias, TypeVar
 
 import msgspec
 
-from game.files import replace_file
 from game.warmup import warm_up
-from game.workers.ordered import batches, default_workers
-from game.workers.pool import Done, Work
+from kit.files import replace_file
+from kit.workers.ordered import batches, default_workers
+from kit.workers.pool import Done, Work
 from learning.matches.players import packed, seat_down
 from learning.matches.records import GameFile, RecordForm, file_of
 from learning.matches.series import Series
 from learning.matches.store import Store
 from learning.matches.tally import GameRow, row_of
 from learning.workers.spread import spread
-from policies.named import Files
-from policies.rollout import Rollout, Times
+from policies.play.named import Files
+from policies.play.rollout import Rollout, Times
 
 P = TypeVar("P", bound=Series)
 

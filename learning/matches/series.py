@@ -7,32 +7,34 @@ any number of processes, therefore plays the games that are missing and counts n
 from __future__ import annotations
 
 import hashlib
-from typing import Final, Self
+from typing import Annotated, Final
 
-import msgspec
-
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
+from kit.options import INTERNAL, Seed, switch
 from learning.matches.players import Contender
-from policies.compute import IN_PLAY, Compute
-from policies.rollout import TABLES, Seating
+from learning.matches.store import ResumablePlan
+from policies.nets.compute import IN_PLAY, Compute
+from policies.play.rollout import TABLES, Seating
 
 BLOCK_GAMES: Final = 64
 """Games in a block: few enough to share out."""
 
 
-class Series(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Series(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of all plans; each purpose adds its own fields.
 
     Attributes:
-        seed: determines every wall.
+        seed: seed of all walls.
         length: length of the games.
         tables: tables played at a time.
         compute: how networks compute.
     """
 
-    seed: int = 0
-    length: GameLength = "hanchan"
-    tables: int = TABLES
+    seed: Seed = 0
+    length: Annotated[GameLength, switch("--tonpuu", "tonpuu", "Play tonpuusen instead of hanchan.")] = (
+        "hanchan"
+    )
+    tables: Annotated[int, INTERNAL] = TABLES
     compute: Compute = IN_PLAY
 
     @property
@@ -52,20 +54,12 @@ class Series(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def flags(self) -> dict[str, str]:
-        """The plan as command-line flags: the value of each flag, or a phrase for flags without values."""
+        """The options that give this plan, as text."""
         engines = [who.answer_s for who in self.contenders if who.answer_s is not None]
-        return {
-            "--seed": str(self.seed),
-            "--tonpuu": "given" if self.length == "tonpuu" else "not given",
+        return super().flags | {
             "--tables": str(self.tables),
-            "--device": self.compute.device,
-            "--precision": self.compute.precision,
             "--answer-timeout": f"{engines[0]:g}" if engines else "not needed",
         }
-
-    def continues(self, other: Self) -> bool:
-        """Whether the games of another plan are the first games of this one."""
-        raise NotImplementedError
 
     def seating(self, number: int) -> Seating:
         """Game ``number``: its walls and its seating."""

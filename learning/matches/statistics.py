@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from game.reports import number_text
+from kit.reports import number_text
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Statistic: TypeAlias = Callable[[Floats], Floats]
@@ -102,26 +102,6 @@ def spread(sums: Floats, drawn: Floats, statistic: Statistic) -> Spread:
     """A statistic over all sets, with its interquartile range and its 95 % range over the resamples."""
     value, of_drawn = _values(sums, drawn, statistic)
     return Spread(value, *_quantiles(of_drawn, 0.25, 0.75), *_quantiles(of_drawn, _LOW, _HIGH))
-
-
-def share(part: int, whole: int) -> Estimate:
-    """A relative frequency, with its 95 % interval.
-
-    Args:
-        part: number of occurrences.
-        whole: number of independent trials; 1 or more.
-
-    Source: Wilson, 1927: the shares for which the observed one would be within 95 %.
-
-    >>> found = share(190, 200)
-    >>> [round(each, 3) for each in (found.value, found.low, found.high)]
-    [0.95, 0.91, 0.973]
-    """
-    seen = part / whole
-    shrink = 1.0 + NORMAL**2 / whole
-    middle = seen + NORMAL**2 / (2 * whole)
-    reach = NORMAL * math.sqrt(seen * (1.0 - seen) / whole + NORMAL**2 / (4 * whole**2))
-    return Estimate(seen, (middle - reach) / shrink, (middle + reach) / shrink)
 
 
 def ratio(part: int, whole: int, scale: float = 1.0) -> Statistic:

@@ -9,27 +9,58 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Final, Generic, Protocol, Self, TypeVar
+from typing import BinaryIO, ClassVar, Final, Generic, Protocol, Self, TypeVar
 
 import msgspec
 
-from game.errors import ConfigError, ModelError, ReplayError
-from game.files import hold_folder, replace_file
+from kit.errors import ConfigError, ModelError, ReplayError
+from kit.files import hold_folder, replace_file
+from kit.options import SWITCH, extra_of, flag_of
 from learning.matches.tally import GameRow
-from policies.compute import DEVICES, IN_PLAY, PRECISIONS, Compute
+from policies.nets.compute import DEVICES, IN_PLAY, PRECISIONS, Compute
 
 
-class ResumablePlan(Protocol):
-    """A plan whose results can be kept."""
+class ResumablePlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A plan whose results are kept in a folder, one row at a time; everything that determines them."""
+
+    counted: ClassVar[str] = "games"
+    """The field with the number of rows; a plan with a larger one continues a run."""
 
     @property
     def flags(self) -> dict[str, str]:
-        """The plan as command-line flags: the value of each flag, or a phrase for flags without values."""
+        """The options that give this plan, as text."""
+        return flags_of(self)
 
     def continues(self, other: Self) -> bool:
-        """Whether the games of another plan are the first games of this one."""
+        """Whether the rows of another plan are the first rows of this one."""
+        count = getattr(self, self.counted)
+        same = msgspec.structs.replace(other, **{self.counted: count}) == self
+        return same and getattr(other, self.counted) <= count
+
+
+def flags_of(plan: msgspec.Struct) -> dict[str, str]:
+    """The options that give a plan and the structs in it: the value of each, as text."""
+    flags: dict[str, str] = {}
+    for field in msgspec.structs.fields(plan):
+        value, flag = getattr(plan, field.name), flag_of(field.name, field.type)
+        if isinstance(value, msgspec.Struct) and flag:
+            flags |= flags_of(value)
+        elif SWITCH in extra_of(field.type):
+            flags[flag] = _text(value != field.default)
+        elif flag:
+            flags[flag] = _text(value)
+    return flags
+
+
+def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return " ".join(map(_text, value))
+    if isinstance(value, bool):
+        return "given" if value else "not given"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 class NumberedRow(Protocol):
@@ -127,18 +158,31 @@ class Store(Generic[P, R]):
             self.rows.setdefault(row.number, row)
 
 
+@contextlib.contextmanager
+def writing(folder: Path | None) -> Iterator[None]:
+    """Report a failure to write results in the block.
+
+    Raises:
+        ReplayError: something could not be written; the message names it.
+    """
+    try:
+        yield
+    except OSError as exc:
+        raise ReplayError(f"{exc.filename or folder}: {exc.strerror or exc}") from exc
+
+
 def compute_for(folder: Path | None, device: str, precision: str) -> Compute:
     """How networks compute in a run: as its first games did, where nothing else is asked for.
 
     Args:
         folder: folder of the results, None for none.
         device: ``auto``, ``cpu`` or ``cuda``.
-        precision: a name in `policies.compute.PRECISIONS`.
+        precision: a name in `policies.nets.compute.PRECISIONS`.
 
     Raises:
         ConfigError: there is no such device or precision.
     """
-    from policies.device import choose_compute, choose_device  # noqa: PLC0415 - imports torch
+    from policies.nets.device import choose_compute, choose_device  # noqa: PLC0415 - imports torch
 
     if device not in DEVICES:
         raise ConfigError(f"--device: found {device!r}, expected {', '.join(DEVICES)}")

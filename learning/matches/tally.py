@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from game.events import EndGame, Four
-from game.settlement import placements
-from policies.rollout import FinishedGame
+from game.scoring.settlement import placements
+from policies.play.rollout import FinishedGame
 from replays.tally import Tallies, tally
 
 

@@ -9,12 +9,12 @@ from typing import Final
 
 import msgspec
 
-from game.errors import ConfigError
-from game.settlement import RewardKind
-from policies.compute import Compute
+from game.scoring.settlement import RewardKind
+from kit.errors import ConfigError
 from policies.deals.named import settings_of
-from policies.named import Files, folder_of_named, load_named
-from policies.rollout import Chooser
+from policies.nets.compute import Compute
+from policies.play.named import Files, folder_of_named, load_named
+from policies.play.rollout import Chooser
 
 _THINKS: Final = re.compile(r"\+(?:search|adapt)=")
 _FORM: Final = (
@@ -27,7 +27,7 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A player that uses the time of a round.
 
     Attributes:
-        policy: the policy of the start, as `policies.named.folder_of_named` takes it.
+        policy: the policy of the start, as `policies.play.named.folder_of_named` takes it.
         search: deals over which a search compares options; 0 for no search.
         from_go_around: discards that the player must have made before a search.
         adapt: rounds played out for an adaptation; 0 for none.
@@ -73,13 +73,13 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Raises:
             CheckpointError: a checkpoint cannot be used.
         """
-        from policies.checkpoint.files import read_file, reader_of  # noqa: PLC0415 - torch is for those who need it
-        from policies.thinking import (  # noqa: PLC0415
+        from policies.adaptation.thinking import (  # noqa: PLC0415
             USUAL_SAMPLER,
             ThinkingChooser,
             ThinkingSettings,
             load_thinker,
         )
+        from policies.checkpoint.files import read_file, reader_of  # noqa: PLC0415 - torch is for those who need it
 
         settings = ThinkingSettings(
             worlds=self.search,

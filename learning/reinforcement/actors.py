@@ -1,11 +1,10 @@
-"""Actors: processes that play blocks of games with the policy they are given, and return what was decided.
+"""Actors: processes that play blocks of games with a version of the policy, and return their trajectories.
 
-A block is played with one version of the policy, which follows from the plan alone; its games follow from
-their numbers. So a run gives the same numbers on any number of processes, after an actor was lost, and after
-a stop.
+The plan determines the version that plays a block, and a game's number determines its walls and samples. So
+a run gives the same numbers with any number of processes, after the loss of an actor, and after a stop.
 
-A thread of the learner's process hands out the chunks of the blocks as versions are published, and gathers
-the games, while the learner learns.
+While the learner learns, a thread of its process distributes chunks of the next blocks, as soon as their
+version is published, and collects the games.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ import numpy as np
 import safetensors.torch
 from torch import Tensor
 
-from game.errors import WorkerFailed
-from game.processes import give_way
 from game.warmup import warm_up
-from game.workers.ordered import default_workers
-from game.workers.pool import LATER, Done, Later, Work
+from kit.errors import WorkerFailed
+from kit.processes import give_way
+from kit.workers.ordered import default_workers
+from kit.workers.pool import LATER, Done, Later, Work
 from learning.matches.series import wall_seed
 from learning.matches.tally import GameRow, row_of
 from learning.reinforcement.plan import ReinforcementPlan
@@ -35,24 +34,24 @@ from learning.workers.spread import spread
 from policies.checkpoint.files import reader_of
 from policies.checkpoint.store import with_weights
 from policies.features.table import GUIDED
-from policies.guidance import guided_network
-from policies.inference import Model, NetworkPolicy, load_policy
-from policies.named import Files
-from policies.rollout import PolicyChooser, Rollout, Seating
-from policies.slots import Slot
-from policies.trajectories import Recorder, Trajectory
+from policies.flow.slots import Slot
+from policies.nets.guidance import guided_network
+from policies.play.inference import Model, NetworkPolicy, load_policy
+from policies.play.named import Files
+from policies.play.rollout import PolicyChooser, Rollout, Seating
+from policies.training.trajectories import Recorder, Trajectory
 
 _TABLES: Final = 128
 """Tables side by side in a process: more than in the arena, because blocks are large."""
 _PATIENCE_S: Final = 0.5
-"""Interval at which the learner looks whether the actors are still there."""
+"""Interval at which a waiting learner notices signals."""
 
 
 class ActorSetup(msgspec.Struct, frozen=True):
     """Setup of an actor.
 
     Attributes:
-        plan: of the run.
+        plan: plan of the run.
         files: the five checkpoints of the start.
     """
 
@@ -64,12 +63,12 @@ class Chunk(msgspec.Struct, frozen=True):
     """Games that one actor plays.
 
     Attributes:
-        block: the block they belong to.
+        block: number of their block.
         numbers: their numbers.
-        version: of the policy that learns.
-        weights: its discard model, as the bytes of a file.
-        gamma: the share of what is hidden that it is shown, if it is guided.
-        opponents: those of the other seats; None for the policy of the start.
+        version: version of the policy.
+        weights: weights of its discard model, as the bytes of a file.
+        gamma: share of the hidden planes that a guided policy sees.
+        opponents: weights of the other seats; None for the policy of the start.
     """
 
     block: int
@@ -87,9 +86,9 @@ class LearnedGame(msgspec.Struct, frozen=True):
     """A game to learn from.
 
     Attributes:
-        trajectory: what was decided; None if the game crashed.
-        row: its figures.
-        version: of the policy that played.
+        trajectory: its decisions; None if the game crashed.
+        row: its result.
+        version: version of the policy that played.
         seconds: CPU seconds since the previous game of the actor.
     """
 
@@ -101,7 +100,7 @@ class LearnedGame(msgspec.Struct, frozen=True):
 
 def actor(setup: ActorSetup) -> Work[Chunk, LearnedGame]:
     """Load the policy of the start; return the function that plays a chunk."""
-    give_way()  # to the learner: one thread learns while all actors play, and should not wait for a core
+    give_way()  # low priority: the learner's thread should not wait for a core while all actors play
     warm_up()
     plan = setup.plan
     read = reader_of(setup.files)
@@ -132,7 +131,7 @@ def actor(setup: ActorSetup) -> Work[Chunk, LearnedGame]:
 def model_with(
     start: NetworkPolicy, weights: Mapping[str, Tensor], plan: ReinforcementPlan, gamma: float
 ) -> Model:
-    """The discard model of the start with other weights, guided if the plan says so."""
+    """The discard model of the start with other weights, and with hidden planes if the plan is guided."""
     begun = start.model(Slot.DISCARD)
     if not plan.guided:
         return begun.with_network(with_weights(copy.deepcopy(begun.network), weights))
@@ -141,7 +140,7 @@ def model_with(
 
 
 def seating(plan: ReinforcementPlan, number: int) -> Seating:
-    """Game ``number``: its walls, and where the learner sits."""
+    """Walls of game ``number``, and the player of each seat: 0 learns, 1 does not."""
     seed = wall_seed("reinforcement", plan.seed, number)
     if plan.seats == "all":
         return Seating(number, seed, (0, 0, 0, 0))
@@ -164,7 +163,7 @@ def opponent_for(plan: ReinforcementPlan, block: int) -> int | None:
 
 
 class ParameterStore:
-    """Hands actors the weights of a version; may be used by several threads.
+    """Weights of the policy by version; safe for use by several threads.
 
     Version ``v`` has learned from ``v`` blocks.
 
@@ -182,18 +181,18 @@ class ParameterStore:
             self._versions[version] = weights
 
     def weights(self, version: int) -> bytes | None:
-        """The weights of a version, None if it is not there yet."""
+        """The weights of a version, None if it is not published yet."""
         with self._lock:
             return self._versions.get(version)
 
     def forget(self, before: int, keep: Collection[int] = ()) -> None:
-        """Drop the versions before a number, but those to be kept."""
+        """Drop the versions before a number, except those in ``keep``."""
         with self._lock:
             for version in [each for each in self._versions if each < before and each not in keep]:
                 del self._versions[version]
 
     def versions(self) -> dict[int, bytes]:
-        """All versions there are."""
+        """All stored versions."""
         with self._lock:
             return dict(self._versions)
 
@@ -207,7 +206,7 @@ class Actors:
     Args:
         plan: of the run.
         files: the five checkpoints of the start.
-        store: versions of the policy; must hold those of the first block, and get the later ones.
+        store: holds the versions of the first block; the learner publishes the later ones.
         first: first block to play.
         workers: processes; one per core if None.
         ray: address of a cluster to play on; see `learning.workers.spread.spread`.
@@ -234,7 +233,7 @@ class Actors:
         self._thread.start()
 
     def block(self, number: int) -> list[LearnedGame]:
-        """The games of a block in their order, once they are played.
+        """Wait for the games of a block; return them in their order.
 
         Raises:
             ConfigError: there is no such cluster.
@@ -245,13 +244,15 @@ class Actors:
             try:
                 result = self._results.get(timeout=_PATIENCE_S)
             except queue.Empty:
-                continue  # so that a signal is noticed
+                continue  # a blocking `get` would not notice signals
             if result is None:
                 raise WorkerFailed("the actors ended before the block was played")
             if isinstance(result, Exception):
                 raise result
             at = result.row.number
-            self._games[at // self._plan.block_games].setdefault(at, result)  # some arrive twice
+            self._games[at // self._plan.block_games].setdefault(
+                at, result
+            )  # a lost actor's games arrive twice
         return [games[at] for at in sorted(self._games.pop(number))]
 
     def close(self) -> None:

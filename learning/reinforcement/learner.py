@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -15,17 +15,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from game.settlement import LAST_ROUND
-from learning.reinforcement.critic import ROWS_LEARNED, Critic, CriticBatch, LearnerSettings
+from game.scoring.settlement import LAST_ROUND
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.samples import BlockSamples
-from learning.runs.learner import Learner
+from learning.runs.learner import Learner, LearnerPlan
 from policies.checkpoint import Card
-from policies.device import choose_compute
+from policies.features.draw import kinds_of
 from policies.features.encode import encode
-from policies.features.kinds import kinds_of
 from policies.features.table import GUIDED, looks_deep
-from policies.gradient import (
+from policies.nets.device import choose_compute
+from policies.nets.guidance import drop_hidden, guided_network, without_hidden
+from policies.nets.networks import YES, YES_NO, Network, architecture_of
+from policies.play.inference import Model
+from policies.training.gradient import (
     EntropyControl,
     PolicyBatch,
     PolicyFigures,
@@ -33,9 +35,83 @@ from policies.gradient import (
     log_policy,
     policy_loss,
 )
-from policies.guidance import drop_hidden, guided_network, without_hidden
-from policies.inference import Model
-from policies.networks import Network
+
+ROWS_LEARNED: Final = 512
+"""Decisions whose layers are in memory at once: more are no faster."""
+
+
+class CriticBatch(NamedTuple):
+    """Positions and the rewards of their rounds.
+
+    Attributes:
+        planes: ``[B, C, 34]`` uint8 with 255 for 1.
+        rewards: ``[B]`` float32, in units of their standard deviation.
+        weights: ``[B]`` float32, number of decisions that each represents.
+    """
+
+    planes: Tensor
+    rewards: Tensor
+    weights: Tensor
+
+
+class Critic:
+    """A small network that learns the value of a position: the expected reward of its round.
+
+    The value is the difference of the network's two outputs.
+
+    Args:
+        features: feature set of the planes.
+        width: channels.
+        depth: blocks.
+        seed: seed of the weights.
+        threads: threads that share a batch.
+
+    Attributes:
+        features: feature set of the planes.
+    """
+
+    def __init__(self, features: str, *, width: int, depth: int, seed: int, threads: int) -> None:
+        self.features = features
+        torch.manual_seed(seed)
+        shape = architecture_of("suits", features, YES_NO, width, depth)
+        # positions of a block are too alike for batch statistics
+        network = Network(msgspec.structs.replace(shape, normalised=False))
+        settings = LearnerPlan(features=features, seed=seed, averaging=0.98, weight_decay=1e-3)
+        self._learner: Learner[CriticBatch] = Learner(
+            network, settings, threads, loss=_loss, frozen=True, rows=ROWS_LEARNED
+        )
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._learner.close()
+
+    def predict(self, planes: Tensor) -> NDArray[np.float32]:
+        """``[B]`` predicted rewards, in units of their standard deviation."""
+        batch = CriticBatch(planes, torch.zeros(len(planes)), torch.ones(len(planes)))
+        values: NDArray[np.float32] = _value(self._learner.scores(batch)).cpu().numpy()
+        return values
+
+    def learn(self, batch: CriticBatch, step: int, rate: float) -> float:
+        """Learn from a batch; return the mean square error."""
+        return self._learner.step(batch, step, rate)
+
+    def state(self) -> dict[str, Any]:
+        """Everything needed to resume."""
+        return self._learner.state()
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Restore what `state` returned."""
+        self._learner.restore(state)
+
+
+def _value(scores: Tensor) -> Tensor:
+    return scores[:, YES].float() - scores[:, 1 - YES].float()
+
+
+def _loss(scores: Tensor, batch: CriticBatch) -> Tensor:
+    errors = _value(scores) - batch.rewards.to(scores.device)
+    return (batch.weights.to(scores.device) * errors**2).mean()
+
 
 _ROWS: Final = 2_048
 """Decisions whose planes are in memory at once when the critic predicts a whole block."""
@@ -47,14 +123,14 @@ class PolicyLearner:
     """The discard model and its critic in training.
 
     Args:
-        plan: of the run.
+        plan: plan of the run.
         network: the discard network of the start.
         card: its card.
-        threads: that share a batch on a CPU.
+        threads: threads that share a batch on a CPU.
 
     Attributes:
         policy: network, averaged weights and optimiser of the discard model.
-        critic: predicts the reward of a round; None without a baseline.
+        critic: predicts rewards, as the baseline; None without one.
         entropy: weight and target of the entropy.
     """
 
@@ -67,7 +143,7 @@ class PolicyLearner:
         self._gamma = plan.gamma(0)
         self.policy: Learner[PolicyBatch] = Learner(
             guided_network(network) if plan.guided else copy.deepcopy(network),
-            LearnerSettings(
+            LearnerPlan(
                 features=self._features,
                 without=card.without,
                 weight_decay=plan.weight_decay,
@@ -169,7 +245,7 @@ class PolicyLearner:
         return loss
 
     def _follow_entropy(self) -> dict[str, float]:
-        """Adjust the weight of the entropy after the steps of a block; return what these measured."""
+        """Adjust the weight of the entropy after a block; return the mean measures of its steps."""
         seen, self._figures = self._figures.means(), PolicyFigures()
         if self.plan.entropy is None and not self.entropy.target:
             self.entropy.target = seen["entropy"]
@@ -177,7 +253,7 @@ class PolicyLearner:
         return {**seen, "entropy_target": self.entropy.target, "alpha": self.entropy.alpha}
 
     def _teach_critic(self, samples: BlockSamples, number: int, shown: Tensor) -> None:
-        """One step of the critic; ``shown`` are the policy's planes, which it may share."""
+        """Take a step of the critic; ``shown`` are the policy's planes, used if the critic has the same."""
         if self.critic is None:
             return
         shared = self.critic.features == self._features and not self.plan.guided
@@ -187,17 +263,17 @@ class PolicyLearner:
         self.critic.learn(batch, number, self.plan.critic_rate)
 
     def _normalised(self, samples: BlockSamples) -> tuple[BlockSamples, float]:
-        """Rewards divided by their standard deviation over recent blocks, and that of this block."""
+        """Divide rewards by their standard deviation over recent blocks; also return that of this block."""
         deviation = _deviation(samples.rewards, samples.decisions["weight"])
         self._scale = deviation if not self._scale else 0.9 * self._scale + 0.1 * deviation
         return samples._replace(rewards=samples.rewards / max(self._scale, 1e-6)), deviation
 
     def _advantages(self, samples: BlockSamples) -> tuple[NDArray[np.float32], float]:
         """Advantages of standard deviation 1, and the share of the rewards' variance the critic explains."""
-        weights, surprise = samples.decisions["weight"], samples.rewards - self._predicted(samples)
-        deviation = _deviation(surprise, weights)
+        weights, advantages = samples.decisions["weight"], samples.rewards - self._predicted(samples)
+        deviation = _deviation(advantages, weights)
         explained = 1.0 - (deviation / max(_deviation(samples.rewards, weights), 1e-6)) ** 2
-        return surprise / np.float32(max(deviation, 1e-6)), explained
+        return advantages / np.float32(max(deviation, 1e-6)), explained
 
     def _predicted(self, samples: BlockSamples) -> NDArray[np.float32]:
         """``[N]`` rewards predicted by the critic; zeros without one."""
@@ -224,7 +300,7 @@ class PolicyLearner:
 
     def _batch(self, samples: BlockSamples, advantages: NDArray[np.float32]) -> PolicyBatch:
         decisions, planes = samples.decisions, self._planes(samples, self._features)
-        if self.plan.guided:  # as in play
+        if self.plan.guided:  # the same hidden planes are dropped as in play
             drop_hidden(planes.numpy(), decisions["hidden_seed"], self._gamma)
         return PolicyBatch(
             planes=planes,
@@ -236,7 +312,7 @@ class PolicyLearner:
         )
 
     def _with_start(self, batch: PolicyBatch) -> PolicyBatch:
-        """The batch with the log-probabilities of the start, if the policy is held near it."""
+        """Add the log-probabilities of the start, if divergence from it is penalised."""
         return batch._replace(start=self._log_start(batch)) if self.plan.anchor else batch
 
     @torch.no_grad()
@@ -247,7 +323,7 @@ class PolicyLearner:
         return float((measures.divergences * (batch.weights / batch.weights.sum())).sum())
 
     def _log_start(self, batch: PolicyBatch) -> Tensor:
-        """Log-probabilities of the start, which sees no hidden planes."""
+        """Log-probabilities of the start, which has no hidden planes: those are the last ones."""
         planes = self._start.network.architecture.planes
         seen = np.ascontiguousarray(batch.planes[:, :planes].numpy())
         return log_policy(torch.from_numpy(self._start.scores(seen)), batch.legal, self.plan.temperature)

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
+from msgspec import Meta
 
-from game.errors import ConfigError
-from game.settlement import GameLength, RewardKind
-from policies.compute import Compute, FloatPrecision
+from game.scoring.settlement import GameLength, RewardKind
+from kit.errors import ConfigError
+from kit.options import INTERNAL, Count, NotNegative, Seed
+from policies.nets.compute import Compute, FloatPrecision
 
 BaselineKind: TypeAlias = Literal["none", "critic", "oracle"]
 """Baseline of the rewards: none, or the prediction of a critic, which may see all tiles."""
 SeatsKind: TypeAlias = Literal["all", "one"]
-"""Which seats learn: all four, or one against three opponents."""
+"""Seats that learn: all four, or one against three opponents."""
 OpponentsKind: TypeAlias = Literal["start", "past"]
 """Opponents of one learning seat: the policy of the start, or past versions of the learner."""
 ReinforcementPresetName: TypeAlias = Literal["tiny", "small", "large"]
-
-REWARD_KINDS: Final[tuple[RewardKind, ...]] = get_args(RewardKind)
-BASELINES: Final[tuple[BaselineKind, ...]] = get_args(BaselineKind)
-SEATS_KINDS: Final[tuple[SeatsKind, ...]] = get_args(SeatsKind)
-OPPONENTS: Final[tuple[OpponentsKind, ...]] = get_args(OpponentsKind)
-REINFORCEMENT_PRESETS: Final[tuple[ReinforcementPresetName, ...]] = get_args(ReinforcementPresetName)
 
 _SIZES: Final[Mapping[ReinforcementPresetName, Mapping[str, Any]]] = {
     "tiny": {
@@ -45,86 +40,79 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     """Everything that determines what a run learns; two runs of a plan on one machine give the same numbers.
 
     Attributes:
-        reward: reward of a round.
-        baseline: baseline of the rewards.
-        seats: which seats learn.
-        opponents: who plays the others, if one seat learns.
-        games: games of the run.
-        block_games: games between two versions of the policy.
+        reward: reward of a round: its points, or global for the change of the expected final reward.
+        baseline: baseline of the rewards: none, or the prediction of a critic; oracle: of one that sees all
+            tiles.
+        seats: seats that learn: all, or one against three opponents.
+        opponents: opponents of one seat: the policy of the start, or past versions of the learner.
+        games: games to learn from; default: the preset's.
+        block_games: games between two versions of the policy; default: the preset's.
         length: length of the games.
-        lag: blocks that actors may be behind the learner: block ``b`` is played with the policy after block
-            ``b - lag``. 0 never plays and learns at the same time.
-        temperature: of the draws in play.
-        steps: steps of the optimiser per block.
-        learning_rate: rises over the first `warm_up` steps, then constant.
-        warm_up: steps.
+        lag: blocks that play may be behind learning: block b is played with the policy after block b - lag; 0
+            never plays and learns at the same time.
+        temperature: sampling temperature of the discards; the lower, the more often the likeliest is chosen.
+        steps: steps of the optimiser per block; default: the preset's.
+        learning_rate: peak learning rate.
+        warm_up: steps over which the learning rate rises to its peak, where it stays.
         weight_decay: weight decay of AdamW.
-        averaging: share of the averaged weights kept at each step.
-        clip: PPO's limit on ratios, 0 for none.
-        reject: decisions with a larger ratio are left out.
+        averaging: decay of the moving average of the weights, which is evaluated and kept.
+        clip: limit of PPO on the change of a ratio; 0 for none.
+        reject: leave out decisions with a larger ratio.
         anchor: weight of the divergence from the start.
-        oracle_games: games in which the policy sees what is hidden, if it is guided.
-        fade_games: games after these in which it sees less and less; afterwards the learning rate is a tenth.
-            Both 0 for no oracle guiding.
-        entropy: entropy to hold in nats; None for that of the first block.
-        entropy_step: β of equation (3).
+        oracle_games: oracle guiding: games in which the policy also sees the other hands and the wall;
+            default: 0, or the preset's.
+        fade_games: oracle guiding: games after these in which it sees less and less of them, before it learns
+            at a tenth of the rate; default: 0, or the preset's.
+        entropy: entropy to hold, in nats; default: that of the first block.
+        entropy_step: step by which the weight of the entropy follows it, β of equation (3).
         critic_width: channels of the critic.
         critic_depth: blocks of the critic.
         critic_rate: learning rate of the critic.
-        past: blocks between two past versions that are kept as opponents.
-        seed: of walls, draws and order.
+        past: blocks between two versions kept for --opponents past.
+        seed: seed of walls, draws and order.
         precision: precision of the learner's arithmetic.
         compute: how the actors' networks compute.
-        evaluate_every: games between two evaluations.
-        evaluation_games: games of an evaluation against the start.
+        evaluate_every: games between two evaluations; default: the preset's.
+        evaluation_games: games of an evaluation against the start; default: the preset's.
     """
 
     reward: RewardKind = "global"
     baseline: BaselineKind = "critic"
     seats: SeatsKind = "all"
     opponents: OpponentsKind = "start"
-    games: int = 20_000
-    block_games: int = 128
-    length: GameLength = "hanchan"
-    lag: int = 1
-    temperature: float = 1.0
-    steps: int = 6
-    learning_rate: float = 1e-4
-    warm_up: int = 20
-    weight_decay: float = 0.0
-    averaging: float = 0.99
-    clip: float = 0.2
-    reject: float = 4.0
-    anchor: float = 0.0
-    oracle_games: int = 0
-    fade_games: int = 0
-    entropy: float | None = None
-    entropy_step: float = 1e-2
-    critic_width: int = 32
-    critic_depth: int = 3
-    critic_rate: float = 1e-3
-    past: int = 20
-    seed: int = 0
+    games: Count = 20_000
+    block_games: Count = 128
+    length: Annotated[GameLength, INTERNAL] = "hanchan"
+    lag: Annotated[int, Meta(ge=0, le=100)] = 1
+    temperature: Annotated[float, Meta(ge=0.05, le=100.0)] = 1.0
+    steps: Count = 6
+    learning_rate: Annotated[float, Meta(ge=0.0, le=100.0)] = 1e-4
+    warm_up: Annotated[int, INTERNAL] = 20
+    weight_decay: Annotated[float, INTERNAL] = 0.0
+    averaging: Annotated[float, Meta(ge=0.0, le=0.9999)] = 0.99
+    clip: NotNegative = 0.2
+    reject: Annotated[float, Meta(ge=1.0)] = 4.0
+    anchor: NotNegative = 0.0
+    oracle_games: Annotated[int, Meta(ge=0)] = 0
+    fade_games: Annotated[int, Meta(ge=0)] = 0
+    entropy: NotNegative | None = None
+    entropy_step: NotNegative = 1e-2
+    critic_width: Annotated[int, INTERNAL] = 32
+    critic_depth: Annotated[int, INTERNAL] = 3
+    critic_rate: Annotated[float, INTERNAL] = 1e-3
+    past: Count = 20
+    seed: Seed = 0
     precision: FloatPrecision = "fp32"
-    compute: Compute = Compute()
-    evaluate_every: int = 5_000
-    evaluation_games: int = 400
+    compute: Annotated[Compute, INTERNAL] = Compute()
+    evaluate_every: Count = 5_000
+    evaluation_games: Annotated[int, Meta(ge=4)] = 400
 
     def __post_init__(self) -> None:
         faults = [
-            f"{name}: {getattr(self, name)} must be above 0"
-            for name in _ABOVE_ZERO
-            if not 0.0 < getattr(self, name) < math.inf
+            f"{name}: {getattr(self, name)} must be above {least}"
+            for name, least in (("learning_rate", 0), ("reject", 1))
+            if not getattr(self, name) > least
         ]
-        faults += [
-            f"{name}: {getattr(self, name)} must not be negative"
-            for name in _NOT_NEGATIVE
-            if not 0.0 <= (getattr(self, name) or 0.0) < math.inf
-        ]
-        if not 0.0 <= self.averaging < 1.0:
-            faults.append(f"averaging: {self.averaging} must be at least 0 and below 1")
-        if self.reject <= 1.0:
-            faults.append(f"reject: {self.reject} must be above 1")
         if faults:
             raise ConfigError("\n".join(faults))
 
@@ -144,7 +132,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         return self.oracle_games + self.fade_games > 0
 
     def gamma(self, block: int) -> float:
-        """The share of what is hidden that a guided policy is shown in a block: 1, then falling, then 0.
+        """Share of the hidden planes that a guided policy sees in a block: 1, then falling, then 0.
 
         >>> plan = ReinforcementPlan(block_games=10, oracle_games=20, fade_games=40)
         >>> [plan.gamma(block) for block in range(8)]
@@ -165,56 +153,10 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         return range(block * self.block_games, (block + 1) * self.block_games)
 
 
-_NOT_NEGATIVE: Final = (
-    "lag",
-    "warm_up",
-    "weight_decay",
-    "clip",
-    "anchor",
-    "entropy_step",
-    "oracle_games",
-    "fade_games",
-)
-_ABOVE_ZERO: Final = (
-    "games",
-    "block_games",
-    "temperature",
-    "steps",
-    "learning_rate",
-    "critic_width",
-    "critic_depth",
-    "critic_rate",
-    "past",
-    "evaluate_every",
-    "evaluation_games",
-)
-
-
-def make_reinforcement_plan(preset: str = "small", **settings: Any) -> ReinforcementPlan:
+def make_reinforcement_plan(preset: ReinforcementPresetName = "small", **settings: Any) -> ReinforcementPlan:
     """Make a plan from the user's choices; the rest comes from the preset.
-
-    Args:
-        preset: size of the run.
-        settings: of `ReinforcementPlan`; None for the preset's.
 
     Raises:
         ConfigError: a setting is not valid.
     """
-    known = {name: sizes for name, sizes in _SIZES.items() if name == preset}
-    if not known:
-        raise ConfigError(f"preset: no preset {preset!r}; there are {', '.join(REINFORCEMENT_PRESETS)}")
-    for name, choices in _CHOICES.items():
-        given = settings.get(name)
-        if given is not None and given not in choices:
-            raise ConfigError(f"{name}: no {given!r}; there are {', '.join(choices)}")
-    (sizes,) = known.values()
-    chosen = {name: value for name, value in settings.items() if value is not None}
-    return ReinforcementPlan(**{**sizes, **chosen})
-
-
-_CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
-    "reward": REWARD_KINDS,
-    "baseline": BASELINES,
-    "seats": SEATS_KINDS,
-    "opponents": OPPONENTS,
-}
+    return ReinforcementPlan(**{**_SIZES[preset], **settings})

@@ -1,8 +1,7 @@
 """`suzaku train rl`: a run of self-play learning, block by block.
 
-The learner, the parameter store and the thread that gathers games live in one process, the actors in others.
-All of its state is in the run's folder. A run that is killed resumes at its last save, and plays and learns
-the same games with the same numbers.
+The learner, the parameter store and the thread that collects games run in one process, the actors in others.
+All state is in the run's folder: a killed run resumes at its last save, with the same games and numbers.
 
 Source: Suphx, arXiv:2003.13590, section 3.
 """
@@ -18,9 +17,12 @@ import msgspec
 import structlog
 import torch
 
-from game.errors import TrainingError
+from kit.errors import TrainingError
+from learning.arena.plan import SEATS, ArenaPlan
+from learning.arena.report import ArenaReport
+from learning.arena.run import run
+from learning.matches.players import contender
 from learning.reinforcement.actors import Actors, LearnedGame, ParameterStore, version_for
-from learning.reinforcement.evaluation import against_start, described, figures_of
 from learning.reinforcement.learner import PolicyLearner
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.samples import rewards_of, samples_of
@@ -38,8 +40,72 @@ from policies.checkpoint import (
 )
 from policies.checkpoint.card import MODELS
 from policies.checkpoint.tensors import pack
-from policies.networks import Network
-from policies.slots import Slot
+from policies.flow.slots import Slot
+from policies.nets.networks import Network
+
+
+def against_start(
+    plan: ReinforcementPlan,
+    candidate: Path,
+    start: Path,
+    *,
+    workers: int | None = None,
+    ray: str | None = None,
+) -> ArenaReport:
+    """Duplicate games of a candidate against three copies of the start.
+
+    Args:
+        plan: plan of the run; its seed determines the walls, which are never those of self-play.
+        candidate: folder of its five checkpoints.
+        start: folder of the start's checkpoints.
+        workers: processes; one per core if None.
+        ray: address of a cluster to play on.
+
+    Raises:
+        TrainingError: no game could be completed.
+        WorkerFailed: a process could not continue.
+    """
+    sets = max(1, plan.evaluation_games // len(SEATS["1v3"]))
+    games = ArenaPlan(
+        challenger=contender(str(candidate)),
+        champions=contender(str(start)),
+        sets=sets,
+        seed=plan.seed,
+        length=plan.length,
+        compute=plan.compute,
+    )
+    report = run(games, workers=workers, ray=ray)
+    if report is None:
+        raise TrainingError(f"no game of {candidate} against {start} could be completed; see the log")
+    return report
+
+
+def figures_of(report: ArenaReport) -> dict[str, float]:
+    """The figures of the candidate for a card and the curves; missing ones are left out."""
+    side = report.challenger
+    named = {
+        "placement": side.placement,
+        "points": side.points,
+        "first": side.first,
+        "fourth": side.fourth,
+        "wins": side.wins,
+        "deal_ins": side.deal_ins,
+        "riichi": side.riichi,
+        "calls": side.calls,
+    }
+    found = {name: each.value for name, each in named.items() if each.value is not None}
+    return {**found, "games": float(report.games)}
+
+
+def described(figures: Mapping[str, float]) -> str:
+    """The figures of an evaluation in words.
+
+    >>> described({"placement": 2.4512, "points": 1.25, "games": 400.0})
+    'average placement 2.451, +1.25 points a game over 400 games'
+    """
+    placement, points, games = figures["placement"], figures["points"], figures["games"]
+    return f"average placement {placement:.3f}, {points:+.2f} points a game over {games:.0f} games"
+
 
 RUN: Final = "rl"
 """Name of the run's folder."""
@@ -92,7 +158,7 @@ def learn_from_play(
 
 
 class ReinforcementRun:
-    """One run, as the loop of all runs sees it: a step takes a block of games.
+    """A run for `learning.runs.loop`; each of its steps is a block of games.
 
     Args:
         plan: the settings.
@@ -193,14 +259,14 @@ class ReinforcementRun:
         )
 
     def _forget(self, version: int) -> None:
-        """Drop the versions that no block to come is played with."""
+        """Drop the versions with which no later block is played."""
         plan = self.plan
         against_past = plan.seats == "one" and plan.opponents == "past"
         kept = range(0, version + 1, plan.past) if against_past else ()
         self._store.forget(version_for(plan, version), kept)
 
     def evaluate(self) -> EvaluationResult:
-        """Games of the averaged weights against the start."""
+        """Play the averaged weights against the start."""
         folder = self.folder.folder / CANDIDATE
         self._save(folder, {})
         report = against_start(self.plan, folder, self.start, workers=self._workers, ray=self._ray)
@@ -264,7 +330,7 @@ class ReinforcementRun:
 
 
 def copy_policy(start: Path, folder: Path, card: Card, weights: Mapping[str, torch.Tensor]) -> None:
-    """Write all six checkpoints of a policy: the discard model that learned, the others of the start.
+    """Write all six checkpoints of a policy: the learned discard model, and the start's other models.
 
     Args:
         start: folder of the others.
@@ -282,7 +348,7 @@ def copy_policy(start: Path, folder: Path, card: Card, weights: Mapping[str, tor
 
 
 def _rates(played: Sequence[LearnedGame]) -> Mapping[str, float]:
-    """Figures of the learning seats: shares of their rounds, points a game, places."""
+    """Statistics of the learning seats: rates per round, points a game, mean place."""
     learning = [
         (game.row, player)
         for game in played
@@ -301,7 +367,7 @@ def _rates(played: Sequence[LearnedGame]) -> Mapping[str, float]:
 
 
 def _notes(curves: Mapping[str, float]) -> dict[str, str]:
-    """Figures of a block shown beside the progress."""
+    """Statistics of a block shown beside the progress."""
     return {
         "entropy": f"{curves['policy/entropy']:.3f}",
         "kl": f"{curves['policy/divergence']:.2g}",
@@ -315,7 +381,7 @@ def _as_tensor(data: bytes) -> torch.Tensor:
 
 
 def _settings(plan: ReinforcementPlan) -> dict[str, bool | int | float | str]:
-    """The other settings that determine the numbers of a run; those that are not set are left out."""
+    """The other settings for the card; without those that are not set."""
     left_out = {"games", "compute", "seed", "precision", "learning_rate"}
     return {
         name: value

@@ -1,4 +1,4 @@
-"""The samples of a block of games: discards that were drawn, with the rewards of their rounds.
+"""The samples of a block of games: discards sampled by the policy, with the rewards of their rounds.
 
 Source: Suphx, arXiv:2003.13590, section 3.2.
 """
@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from game.settlement import GameLength, RewardKind
+from game.scoring.settlement import GameLength, RewardKind
 from policies.reward import Predictor, round_rewards, together
-from policies.trajectories import Trajectory
+from policies.training.trajectories import Trajectory
 
 POINTS: Final = 1_000
 """The reward ``points`` counts thousands."""
@@ -23,9 +23,9 @@ class BlockSamples(NamedTuple):
     """The decisions of a block with their rewards.
 
     Attributes:
-        decisions: ``[N]`` of `policies.trajectories.DECISION`.
-        rewards: ``[N]`` float32, of their rounds.
-        walls: ``[N, 136]`` int16, of their rounds.
+        decisions: ``[N]`` of `policies.training.trajectories.DECISION`.
+        rewards: ``[N]`` float32, rewards of their rounds.
+        walls: ``[N, 136]`` int16, walls of their rounds.
     """
 
     decisions: NDArray[np.void]
@@ -42,7 +42,7 @@ def samples_of(games: Sequence[Trajectory], rewards: Sequence[NDArray[np.float64
 
     Args:
         games: one or more.
-        rewards: ``[T, 4]`` of each.
+        rewards: ``[T, 4]`` for each game, by round and player.
     """
     decisions = [game.decisions for game in games]
     found = [rows[part["round"], part["player"]] for part, rows in zip(decisions, rewards, strict=True)]
@@ -60,9 +60,9 @@ def rewards_of(
     Args:
         games: one or more.
         kind: ``points`` counts the points won in thousands; ``global`` is the change of the expected final
-            reward: those of a game add up to its final reward less the expectation at its start.
-        predictor: expects final rewards; not asked for points.
-        length: of the games.
+            reward, so that a game's rewards add up to its final reward less the expectation at its start.
+        predictor: predicts final rewards; unused for ``points``.
+        length: length of the games.
 
     Returns:
         ``[T, 4]`` for each game, by player.

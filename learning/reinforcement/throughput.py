@@ -1,4 +1,4 @@
-"""`suzaku bench rl`: how fast actors play, how fast the learner learns, and both at the same time."""
+"""`suzaku bench rl`: speed of the actors, of the learner, and of both at the same time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Final
 import msgspec
 import torch
 
-from game.reports import write_report
 from learning.reinforcement.actors import Actors, ParameterStore
 from learning.reinforcement.learner import PolicyLearner
 from learning.reinforcement.plan import BaselineKind, ReinforcementPlan
@@ -18,9 +17,9 @@ from learning.reinforcement.samples import rewards_of, samples_of
 from policies.checkpoint import files_of, load, load_predictor, network_of
 from policies.checkpoint.card import MODELS
 from policies.checkpoint.tensors import pack
-from policies.compute import FloatPrecision
-from policies.networks import Network
-from policies.slots import Slot
+from policies.flow.slots import Slot
+from policies.nets.compute import FloatPrecision
+from policies.nets.networks import Network
 
 _BLOCKS: Final = 3
 """Blocks of each measurement; the first also starts the processes and is not counted."""
@@ -29,12 +28,12 @@ PAPER_GAMES: Final = 1_500_000
 
 
 class LearningSpeed(msgspec.Struct, frozen=True):
-    """One number of processes.
+    """Speeds with a number of actors.
 
     Attributes:
         workers: actors.
         played_per_s: hanchan a second while nothing is learned.
-        learned_per_s: hanchan that the learner gets through in a second while nothing is played.
+        learned_per_s: hanchan a second that the learner learns from while nothing is played.
         decisions_per_s: the same in decisions.
         both_per_s: hanchan a second, played and learned at the same time.
         paper_days: days for the paper's games at this speed.
@@ -53,11 +52,11 @@ class LearningBench(msgspec.Struct, frozen=True):
 
     Attributes:
         machine: the machine it ran on.
-        threads: of the learner.
-        precision: of the learner's arithmetic.
-        baseline: subtracted from the rewards; a critic takes time.
-        games: hanchan of a block.
-        seed: of walls and draws.
+        threads: threads of the learner.
+        precision: precision of the learner's arithmetic.
+        baseline: baseline of the rewards.
+        games: hanchan in a block.
+        seed: seed of walls and samples.
         speeds: one entry per number of processes.
     """
 
@@ -68,24 +67,6 @@ class LearningBench(msgspec.Struct, frozen=True):
     games: int
     seed: int
     speeds: tuple[LearningSpeed, ...]
-
-    @property
-    def text(self) -> str:
-        """The report for people."""
-        lines = [
-            f"{self.machine}, {self.threads} threads for the learner ({self.precision}, baseline "
-            f"{self.baseline}), blocks of {self.games} hanchan"
-        ]
-        lines.append(
-            f"{'actors':>6}{'played/s':>10}{'learned/s':>11}{'decisions/s':>13}{'both/s':>8}"
-            f"   days for {PAPER_GAMES:,} games"
-        )
-        lines += [
-            f"{each.workers:>6}{each.played_per_s:>10.2f}{each.learned_per_s:>11.2f}"
-            f"{each.decisions_per_s:>13,.0f}{each.both_per_s:>8.2f}   {each.paper_days:.1f}"
-            for each in self.speeds
-        ]
-        return "\n".join(lines)
 
 
 def bench_rl(plan: ReinforcementPlan, start: Path, workers: int) -> LearningBench:
@@ -100,12 +81,6 @@ def bench_rl(plan: ReinforcementPlan, start: Path, workers: int) -> LearningBenc
     machine = platform.processor() or platform.machine()
     threads = torch.get_num_threads()
     return LearningBench(machine, threads, plan.precision, plan.baseline, plan.block_games, plan.seed, speeds)
-
-
-def print_learning_bench(found: LearningBench, *, as_json: bool) -> int:
-    """Print the figures; return the exit code."""
-    write_report(found, lambda bench: bench.text, as_json=as_json)
-    return 0
 
 
 def _speed(plan: ReinforcementPlan, start: Path, workers: int) -> LearningSpeed:

@@ -7,9 +7,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from game.errors import StateMismatchError
-from game.jit import kernel, warms_up
 from game.packing import LENGTHS, START_ROUND, Packed
+from kit.errors import StateMismatchError
+from kit.jit import kernel, warms_up
 from learning.corpus.reader import Corpus, Numbers
 from policies.reward import ROUND_START, PaddedGames
 

@@ -18,21 +18,24 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
 import torch
+from msgspec import Meta
 from torch import Tensor
 
-from game.errors import ConfigError
 from game.ranking import HANCHAN_REWARDS, Rewards
-from learning.corpus.layout import ROOMS, SPLIT_RULE, Split
+from kit.errors import ConfigError
+from kit.options import INTERNAL, Seed, Share, flag
+from learning.corpus.layout import ROOMS, SPLIT_RULE, Room, Split
 from learning.corpus.reader import Corpus
 from learning.reward.games import GamesWithPlaces, played_games
 from learning.reward.report import RewardReport, mean_square_error, report_on
-from learning.runs.descent import Descent, backward
+from learning.runs.learner import Descent, backward
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages, run_folder
+from learning.supervised.plan import BatchSize, Channels, LearningRate
 from policies.checkpoint import Card, Data, Training, load, models_in, network_of, save
 from policies.reward import CHANGES, ORDERS, FinishArchitecture, FinishNetwork, encode
 
@@ -43,44 +46,35 @@ class RewardPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """Everything that determines what a run learns.
 
     Attributes:
-        rewards: rewards of the places, first to fourth.
-        hidden: width of each layer of the GRU.
+        rewards: rewards for first to fourth place.
+        hidden: width of each GRU layer.
         dense: width between the two dense layers.
-        rooms: rooms of the games to learn from.
-        epochs: passes over them.
+        rooms: only games in this room; may be repeated.
+        epochs: passes over all games.
         batch_games: games per step, with four players each.
-        learning_rate: the peak; it falls as a cosine to 0.
+        learning_rate: peak learning rate; it falls as a cosine to 0.
         weight_decay: weight decay of AdamW.
-        joined: share of the games that are shown from a later round on.
-        patience: passes without a better validation after which a run stops; 0 for never.
-        seed: seed of the initial weights, the order and the rounds where games are joined.
+        joined: share of the games shown only from a later round on, 0 to 1.
+        patience: stop after this many passes without improvement; 0: never.
+        seed: seed of weights, order and the rounds where games are joined.
     """
 
     rewards: Rewards = HANCHAN_REWARDS
-    hidden: int = 64
-    dense: int = 64
-    rooms: tuple[str, ...] = ("houou",)
-    epochs: int = 8
-    batch_games: int = 256
-    learning_rate: float = 2e-3
-    weight_decay: float = 1e-4
-    joined: float = 0.25
-    patience: int = 5
-    seed: int = 0
+    hidden: Channels = 64
+    dense: Channels = 64
+    rooms: Annotated[tuple[Room, ...], flag("--room")] = ("houou",)
+    epochs: Annotated[int, Meta(ge=1, le=1_000_000)] = 8
+    batch_games: BatchSize = 256
+    learning_rate: LearningRate = 2e-3
+    weight_decay: Annotated[float, INTERNAL] = 1e-4
+    joined: Share = 0.25
+    patience: Annotated[int, Meta(ge=0)] = 5
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
-        faults = [
-            f"{name}: {getattr(self, name)} must be above 0"
-            for name in ("hidden", "dense", "epochs", "batch_games", "learning_rate")
-            if getattr(self, name) <= 0
-        ]
-        faults += [
-            f"room: no room {room!r}; there are {', '.join(ROOMS)}"
-            for room in self.rooms
-            if room not in ROOMS
-        ]
-        if not 0.0 <= self.joined <= 1.0:
-            faults.append(f"joined: {self.joined} must be 0 to 1")
+        faults = []
+        if not self.learning_rate > 0:
+            faults.append(f"learning_rate: {self.learning_rate} must be above 0")
         if not all(map(math.isfinite, self.rewards)) or not any(self.rewards):
             faults.append(f"rewards: {self.rewards} must be finite, and not all zero")
         if faults:

@@ -1,1 +1,1 @@
-"""What every training run needs: its folder and state, its progress, its commit."""
+"""The common parts of all training runs: loop, learner, folder and state, progress, commit."""

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
+import msgspec
 import torch
-from torch import Tensor, nn
+from torch import Tensor, nn, optim
 
-from learning.runs.descent import Descent, backward
-from policies.compute import FloatPrecision
+from kit.options import NotNegative, Seed, Share
 from policies.features.table import SETS
-from policies.hand_networks import DenoiserNetwork
-from policies.networks import Network, as_input, plane_weights
-from policies.towers.dropout import reseed
+from policies.nets.compute import FloatPrecision
+from policies.nets.conditioned import DenoiserNetwork
+from policies.nets.networks import Network, as_input, plane_weights
+from policies.nets.towers.hosei import reseed
 
 Trained: TypeAlias = Network | DenoiserNetwork
 
@@ -28,32 +29,67 @@ _LONGEST_GRADIENT: Final = 1.0
 _ROWS_SCORED: Final = 256
 
 
-class LearnerPlan(Protocol):
-    """What a learner must know of a run's plan."""
+class LearnerPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The part of a run's plan that a learner uses.
 
-    @property
-    def features(self) -> str:
-        """Feature set of the planes."""
+    Attributes:
+        features: feature set; default: the model's lite set.
+        without: group of feature planes to zero; may be repeated.
+        weight_decay: weight decay of AdamW, only on weights of convolutions and dense layers.
+        averaging: decay of the moving average of the weights; 0 keeps the last weights.
+        seed: seed of weights, sample order and tile permutations.
+        precision: precision of the network's arithmetic; weights are always float32.
+    """
 
-    @property
-    def without(self) -> tuple[str, ...]:
-        """Groups of it that are blanked."""
+    features: str
+    without: tuple[str, ...] = ()
+    weight_decay: NotNegative = 0.01
+    averaging: Share = 0.999
+    seed: Seed = 0
+    precision: FloatPrecision = "fp32"
 
-    @property
-    def weight_decay(self) -> float:
-        """Weight decay of AdamW, only on weights of convolutions and dense layers."""
 
-    @property
-    def averaging(self) -> float:
-        """Share of the averaged weights kept at each step; 0 keeps the last weights."""
+class Descent:
+    """AdamW over groups of weights, at a learning rate given for each step.
 
-    @property
-    def seed(self) -> int:
-        """Seed of the dropout."""
+    Args:
+        groups: the weights, and the weight decay of each group, as `torch.optim.AdamW` takes them.
+        fused: use torch's fused kernel, which rounds differently.
+    """
 
-    @property
-    def precision(self) -> FloatPrecision:
-        """FloatPrecision of the network's arithmetic; weights are always float32."""
+    def __init__(self, groups: Iterable[Mapping[str, Any]], *, fused: bool = False) -> None:
+        self._optimiser = optim.AdamW([dict(group) for group in groups], fused=fused)
+
+    def step(self, rate: float, find_gradient: Callable[[], float]) -> float:
+        """Move the weights once.
+
+        Args:
+            rate: learning rate.
+            find_gradient: leaves the gradient in the weights, and returns the loss.
+
+        Returns:
+            The loss.
+        """
+        for group in self._optimiser.param_groups:
+            group["lr"] = rate
+        self._optimiser.zero_grad()
+        loss = find_gradient()
+        self._optimiser.step()
+        return loss
+
+    def state(self) -> dict[str, Any]:
+        """Everything needed to resume."""
+        return self._optimiser.state_dict()
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Restore what `state` returned."""
+        self._optimiser.load_state_dict(state)
+
+
+def backward(loss: Tensor) -> float:
+    """Add the gradient of a loss to that of the weights; return the loss as a number."""
+    loss.backward()  # type: ignore[no-untyped-call]
+    return float(loss.detach())
 
 
 class Samples(Protocol):
@@ -70,7 +106,7 @@ SamplesT = TypeVar("SamplesT", bound=Samples)
 
 
 def scores_of_planes(network: nn.Module, planes: Tensor, batch: Any) -> Tensor:
-    """What a network answers that is asked about planes alone."""
+    """The scores of a network whose only input is the planes."""
     scores: Tensor = network(planes)
     return scores
 
@@ -84,10 +120,10 @@ class Learner(Generic[SamplesT]):
         threads: number of threads that share a batch on a CPU; it influences the resulting numbers.
         loss: the mean loss of a batch, from the network's scores of it; called by several threads at once,
             each with a part of the batch.
-        ask: the network's scores of a batch, whose planes are given as floats; by default of these alone.
-        frozen: normalise with the averages that the network has, as it does in play, and keep them.
-        rows: samples whose layers are in memory at once in a thread; a larger batch is divided, which only a
-            frozen network can be given. 0 for no limit.
+        ask: computes the network's scores of a batch, given its planes as floats; default: from the planes.
+        frozen: normalise with the network's stored statistics, as in play, and leave them unchanged.
+        rows: largest number of samples whose activations a thread holds; it divides a larger batch, which is
+            exact only for a frozen network. 0 for no limit.
 
     Attributes:
         network: the weights of the last step.
@@ -181,7 +217,7 @@ class Learner(Generic[SamplesT]):
 
     @torch.no_grad()
     def scores(self, batch: SamplesT) -> Tensor:
-        """What the averaged weights answer to a batch, in parts: wide networks need much memory for a row."""
+        """The scores of a batch by the averaged weights, computed in parts to limit memory."""
         parts = _divided(batch, math.ceil(len(batch.planes) / _ROWS_SCORED))
         return torch.cat([self._scores_of(self.average, part) for part in parts])
 
@@ -227,7 +263,7 @@ class Learner(Generic[SamplesT]):
 
     @torch.no_grad()
     def _average_weights(self, steps: int) -> None:
-        """Move the averaged weights towards the new ones; faster at first, while these still change much."""
+        """Move the averaged weights towards the new ones, faster in the first steps."""
         if not self.plan.averaging:
             return
         share = 1.0 - min(self.plan.averaging, steps / (steps + 9))
@@ -256,7 +292,7 @@ def _gradients(network: nn.Module) -> list[Tensor]:
 
 
 def _divided(batch: SamplesT, parts: int) -> list[SamplesT]:
-    """Divide a batch into at most this many parts; what is not a tensor goes to every part."""
+    """Divide a batch into at most this many parts; every part gets the values that are not tensors."""
     count = len(batch.planes.chunk(parts))
     columns = [
         value.chunk(parts) if isinstance(value, Tensor) else (value,) * count
@@ -266,7 +302,7 @@ def _divided(batch: SamplesT, parts: int) -> list[SamplesT]:
 
 
 def _weights(network: nn.Module, decay: float) -> list[dict[str, Any]]:
-    """The parameters in two groups: biases and normalisation scales have no weight decay."""
+    """Groups of parameters: biases and normalisation scales have no weight decay."""
     weights = [parameter for parameter in network.parameters() if parameter.ndim > 1]
     others = [parameter for parameter in network.parameters() if parameter.ndim <= 1]
     return [{"params": weights, "weight_decay": decay}, {"params": others, "weight_decay": 0.0}]

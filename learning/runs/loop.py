@@ -1,11 +1,12 @@
-"""The loop of every training run: resume, step, evaluate, save, show, and stop when asked to.
+"""The loop of every training run: resume, step, evaluate, save, show progress, and stop on a signal.
 
-A `TrainingRun` says what is learned; the loop does the rest. The state is kept in the run's folder, so that a
-run killed at any moment resumes where it was and ends with the same numbers.
+A `TrainingRun` defines steps and evaluation; the loop does the rest. The state is kept in the run's folder,
+so that a run killed at any moment resumes where it was and ends with the same numbers.
 """
 
 from __future__ import annotations
 
+import ctypes
 import signal
 import threading
 import time
@@ -18,19 +19,40 @@ from typing import Any, Final, NamedTuple, Protocol
 import msgspec
 import structlog
 
-from game.distribution import require
+from kit.distribution import require
 from learning.runs.progress import TrainingProgress
 from learning.runs.state import Curves, RunFolder
 
+_TRIM_THRESHOLD: Final = -1
+_MMAP_THRESHOLD: Final = -3
+"""Numbers of settings in glibc's `mallopt`."""
+_LARGEST: Final = 1 << 30
+"""Bytes of the largest block that is kept."""
+
+
+def keep_freed_memory() -> bool:
+    """Keep freed memory instead of returning it to the system; return whether that is possible.
+
+    glibc returns blocks of 32 MB and more as soon as they are freed, and the system clears their pages again
+    for the next step. For large tensors that takes longer than the computation
+    (`docs/history/measurements.md`). Other C libraries are left as they are.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (OSError, TypeError, AttributeError):  # TypeError: Windows, which has no main program to open
+        return False
+    return bool(mallopt(_MMAP_THRESHOLD, _LARGEST) and mallopt(_TRIM_THRESHOLD, -1))
+
+
 SAVE_EVERY_S: Final = 120.0
-"""Seconds between two saves of a run's state: what a kill can lose, unless saving takes long."""
+"""Seconds between two saves of a run's state; a kill loses the steps since the last one."""
 CURVE_STEPS: Final = 20
 """Steps between two points of the training curves, which show the mean loss over them."""
 RUNS_FOLDER: Final = "runs"
 """Subfolder of the checkpoint's folder that holds a folder for each run."""
 
 _SAVING_S: Final = 6.0
-"""Saving that takes longer, as gigabytes on a busy core do, is done less often in proportion."""
+"""If a save takes longer, as of gigabytes on a busy core, the interval grows in proportion."""
 _STATUS: Final = "standing"
 """Name of the status in a saved state."""
 _AT_ONCE: Final = (
@@ -42,7 +64,7 @@ _log = structlog.get_logger(__name__)
 
 
 class RunStatus(msgspec.Struct, kw_only=True):
-    """How far a run is; saved with its weights.
+    """Progress of a run, saved with its weights.
 
     Attributes:
         step: steps done.
@@ -64,7 +86,7 @@ class RunStatus(msgspec.Struct, kw_only=True):
 
 
 class StepResult(NamedTuple):
-    """What a step did.
+    """Result of a step.
 
     Attributes:
         samples: how many it adds to the run's `done`.
@@ -84,10 +106,10 @@ class StepResult(NamedTuple):
 
 
 class EvaluationResult(NamedTuple):
-    """How good the weights are.
+    """Result of an evaluation.
 
     Attributes:
-        score: what `RunStatus.best` holds.
+        score: becomes `RunStatus.best` if improved.
         improved: whether the score is better than the best one so far.
         text: shown beside the progress.
         curves: values for the curves, by name.
@@ -102,15 +124,15 @@ class EvaluationResult(NamedTuple):
 
 
 class TrainingRun(Protocol):
-    """What a run learns, and how it is judged.
+    """A run: its steps, its evaluation, and its state.
 
     Attributes:
         title: name shown with the progress.
-        unit: what `total` counts.
+        unit: unit of `total`.
         folder: holds the run's state and curves.
         status: how far the run is. `steps` counts steps, passes, batches and samples; the loop does the rest.
         patience: evaluations without improvement after which the run stops; 0 for never.
-        total: samples of the whole run, or what else it counts.
+        total: samples of the whole run, or games, as `unit` says.
     """
 
     title: str

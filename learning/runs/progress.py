@@ -166,7 +166,7 @@ class TrainingProgress(Progress):
 
     Args:
         title: the model in training.
-        unit: what is counted.
+        unit: unit of the count.
         total: all samples.
         done: samples before this start.
         quiet: show nothing.

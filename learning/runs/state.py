@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import io
-import logging
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgspec
 import torch
 
-from game.errors import ConfigError, TrainingError
-from game.files import hold_folder, remove_leftovers, replace_file
+from kit.errors import ConfigError, TrainingError
+from kit.files import hold_folder, remove_leftovers, replace_file
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -108,25 +107,6 @@ class RunFolder:
     def curves(self, step: int) -> Curves:
         """The run's curves, from a step on; points beyond it are discarded."""
         return Curves(self.folder / CURVES_FOLDER, step)
-
-
-Curve: TypeAlias = list[tuple[int, float]]
-"""Steps and values."""
-
-
-def read_curves(folder: Path) -> dict[str, Curve]:
-    """The curves that `Curves` wrote to a folder, by name."""
-    from tensorboard.backend.event_processing.event_accumulator import (  # noqa: PLC0415 - takes a second
-        SCALARS,
-        EventAccumulator,
-    )
-
-    logging.getLogger("tensorboard").setLevel(logging.WARNING)  # it tells of every file it has read
-    events = EventAccumulator(str(folder), size_guidance={SCALARS: 0})
-    events.Reload()
-    return {
-        name: [(point.step, point.value) for point in events.Scalars(name)] for name in events.Tags()[SCALARS]
-    }
 
 
 class Curves:

@@ -1,15 +1,13 @@
-"""Selects the decisions to learn from: players and games, picked by the index of a corpus."""
+"""Selection of the decisions to learn from, by the players and games in the index of a corpus."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from learning.corpus.layout import ROOMS, Room
 from learning.corpus.reader import Corpus, Numbers
 
 ALL_PLAYERS: Final = 0b1111
@@ -18,7 +16,7 @@ _SHARE_BYTES: Final = 8
 
 
 class SelectedDecisions(NamedTuple):
-    """Selected decisions: ``games [G]`` by place in the index, ``players [G]`` with a bit for each player."""
+    """``games [G]`` by place in the index, and ``players [G]`` with a bit for each player."""
 
     games: Numbers
     players: NDArray[np.uint8]
@@ -31,7 +29,6 @@ def choose(
     least_rank: int | None = None,
     player: str | None = None,
     ai: bool | None = None,
-    rooms: Sequence[Room] = ROOMS,
     share: float = 1.0,
 ) -> SelectedDecisions:
     """Select players of games by the index; games without a selected player are left out.
@@ -42,13 +39,11 @@ def choose(
         least_rank: Lowest dan index of the player.
         player: The player's name.
         ai: Whether the player is an official AI account; either if None.
-        rooms: Rooms the games were played in.
         share: Approximate share of the games to take; a smaller share is a subset of every larger one,
             whatever the other filters are.
     """
     rows = corpus.index[games]
     fits = np.ones((len(games), 4), np.bool_)
-    fits &= np.isin(rows["room"], [ROOMS.index(room) for room in rooms])[:, None]
     if share < 1.0:
         fits &= np.array([place_in_shares(each) < share for each in rows["id"].tolist()], np.bool_)[:, None]
     if least_rank is not None:

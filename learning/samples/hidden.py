@@ -7,15 +7,15 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from game.dora import dora_of
-from game.jit import kernel, warms_up
 from game.layout import AT_HAND, AT_UNSEEN, ROUND_STATE
+from game.scoring.dora import dora_of
 from game.shanten import shanten
 from game.tiles import KINDS, RED_FIVES
+from kit.jit import kernel, warms_up
 from policies.features.permute import KIND_MAPS, permute_columns
+from policies.heuristic.danger import is_furiten, won_han
 from policies.heuristic.hand_value import SIDE_SIZE
 from policies.heuristic.outlook import fill_side
-from policies.heuristic.ron import is_furiten, won_han
 
 OPPONENTS: Final = 3
 SUITS: Final = 3

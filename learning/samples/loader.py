@@ -18,18 +18,17 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from game.settlement import LAST_ROUND
+from game.scoring.settlement import LAST_ROUND
 from learning.corpus.reader import Corpus, Numbers
 from learning.samples.choice import SelectedDecisions
-from learning.samples.decisions import by_decision
 from learning.samples.hidden import HiddenHands, hidden_hands, no_hands
-from learning.samples.positions import Positions, positions_of
-from policies.chi_places import mirrored_places
+from learning.samples.positions import Positions, by_decision, positions_of
+from policies.features.draw import kinds_of
 from policies.features.encode import Planes, encode
-from policies.features.kinds import kinds_of
 from policies.features.permute import PERMUTATIONS, permute_columns, permute_kinds, permute_planes
 from policies.features.table import GUIDED, KINDS, LITE, LITE_CALL, ORACLE, SETS
-from policies.slots import Slot
+from policies.flow.chi_places import mirrored_places
+from policies.flow.slots import Slot
 
 if TYPE_CHECKING:
     import torch

@@ -14,12 +14,11 @@ from typing import Final
 
 import msgspec
 
-from game.errors import ConfigError, ReplayError
-from game.reports import write_report
+from kit.errors import ReplayError
 from learning.corpus.reader import Corpus
 from learning.samples.choice import choose
 from learning.samples.loader import Batch, Loader
-from policies.slots import Slot
+from policies.flow.slots import Slot
 
 SLICES: Final = 10
 """Parts of the run that are timed separately."""
@@ -67,7 +66,7 @@ class LoaderBench(msgspec.Struct, frozen=True):
 
 def bench_loader(
     folder: Path,
-    slot: str = Slot.DISCARD,
+    slot: Slot = Slot.DISCARD,
     *,
     seed: int = 0,
     workers: int | None = None,
@@ -85,11 +84,8 @@ def bench_loader(
         samples: Stop after about this many; the whole corpus if not given.
 
     Raises:
-        ConfigError: there is no such slot.
         ReplayError: there is no complete corpus, or it holds fewer than two batches.
     """
-    if slot not in set(Slot):
-        raise ConfigError(f"no slot {slot!r}; there are {', '.join(Slot)}")
     corpus = Corpus(folder)
     workers = workers or len(os.sched_getaffinity(0))
     choice = choose(corpus, corpus.select())
@@ -123,26 +119,6 @@ def bench_loader(
         cores=spent / (times[-1] - times[0]),
         shares=_shares(costs, spent),
         rss_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    )
-
-
-def print_bench(bench: LoaderBench, *, as_json: bool) -> int:
-    """Print the figures."""
-    write_report(bench, bench_text, as_json=as_json)
-    return 0
-
-
-def bench_text(bench: LoaderBench) -> str:
-    """Format the figures as text."""
-    shares = ", ".join(f"{name} {share:.1%}" for name, share in bench.shares.items())
-    return (
-        f"{bench.machine}; {bench.slot}, {bench.features}, batches of {bench.batch_size}, "
-        f"{bench.workers} threads, seed {bench.seed}\n"
-        f"{bench.samples:,} samples of {bench.games:,} games in {bench.seconds:.1f} s, the first batch after "
-        f"{bench.first_batch_s:.1f} s\n"
-        f"samples/s: {bench.minimum:,.0f} {bench.median:,.0f} {bench.maximum:,.0f} (minimum, median, maximum "
-        f"of {SLICES} slices)\n"
-        f"{bench.cores:.2f} cores busy: {shares}; {bench.rss_mb:,.0f} MB"
     )
 
 

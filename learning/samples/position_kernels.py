@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from game.actions import ActionKind
 from game.fold import bit, fold_one
 from game.fold.reasons import BAD_CODE, CUT_SHORT, FITS
-from game.jit import kernel
 from game.layout import PHASE_CALLED, PHASE_TURN
 from game.melds import MeldKind
 from game.packing import (
@@ -36,7 +35,8 @@ from game.packing import (
 from game.rules import legal_rows
 from game.shanten import shanten
 from game.tiles import KINDS
-from policies.slots import Slot
+from kit.jit import kernel
+from policies.flow.slots import Slot
 
 RULES_ROWS: Final = (48, 6)
 """Shape of the rows that `game.rules.legal_rows` fills."""

@@ -1,4 +1,4 @@
-"""Finds the decisions in real games that a model can learn from: a kernel folds games and keeps the states.
+"""Finds the decisions of real games that are samples; a kernel folds the games and keeps the states.
 
 A discard decision is a choice between at least two kinds. A riichi decision is a turn on which the player may
 declare riichi. The decisions of chi, pon and kan have one row for each meld that may be made, including
@@ -15,18 +15,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from game.errors import StateMismatchError
 from game.fold import REASONS
 from game.fold.reasons import FITS
-from game.jit import warms_up
 from game.layout import ROUND_STATE
 from game.packing import Packed
+from kit.errors import StateMismatchError
+from kit.jit import warms_up
 from learning.corpus.reader import Corpus, Numbers
 from learning.samples.choice import ALL_PLAYERS, SelectedDecisions, place_in_shares
 from learning.samples.position_kernels import MOST_ROWS, NUMBERS, OF_DECISIONS, RULES_ROWS, Positions, collect
-from policies.slots import Slot
+from policies.flow.chi_places import places_in_run
+from policies.flow.slots import Slot
 
-__all__ = ["PositionCounts", "Positions", "count", "first_games", "positions_of"]
+__all__ = ["PositionCounts", "Positions", "by_decision", "count", "first_games", "positions_of"]
 
 
 class PositionCounts(NamedTuple):
@@ -69,9 +70,7 @@ def count(corpus: Corpus, choice: SelectedDecisions, slot: Slot = Slot.DISCARD) 
 
 
 def first_games(corpus: Corpus, choice: SelectedDecisions, slot: Slot, decisions: int) -> SelectedDecisions:
-    """As many games as hold a number of decisions, all of them if there are fewer.
-
-    They are those a small share of the games would hold.
+    """The first games, in the order of `place_in_shares`, that hold a number of decisions; or all games.
 
     Raises:
         StateMismatchError: a game's events do not fit.
@@ -85,6 +84,22 @@ def first_games(corpus: Corpus, choice: SelectedDecisions, slot: Slot, decisions
         taken += 1
     first = np.sort(order[:taken])
     return SelectedDecisions(choice.games[first], choice.players[first])
+
+
+def by_decision(found: Positions, slot: Slot) -> Positions:
+    """The same decisions with one row each, for networks that answer one question about all melds.
+
+    The label of a chi is as `policies.flow.chi_places` has it; that of another call is whether there was one.
+    """
+    decisions = np.arange(len(found.players))
+    taken = np.flatnonzero(found.labels)
+    labels = np.zeros(len(decisions), np.int8)
+    labels[found.owners[taken]] = places_in_run(found.calls[taken]) if slot is Slot.CHI else 1
+    return found._replace(
+        owners=decisions.astype(found.owners.dtype),
+        labels=labels,
+        calls=found.calls[np.searchsorted(found.owners, decisions)],
+    )
 
 
 class _CountedGame(NamedTuple):
@@ -129,7 +144,7 @@ def _fold(game: _CountedGame, slot: Slot, found: Positions, sizes: Numbers) -> N
 
 
 def _room(decisions: int) -> Positions:
-    """Arrays to fill; only the parts written to take memory."""
+    """Empty arrays; the system provides memory only for the parts written to."""
     rows = MOST_ROWS * decisions
     return Positions(
         np.empty(decisions, ROUND_STATE),

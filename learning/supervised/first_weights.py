@@ -1,7 +1,7 @@
 """Initial weights of a run: new ones, those of an earlier run, or another network's stem and tower.
 
-A tower may be wider and deeper than the one it begins from. Its further channels and blocks then change
-nothing until they learn to.
+A tower may be wider and deeper than its parent's. New blocks begin as the identity, and no old channel uses
+the new ones, so that the larger network gives the parent's answers.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import torch
 from msgspec.structs import replace
 from torch import Tensor
 
-from game.errors import CheckpointMismatch
+from kit.errors import CheckpointMismatch
 from policies.checkpoint import Checkpoint
 from policies.checkpoint.store import with_weights
 from policies.features.table import SETS
-from policies.networks import (
+from policies.nets.networks import (
     DISCARDS,
     HOSEI_TOWERS,
     Architecture,
@@ -26,15 +26,15 @@ from policies.networks import (
     SuitsArchitecture,
     tower_of,
 )
-from policies.towers.residual import ResidualBlock
-from policies.towers.suits import SuitsBlock
+from policies.nets.towers.residual import ResidualBlock
+from policies.nets.towers.suits import SuitsBlock
 
 _SQUEEZE: Final = "stem.squeeze.weight"
 _ADVICE = "choose the --tower, --preset and --features it was made with"
 
 
 class NetworkPlan(Protocol):
-    """What must be known of a run's plan."""
+    """The part of a run's plan that determines its network."""
 
     @property
     def model(self) -> str:
@@ -46,7 +46,7 @@ class NetworkPlan(Protocol):
 
     @property
     def architecture(self) -> Architecture:
-        """What the network is built from."""
+        """Shape of the network."""
 
 
 def first_network(
@@ -55,15 +55,15 @@ def first_network(
     """The network before its first step.
 
     A parent of the same model provides all its weights; a larger network begins with the parent's answers. A
-    parent of another model, or one that sees other planes, provides its tower, and its stem for the groups of
-    planes that both see: the value of a hand looks the same to all five models, and the discard model has
-    seen the most hands. Where the stem squeezes its planes and the parent's does not, it begins with the
-    nearest factors of the parent's first layer.
+    parent of another model, or one with other planes, provides its tower, and its stem for the groups of
+    planes that both have: features of a hand transfer between the five models, and the discard model has seen
+    the most hands. A stem that squeezes its planes begins with a low-rank approximation, by SVD, of a
+    parent's stem that does not.
 
     Args:
         plan: the plan of the run; torch's generator provides new weights.
         parent: the checkpoint to begin from.
-        tower_only: take no more than stem and tower from a parent of the same model either.
+        tower_only: take only stem and tower, also from a parent of the same model.
 
     Raises:
         CheckpointMismatch: the parent has another tower, more channels or more blocks, or is the same kind of
@@ -110,7 +110,7 @@ def _may_grow(theirs: Architecture, ours: Architecture) -> bool:
 
 @torch.no_grad()
 def _plant(theirs: Tensor, ours: Tensor, narrow: int, wide: int) -> None:
-    """Copy a tensor into a wider one: what was there does not listen to the new channels at first.
+    """Copy a tensor into a wider one, with zero weights from the new inputs to the old outputs.
 
     Args:
         theirs: ``[outputs, …]`` or ``[outputs, inputs, …]``.
@@ -126,15 +126,14 @@ def _plant(theirs: Tensor, ours: Tensor, narrow: int, wide: int) -> None:
         old.copy_(theirs)
         return
     old.zero_()
-    # pooled context listens to the channels of the suits, then to those of the honours
-    for listened in range(theirs.shape[1] // narrow):
-        to, since = listened * wide, listened * narrow
-        old[:, to : to + narrow] = theirs[:, since : since + narrow]
+    # inputs of pooled context are the channels of the suits, then those of the honours
+    for part in range(theirs.shape[1] // narrow):
+        old[:, part * wide : part * wide + narrow] = theirs[:, part * narrow : (part + 1) * narrow]
 
 
 @torch.no_grad()
 def _begin_stem(weights: Mapping[str, Tensor], features: str, parent: Checkpoint) -> None:
-    """Take over the parent's first layer for the groups of planes that both see."""
+    """Copy the parent's first layer for the groups of planes that both have."""
     same = {name: tensor for name, tensor in parent.tensors.items() if name.startswith("stem.")}
     if features == parent.card.features and all(
         name in weights and weights[name].shape[1:] == tensor.shape[1:] for name, tensor in same.items()

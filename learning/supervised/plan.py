@@ -4,30 +4,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Final, Literal, TypeAlias, cast, get_args
+from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
 import msgspec
+from msgspec import Meta
 from msgspec.structs import replace
 
-from game.errors import ConfigError
-from learning.corpus.layout import ROOMS, Room
+from kit.errors import ConfigError
+from kit.options import INTERNAL, Count, NotNegative, Share, flag
+from learning.corpus.layout import Room
+from learning.runs.learner import LearnerPlan
 from policies.checkpoint.architectures import empty_network
-from policies.compute import TRAINING_PRECISIONS, FloatPrecision
-from policies.device import fast_precision
 from policies.features.table import HOSEI, LITE, LITE_CALL, SETS, looks_deep
-from policies.networks import (
+from policies.flow.slots import Slot
+from policies.nets.compute import FloatPrecision
+from policies.nets.device import fast_precision
+from policies.nets.networks import (
     HOSEI_TOWERS,
     Architecture,
     SuitsArchitecture,
     TowerName,
     architecture_of,
     outputs_of,
-    tower_named,
 )
-from policies.slots import Slot
 
 PresetName: TypeAlias = Literal["tiny", "small", "medium", "paper"]
-PRESETS: Final[tuple[PresetName, ...]] = get_args(PresetName)
+
+Channels: TypeAlias = Annotated[int, Meta(ge=1, le=4096)]
+BatchSize: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000)]
+LearningRate: TypeAlias = Annotated[float, Meta(ge=0.0, le=100.0)]
 
 CALL_SLOTS: Final = (Slot.CHI, Slot.PON, Slot.KAN)
 
@@ -59,73 +64,61 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Selects the decisions to learn from.
 
     Attributes:
-        rooms: rooms the games were played in; all if empty.
-        least_rank: lowest dan index of the player, 16 for 7-dan; -1 for any.
-        player: the player's name; "" for any.
+        rooms: only games in this room; may be repeated; default: all rooms.
+        least_rank: only players of at least this rank; 16 is 7-dan.
+        player: only the player with this name.
         ai: whether the player is an official AI account; either if None.
-        share: share of the games; a smaller share is a subset of a larger one.
+        share: share of the games to use, 0 to 1; a smaller share is a subset of a larger one.
         decisions: stop adding games once they hold this many decisions; 0 for all games.
     """
 
-    rooms: tuple[Room, ...] = ()
-    least_rank: int = -1
+    rooms: Annotated[tuple[Room, ...], flag("--room")] = ()
+    least_rank: Annotated[int, Meta(le=100)] = -1
     player: str = ""
     ai: bool | None = None
-    share: float = 1.0
-    decisions: int = 0
+    share: Share = 1.0
+    decisions: Annotated[int, Meta(ge=0)] = 0
 
 
-class SamplesPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What determines a run over decisions of real games, whatever it learns from them.
+class SamplesPlan(LearnerPlan, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The settings of a run over decisions of real games, which each model extends by its own.
 
     Attributes:
-        features: feature set of the planes.
-        without: groups of it that are blanked.
-        width: channels of the tower.
-        depth: blocks of the tower.
+        width: number of channels; default: the preset's.
+        depth: number of blocks; default: the preset's.
         selection: the decisions to learn from.
-        passes: passes over all of them.
-        samples: maximum number of samples, 0 for no limit; the schedule ends there.
+        passes: passes over all decisions.
+        samples: maximum number of samples; 0 for no limit. The schedule of the learning rate ends there.
         batch_size: samples per step.
-        learning_rate: the peak; it rises over `warm_up` steps and falls as a cosine to 0.
-        weight_decay: weight decay of AdamW, only on weights of convolutions and dense layers.
-        warm_up: steps.
-        averaging: share of the averaged weights kept at each step; 0 keeps the last weights.
-        augment: whether tiles are permuted (suits exchanged, 1 and 9 mirrored) sample by sample.
-        seed: seed of the initial weights, the order and the permutations.
-        precision: precision of the network's arithmetic; weights are always float32.
+        learning_rate: peak learning rate; default: that of the preset, or of a model of hands.
+        warm_up: steps over which the learning rate rises, before it falls as a cosine to 0.
+        augment: permute the suits and mirror the ranks (1 to 9) at random.
         validate_every: samples between two validations.
-        validation_rows: maximum rows per validation.
-        patience: validations without improvement after which a run stops; 0 for never.
+        validation_rows: samples per validation.
+        patience: stop after this many validations without improvement; 0: never.
     """
 
-    features: str
-    without: tuple[str, ...] = ()
-    width: int
-    depth: int
+    width: Channels
+    depth: Annotated[int, Meta(ge=1, le=1000)]
     selection: Selection = Selection()
-    passes: float = 1.0
-    samples: int = 0
-    batch_size: int = 512
-    learning_rate: float
-    weight_decay: float = 0.01
-    warm_up: int = 300
-    averaging: float = 0.999
+    passes: NotNegative = 1.0
+    samples: Annotated[int, Meta(ge=0)] = 0
+    batch_size: BatchSize = 512
+    learning_rate: LearningRate
+    warm_up: Annotated[int, INTERNAL] = 300
     augment: bool = True
-    seed: int = 0
-    precision: FloatPrecision = "fp32"
-    validate_every: int = 500_000
-    validation_rows: int = 50_000
-    patience: int = 0
+    validate_every: Count = 500_000
+    validation_rows: Count = 50_000
+    patience: Annotated[int, Meta(ge=0)] = 0
 
     @property
     def slot(self) -> Slot:
-        """The decisions that are samples."""
+        """The slot whose decisions are the samples."""
         return Slot.DISCARD
 
     @property
     def deep(self) -> bool:
-        """Whether LA1 and LA2 must be computed by search: the set has them, and they are not both blanked."""
+        """Whether LA1 and LA2 must be computed by search: the set has them, and not both are blanked."""
         return looks_deep(self.features, self.without)
 
 
@@ -134,27 +127,28 @@ class TrainingPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields
 
     Attributes:
         model: one of the five models.
-        tower: the network's tower.
-        squeeze: channels to which the tower `suits` reduces the planes first; 0 to leave them.
+        tower: body of the network.
+        squeeze: channels that the tower suits reduces the planes to first; 0: it does not. 32 is faster, and
+            better in short runs (docs/history/results.md).
         normalised: whether batch normalisation follows the convolutions of the tower `suits`.
     """
 
-    model: Slot
-    tower: TowerName = "residual"
-    squeeze: int = 0
-    normalised: bool = True
+    model: Annotated[Slot, INTERNAL]
+    tower: TowerName = "suits"
+    squeeze: Annotated[int, Meta(ge=0, le=4096)] = 0
+    normalised: Annotated[bool, INTERNAL] = True
 
     def __post_init__(self) -> None:
         _check(self)
 
     @property
     def slot(self) -> Slot:
-        """The decisions that are samples."""
+        """The slot whose decisions are the samples."""
         return self.model
 
     @property
     def architecture(self) -> Architecture:
-        """What the network is built from."""
+        """Shape of the network."""
         outputs = outputs_of(self.model, self.tower)
         shape = architecture_of(self.tower, self.features, outputs, self.width, self.depth)
         if isinstance(shape, SuitsArchitecture):
@@ -170,21 +164,15 @@ def features_of(model: Slot, tower: str = "suits") -> str:
 
 
 def training_precision(name: str) -> FloatPrecision:
-    """The precision that a name stands for on this machine.
-
-    Raises:
-        ConfigError: there is no such precision.
-    """
-    if name not in TRAINING_PRECISIONS:
-        raise ConfigError(f"precision: {name!r} is not one of {', '.join(TRAINING_PRECISIONS)}")
+    """The precision that a name stands for on this machine; ``auto`` is the fastest."""
     return fast_precision() if name == "auto" else cast("FloatPrecision", name)
 
 
 def make_plan(
     model: str,
     *,
-    preset: str = "small",
-    tower: str = "suits",
+    preset: PresetName = "small",
+    tower: TowerName = "suits",
     precision: str = "auto",
     width: int | None = None,
     depth: int | None = None,
@@ -198,20 +186,15 @@ def make_plan(
     Raises:
         ConfigError: a setting is not valid.
     """
-    if model not in list(Slot):
-        raise ConfigError(f"no model {model!r}; there are {', '.join(Slot)}")
-    if preset not in PRESETS:
-        raise ConfigError(f"preset: no preset {preset!r}; there are {', '.join(PRESETS)}")
-    chosen = training_precision(precision)
     size = HOSEI_SIZES[tower] if tower in HOSEI_SIZES else PRESET_SIZES[preset]
     return TrainingPlan(
         model=Slot(model),
         features=features or features_of(Slot(model), tower),
-        tower=tower_named(tower),
+        tower=tower,
         width=width if width is not None else size.width,
         depth=depth if depth is not None else size.depth,
         learning_rate=learning_rate if learning_rate is not None else size.learning_rate,
-        precision=chosen,
+        precision=training_precision(precision),
         selection=Selection(**(selection or {})),
         **settings,
     )
@@ -231,7 +214,7 @@ def learning_rate_at(plan: SamplesPlan, step: int, steps: int) -> float:
 
 
 def _check(plan: TrainingPlan) -> None:
-    """Reject settings that cannot be trained, all at once.
+    """Reject settings that cannot be trained.
 
     Raises:
         ConfigError: one line per fault.
@@ -249,12 +232,12 @@ def _check(plan: TrainingPlan) -> None:
 
 
 def faults_in(plan: SamplesPlan, *, calls: bool, purpose: str) -> list[str]:
-    """What is wrong with a plan, whatever it learns.
+    """The faults of a plan that do not depend on what it learns.
 
     Args:
         plan: the plan.
         calls: whether its samples are calls.
-        purpose: what the feature set is needed for, in words.
+        purpose: purpose of the feature set, in words.
     """
     faults = []
     chosen = SETS.get(plan.features)
@@ -271,23 +254,16 @@ def faults_in(plan: SamplesPlan, *, calls: bool, purpose: str) -> list[str]:
         ]
     faults += [
         f"{name}: {getattr(plan, name)} must be above 0"
-        for name in ("width", "depth", "passes", "batch_size", "learning_rate", "validate_every")
+        for name in ("passes", "learning_rate")
         if getattr(plan, name) <= 0
     ]
-    if plan.selection.decisions < 0:
-        faults.append(f"decisions: {plan.selection.decisions} must not be negative")
     if not 0.0 < plan.selection.share <= 1.0:
         faults.append(f"share: {plan.selection.share} must be above 0 and at most 1")
-    faults += [
-        f"room: no room {room!r}; there are {', '.join(ROOMS)}"
-        for room in plan.selection.rooms
-        if room not in ROOMS
-    ]
     return faults
 
 
 def _impossible_sizes(plan: TrainingPlan) -> list[str]:
-    """What is wrong with the sizes of a network."""
+    """The fault of a width or depth that the tower cannot have."""
     try:
         empty_network(plan.architecture)
     except ValueError as exc:

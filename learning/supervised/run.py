@@ -10,24 +10,28 @@ Source: Suphx, arXiv:2003.13590, section 3 and table 3.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 import torch
+from torch import Tensor
+from torch.nn import functional
 
-from game.errors import ConfigError
+from kit.errors import ConfigError
 from learning.corpus.reader import Corpus
 from learning.runs.learner import Learner
 from learning.runs.loop import EvaluationResult
 from learning.samples.loader import Batch
 from learning.supervised.first_weights import first_network
-from learning.supervised.imitation import agrees, imitation_loss
 from learning.supervised.plan import TrainingPlan
 from learning.supervised.samples_run import SamplesRun, choice_of, kept
 from policies.checkpoint import Card, Model, load
-from policies.slots import Slot
+from policies.flow.slots import Slot
 
 __all__ = ["Parent", "ValidationScores", "choice_of", "parent_of", "train"]
+
+
+_NOT_ALLOWED: Final = -1e9
 
 
 class Parent(NamedTuple):
@@ -91,6 +95,29 @@ def parent_of(plan: TrainingPlan, continue_from: Path | None, tower_from: Path |
     if tower_from is not None:
         return Parent(tower_from, Slot.DISCARD, tower_only=True)
     return None if continue_from is None else Parent(continue_from, plan.model)
+
+
+def imitation_loss(scores: Tensor, batch: Batch) -> Tensor:
+    """Mean cross-entropy over the legal answers.
+
+    Args:
+        scores: ``[B, 34]`` or ``[B, 2]`` logits.
+        batch: labels, and for discards the legal kinds.
+    """
+    return functional.cross_entropy(_allowed(scores, batch), batch.labels.to(scores.device))
+
+
+def agrees(scores: Tensor, batch: Batch) -> Tensor:
+    """``[B]`` bool: whether the likeliest legal answer is the player's."""
+    return _allowed(scores, batch).argmax(1) == batch.labels.to(scores.device)
+
+
+def _allowed(scores: Tensor, batch: Batch) -> Tensor:
+    """The scores in float32, those of illegal discards far below all others."""
+    scores = scores.float()
+    if batch.legal is None:
+        return scores
+    return scores.masked_fill(~batch.legal.to(scores.device), _NOT_ALLOWED)
 
 
 class _SupervisedRun(SamplesRun[TrainingPlan, Batch]):

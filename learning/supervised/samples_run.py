@@ -1,4 +1,4 @@
-"""What every run over decisions of real games shares: its data, its steps, its state and its card."""
+"""The common part of all runs over decisions of real games: data, steps, state and card."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 import torch
 
-from game.errors import ConfigError
+from kit.errors import ConfigError
 from learning.corpus.layout import SPLIT_RULE, Split
 from learning.corpus.reader import Corpus
 from learning.runs.learner import Learner, Samples
@@ -21,9 +21,9 @@ from learning.runs.loop import (
     StepResult,
     carry_out,
     check_packages,
+    keep_freed_memory,
     run_folder,
 )
-from learning.runs.memory import keep_freed_memory
 from learning.samples.choice import SelectedDecisions, choose
 from learning.samples.loader import Batch, Loader
 from learning.samples.positions import count, first_games
@@ -38,7 +38,7 @@ SamplesT = TypeVar("SamplesT", bound=Samples)
 
 
 class SamplesRun(ABC, Generic[PlanT, SamplesT]):
-    """One run over decisions of real games. A subclass sets `learner`, and says how it is judged.
+    """One run over decisions of real games; a subclass sets `learner`, and evaluates it.
 
     Args:
         plan: the training settings.
@@ -46,9 +46,9 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         out: folder of the checkpoint.
         commit: commit of the code, for the card.
         model: name of the model.
-        parents: hashes of the weights it begins from.
+        parents: hashes of the initial weights.
         added: as in `run_folder`.
-        hands: whether the batches have everybody's hands.
+        hands: whether batches hold the hands of all players.
 
     Attributes:
         learner: the network and its optimiser.
@@ -117,11 +117,11 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
 
     @abstractmethod
     def prepared(self, batch: Batch, draw: tuple[int, ...]) -> SamplesT:
-        """A batch as the learner takes it.
+        """Convert a batch of the loader to one of the learner.
 
         Args:
             batch: from the loader.
-            draw: seed of what is drawn for it.
+            draw: seed of its random numbers.
         """
 
     @abstractmethod
@@ -149,7 +149,7 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
             status.epoch, status.batch = status.epoch + 1, 0
 
     def validation_batches(self) -> Iterator[SamplesT]:
-        """The batches to validate with, always the same."""
+        """The batches of a validation, the same every time."""
         rows = 0
         batches = self.validation.epoch(0)
         for number, batch in enumerate(batches):
@@ -222,7 +222,7 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
 
 
 def kept(begin: Callable[[], SamplesRun[Any, Any]], *, quiet: bool) -> Card:
-    """Begin or resume a run, and carry it to its end.
+    """Begin or resume a run, and finish it.
 
     Args:
         begin: makes the run.

@@ -14,14 +14,13 @@ from typing import Final
 import msgspec
 import torch
 
-from game.errors import ReplayError
-from game.reports import write_json
+from kit.errors import ReplayError
 from learning.corpus.reader import Corpus
 from learning.runs.learner import Learner
 from learning.samples.loader import Batch, Loader
 from learning.supervised.first_weights import first_network
-from learning.supervised.imitation import imitation_loss
 from learning.supervised.plan import TrainingPlan
+from learning.supervised.run import imitation_loss
 from learning.supervised.samples_run import choice_of, device_name
 
 ROUNDS: Final = 5
@@ -126,24 +125,6 @@ def bench_training(plan: TrainingPlan, folder: Path, *, seconds: float = 10.0) -
         together=found["together"],
         share=found["together"].median / found["network"].median,
     )
-
-
-def print_training(result: TrainingBench, *, as_json: bool) -> int:
-    """Print the figures as text or JSON; return the exit code."""
-    if as_json:
-        write_json(result)
-        return 0
-    print(f"{result.machine}; {result.device}")
-    print(f"{result.model} {result.network} on {result.features}")
-    print(f"batches of {result.batch_size}, seed {result.seed}")
-    for name, speed in (
-        ("loader alone", result.loader),
-        ("network alone", result.network_alone),
-        ("both", result.together),
-    ):
-        print(f"{name:15}{speed.median:>9,.0f} samples/s  ({speed.minimum:,.0f} to {speed.maximum:,.0f})")
-    print(f"both / network alone: {result.share:.1%}; slices of {result.seconds_a_slice:g} s, in turn")
-    return 0
 
 
 def _endless(loader: Loader) -> Generator[Batch]:

@@ -1,4 +1,4 @@
-"""Distributes tasks over the processes of a Ray cluster of any size, as `game.workers.pool` does here.
+"""Distributes tasks over the processes of a Ray cluster of any size, as `kit.workers.pool` does here.
 
 Each process is an actor with one CPU and one thread. It gets a task once it is ready, so an actor that the
 cluster has no room for delays nothing. Machines may come and go: the tasks of a lost machine are done again
@@ -8,23 +8,56 @@ elsewhere, and new CPUs are used within seconds.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 import msgspec
 import structlog
 
-from game.distribution import require
-from game.errors import ConfigError, WorkerFailed
-from game.processes import startup
-from game.workers.ordered import default_workers
-from game.workers.pool import DONE, ONE_THREAD, TRIES, Done, Later, Task, TaskQueue, Work, told
-from learning.workers.same_program import differences, program
+from kit.distribution import require
+from kit.errors import ConfigError, WorkerFailed
+from kit.processes import startup
+from kit.workers.ordered import default_workers
+from kit.workers.pool import DONE, ONE_THREAD, TRIES, Done, Later, Task, TaskQueue, Work, told
+
+Program: TypeAlias = Mapping[str, str]
+"""Everything that influences results, by name: our sources, and the numeric libraries."""
+
+_OWN: Final = ("game", "policies", "replays", "learning")
+_LIBRARIES: Final = ("mahjong", "numba", "numpy", "riichienv", "torch")
+
+
+def program() -> Program:
+    """The program of this process."""
+    digest = hashlib.sha256()
+    root = Path(__file__).parents[2]
+    for path in sorted(path for package in _OWN for path in (root / package).rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    # the part after a plus sign names a build, such as torch's CPU-only one
+    libraries = {name: version(name).split("+")[0] for name in _LIBRARIES}
+    return {"suzaku": digest.hexdigest()[:12], **libraries}
+
+
+def differences(wanted: Program, found: Program) -> str:
+    """The differences as text; "" if there are none.
+
+    >>> differences({"suzaku": "0a1b", "torch": "2.13.0"}, {"suzaku": "0a1b", "torch": "2.13.1"})
+    'torch is 2.13.1, not 2.13.0'
+    """
+    return ", ".join(
+        f"{name} is {found.get(name, 'missing')}, not {wanted[name]}"
+        for name in wanted
+        if found.get(name) != wanted[name]
+    )
+
 
 S = TypeVar("S")
 T = TypeVar("T")

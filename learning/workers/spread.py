@@ -1,4 +1,4 @@
-"""Distributes tasks over the processes of this machine or of a cluster, with the same results."""
+"""Distributes tasks over processes of this machine or of a cluster; the results are the same."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable, Generator, Iterable
 from typing import TypeVar
 
-from game.workers import pool
-from game.workers.ordered import default_workers
-from game.workers.pool import Done, Later, Work
+from kit.workers import pool
+from kit.workers.ordered import default_workers
+from kit.workers.pool import Done, Later, Work
 from learning.workers import cluster
 
 S = TypeVar("S")
@@ -41,7 +41,7 @@ def spread(
         ray: None for processes of our own; for a Ray cluster ``local``, ``auto`` or ``HOST:PORT``, see
             `learning.workers.cluster.results`.
         stop: set by another thread to end the work within seconds.
-        here: do the work of a single process in this one, for tasks of seconds that one thread does.
+        here: with one worker, work in this process instead, for tasks of seconds.
 
     Raises:
         ConfigError: there is no such cluster, or Ray is not installed.

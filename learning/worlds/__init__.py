@@ -1,1 +1,1 @@
-"""How well sampled worlds stand for the real one: `suzaku eval deals`."""
+"""Sampled worlds compared with the real one: `suzaku eval deals`."""

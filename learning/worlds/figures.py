@@ -15,12 +15,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from game.settlement import RewardKind
+from game.scoring.settlement import RewardKind
 from learning.matches.statistics import Estimate
-from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
-from learning.worlds.scores import HandErrors
-from policies.search import SearchSettings, shrunk
-from policies.thinking import SEARCHES
+from learning.worlds.plan import DecisionWorlds, GameWorlds, HandErrors, SampledWorlds, WorldsPlan
+from policies.adaptation.thinking import SEARCHES
+from policies.play.search import SearchSettings, shrunk
 
 CHOSEN_BY: Final = (16, 35, 70, 140)
 """Numbers of worlds to choose by."""
@@ -31,15 +30,15 @@ Floats = NDArray[np.float64]
 
 
 class SamplerChoices(msgspec.Struct, frozen=True):
-    """How well the worlds of one sampler choose; differences are points, or rank points of the final reward.
+    """Choices by the worlds of one sampler; differences are points, or rank points of the final reward.
 
     Attributes:
         name: the sampler.
-        deviation: standard deviation of the true differences between the two choices in its worlds.
-        correlation: of these with the true differences with the true hands; None where it is not defined.
-        gains: gained a decision by taking the better choice after so many worlds, judged with the true hands,
-            over always taking the policy's first.
-        searched: the same if the policy's probabilities count as a prior, as in `policies.search`.
+        deviation: standard deviation, without noise, of the differences between the two choices.
+        correlation: correlation of these with those given by the true hands; None where it is not defined.
+        gains: mean gain of the better choice in so many worlds, judged with the true hands, over the
+            policy's first.
+        searched: the same if the policy's probabilities count as a prior, as in `policies.play.search`.
     """
 
     name: str
@@ -50,7 +49,7 @@ class SamplerChoices(msgspec.Struct, frozen=True):
 
 
 class ChoiceFigures(msgspec.Struct, frozen=True):
-    """How well worlds choose.
+    """Choices by sampled worlds.
 
     Attributes:
         advantage: of the policy's first choice over its second, with the true hands.
@@ -72,7 +71,7 @@ class SamplerFigures(msgspec.Struct, frozen=True):
 
     Attributes:
         name: the sampler.
-        scores: mean errors of its hands, as in `learning.worlds.scores.HandErrors`.
+        scores: mean errors of its hands, as in `learning.worlds.plan.HandErrors`.
         ms: CPU milliseconds a decision for sampling.
     """
 
@@ -107,7 +106,7 @@ def figures_of(plan: WorldsPlan, games: Sequence[GameWorlds], seed: int = 0) -> 
     """The figures of some games.
 
     Args:
-        plan: what was measured.
+        plan: the plan.
         games: one or more, with at least one decision.
         seed: seed of the resamples.
     """

@@ -1,87 +1,87 @@
-"""What `suzaku eval deals` measures, and what it keeps of each game."""
+"""The plan of `suzaku eval deals`, and the row of a game."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
+from msgspec import Meta
 
-from game.settlement import GameLength
-from learning.worlds.scores import HandErrors
-from policies.compute import IN_PLAY, Compute
+from game.scoring.settlement import GameLength
+from kit.options import INTERNAL, Count, Seed, flag, switch
+from learning.matches.store import ResumablePlan
 from policies.deals.named import SamplerSettings
+from policies.nets.compute import IN_PLAY, Compute
 
 FORMAT: Final = "suzaku-worlds/2"
 
 
-class WorldsPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class WorldsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything that determines the results.
 
     Attributes:
-        policy: who plays, and plays on, as `policies.named.load_named` takes it.
+        policy: policy that plays, and plays on: network, phoenix, large or a folder of checkpoints.
         identity: changes when the policy behind the name changes.
-        samplers: as `policies.deals.named.load_sampler` takes them.
-        settings: what these texts stand for.
+        samplers: sampler of deals: uniform, autoregressive, diffusion or diffusion:steps=NUMBER; may be
+            repeated; default: uniform and diffusion.
+        settings: the samplers that these texts name.
         models: changes when the models of hands change that the samplers use; "" if they use none.
-        games: number of self-play games.
-        per_game: most decisions of a game.
-        close: least probability of the second choice.
-        worlds: deals of each sampler.
-        seed: determines walls, choices and deals.
+        games: self-play games to take decisions from.
+        per_game: most close decisions of a game to play out.
+        close: least probability of the second choice in a close decision.
+        worlds: deals of each sampler for a decision.
+        seed: seed of games, decisions and deals.
         play: whether to play the decisions out; if not, only the hands are compared.
-        final: whether what the rounds lead to is also compared by the expected final reward.
-        from_go_around: discards that a player must have made before a decision of his counts.
-        walls: walls drawn for the true hands; 0 for twice as many as `worlds`.
+        final: compare choices by the expected final reward too.
+        from_go_around: earlier discards that the player must have made.
+        walls: walls drawn for the true hands, which judge; 0 draws twice as many as --worlds.
         compute: how networks compute.
         length: length of the games.
         format: format of the results.
     """
 
-    policy: str
-    identity: str
-    samplers: tuple[str, ...]
-    settings: tuple[SamplerSettings, ...]
-    models: str
-    games: int
-    per_game: int
-    close: float
-    worlds: int
-    seed: int
-    play: bool = True
+    policy: str = "network"
+    identity: Annotated[str, INTERNAL]
+    samplers: Annotated[tuple[str, ...], flag("--sampler")] = ("uniform", "diffusion")
+    settings: Annotated[tuple[SamplerSettings, ...], INTERNAL]
+    models: Annotated[str, INTERNAL]
+    games: Count = 500
+    per_game: Count = 2
+    close: Annotated[float, Meta(ge=0.01, le=0.5)] = 0.15
+    worlds: Annotated[int, Meta(ge=4)] = 70
+    seed: Seed = 0
+    play: Annotated[bool, switch("--hands-only", False, "Compare the hands only, and play nothing out.")] = (
+        True
+    )
     final: bool = False
-    from_go_around: int = 0
-    walls: int = 0
+    from_go_around: Annotated[int, Meta(ge=0, le=17)] = 0
+    walls: Annotated[int, Meta(ge=0)] = 0
     compute: Compute = IN_PLAY
-    length: GameLength = "hanchan"
-    format: str = FORMAT
+    length: Annotated[GameLength, INTERNAL] = "hanchan"
+    format: Annotated[str, INTERNAL] = FORMAT
 
-    @property
-    def flags(self) -> dict[str, str]:
-        """The plan as command-line flags; see `learning.matches.store.ResumablePlan`."""
-        return {
-            "--policy": self.policy,
-            "--sampler": " ".join(self.samplers),
-            "the settings of the samplers": " ".join(map(str, self.settings)),
-            "--games": str(self.games),
-            "--per-game": str(self.per_game),
-            "--close": f"{self.close:g}",
-            "--worlds": str(self.worlds),
-            "--walls": str(self.walls or 2 * self.worlds),
-            "--from-go-around": str(self.from_go_around),
-            "--seed": str(self.seed),
-            "--device": self.compute.device,
-            "--precision": self.compute.precision,
-            "--hands-only": "not given" if self.play else "given",
-            "--final": "given" if self.final else "not given",
-        }
 
-    def continues(self, other: WorldsPlan) -> bool:
-        """Whether the games of another plan are the first games of this one."""
-        return other.games <= self.games and msgspec.structs.replace(other, games=self.games) == self
+class HandErrors(msgspec.Struct, frozen=True):
+    """Squared errors of the means over deals, averaged over the opponents; 0 is perfect.
+
+    The variance due to the number of deals is subtracted, as if there were infinitely many; the variance due
+    to few different hands behind them is not.
+
+    Attributes:
+        shanten: of the mean shanten.
+        tenpai: of the share of tenpai hands.
+        waits: of the share of deals in which a kind is a wait, summed over the kinds.
+        held: of the share of deals in which a kind is held, summed over the kinds.
+    """
+
+    shanten: float
+    tenpai: float
+    waits: float
+    held: float
 
 
 class SampledWorlds(msgspec.Struct, frozen=True):
-    """What one sampler's worlds gave for one decision.
+    """One sampler at one decision.
 
     Attributes:
         differences: points of the first choice minus points of the second, in each world.
@@ -101,11 +101,11 @@ class DecisionWorlds(msgspec.Struct, frozen=True):
 
     Attributes:
         event: number of events of the game before it.
-        player: who decides.
+        player: the player who decides.
         go_around: earlier discards of that player.
         chances: the policy's probabilities of the two discards.
         true: differences with the true hands, over redrawn walls.
-        samplers: what each sampler gave, in the order of the plan.
+        samplers: results of each sampler, in the order of the plan.
         true_final: the true differences in the expected final reward; none if it is not asked for.
     """
 

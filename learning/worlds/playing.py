@@ -1,57 +1,54 @@
-"""Finds close decisions of self-play, and plays both choices to the end of the round over sampled worlds."""
+"""`suzaku eval deals`: close decisions of self-play, both choices played out over sampled worlds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from time import process_time
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from game.actions import Action, ActionKind
-from game.events import GameEvent
-from game.state import clone
+from game.shanten import shanten, waits
 from game.warmup import warm_up
-from game.workers.pool import Work
-from learning.matches.watched import play_watched
-from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
-from learning.worlds.scores import scores_of
-from policies.checkpoint import load_predictor
+from kit.errors import ConfigError
+from kit.workers.pool import Work
+from learning.measure import Measurement, Moment, found_in_game
+from learning.worlds.figures import WorldsFigures, figures_of
+from learning.worlds.plan import DecisionWorlds, GameWorlds, HandErrors, SampledWorlds, WorldsPlan
+from policies.checkpoint import files_of, load_predictor
 from policies.checkpoint.files import reader_of
 from policies.deals.deal import Deals, DealSampler, true_deals
-from policies.deals.named import load_sampler
-from policies.deals.view import RoundView
-from policies.draws import drawn_bits, drawn_share
-from policies.named import Files, load_named
-from policies.playouts import Branching, EndWorth, Playouts, RewardWorth, points_worth
+from policies.deals.named import load_sampler, models_of, settings_of
+from policies.flow.draws import drawn_bits, drawn_share
+from policies.flow.slots import Policy
+from policies.play.named import Files, files_of_named, folder_of_named, load_named
+from policies.play.playouts import Branching, EndWorth, Playouts, RewardWorth, points_worth
+from policies.play.rollout import Choice, PolicyChooser, Request
+from policies.play.sampling import distribution_of
 from policies.reward import Predictor, round_starts
-from policies.rollout import Choice, PolicyChooser, Request, Times
-from policies.sampling import distribution_of
-from policies.slots import Policy
 
 _TABLES: Final = 128
 """Tables side by side while decisions are played out."""
+_BITS: Final = np.arange(34, dtype=np.uint64)
+_LEAST_WALLS: Final = 4
+"""With fewer walls the noise of a mean over them is not known."""
 _CHOSEN, _WALLS, _DEALS = range(3)
 """Purposes of random numbers."""
 
 
-class CloseDecision(msgspec.Struct, frozen=True):
+class CloseDecision(Moment, frozen=True):
     """A discard between two tiles that the policy finds about as good.
 
     Attributes:
-        view: what the player sees.
-        record: the same with all hands.
-        events: of the game so far, with all tiles known.
         options: the two likeliest discards of different kinds.
         chances: their probabilities.
     """
 
-    view: RoundView
-    record: np.void
-    events: tuple[GameEvent, ...]
     options: tuple[Action, Action]
     chances: tuple[float, float]
 
@@ -60,63 +57,32 @@ class CloseDecision(msgspec.Struct, frozen=True):
         return true_deals(self.view, self.record, count, seed)
 
 
-class CloseFinder:
-    """A chooser that plays by a policy, and keeps the close decisions.
-
-    Args:
-        policy: fills the five slots.
-        close: least probability of the second choice.
-        from_go_around: discards that a player must have made before.
-
-    Attributes:
-        found: the close decisions so far.
-    """
-
-    def __init__(self, policy: Policy, close: float, from_go_around: int = 0) -> None:
-        self._chooser = PolicyChooser(policy)
-        self._close, self._from_go_around = close, from_go_around
-        self.found: list[CloseDecision] = []
-
-    def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
-        """Decide; see `policies.rollout.Chooser`."""
-        choices = self._chooser.choose(requests, times)
-        for request, choice in zip(requests, choices, strict=True):
-            if choice.verdict is not None and choice.verdict.step == "discard":
-                self._look_at(request, choice)
-        return choices
-
-    def close(self, times: Times) -> None:
-        """Nothing to do; see `policies.rollout.Chooser`."""
-
-    def _look_at(self, request: Request, choice: Choice) -> None:
-        assert choice.verdict is not None
-        found = distribution_of(choice.verdict.answers[-1:])
-        likeliest: dict[int, tuple[float, Action]] = {}
-        for option, chance in sorted(zip(found.options, found.probabilities, strict=True), key=_falling):
-            if option is not None and option.kind is ActionKind.DISCARD:
-                likeliest.setdefault(option.tile >> 2, (chance, option))
-        if len(likeliest) < 2:
-            return
-        (first, one), (second, other) = list(likeliest.values())[:2]
-        if second < self._close or _discards(request.record, request.player) < self._from_go_around:
-            return
-        events = tuple(request.table.events)
-        self.found.append(
-            CloseDecision(RoundView.of(request), clone(request.record), events, (one, other), (first, second))
-        )
-
-
-def _falling(pair: tuple[Action | None, float]) -> float:
-    return -pair[1]
+def _close_decision(plan: WorldsPlan, request: Request, choice: Choice) -> CloseDecision | None:
+    """The decision of a request, if it is a close one."""
+    if choice.verdict is None or choice.verdict.step != "discard":
+        return None
+    found = distribution_of(choice.verdict.answers[-1:])
+    likeliest: dict[int, tuple[float, Action]] = {}
+    for option, chance in sorted(
+        zip(found.options, found.probabilities, strict=True), key=lambda pair: -pair[1]
+    ):
+        if option is not None and option.kind is ActionKind.DISCARD:
+            likeliest.setdefault(option.tile >> 2, (chance, option))
+    if len(likeliest) < 2:
+        return None
+    (first, one), (second, other) = list(likeliest.values())[:2]
+    if second < plan.close or _discards(request.record, request.player) < plan.from_go_around:
+        return None
+    return CloseDecision.of(request, options=(one, other), chances=(first, second))
 
 
 class WorldsSetup(msgspec.Struct, frozen=True):
     """Setup of a worker.
 
     Attributes:
-        plan: what is measured.
-        files: the policy's checkpoints; None to load them by name.
-        predictor: the files of its reward predictor; None if it is not asked.
+        plan: the plan.
+        files: checkpoints of the policy; None to load them by name.
+        predictor: files of its reward predictor; None if it is not needed.
     """
 
     plan: WorldsPlan
@@ -151,9 +117,14 @@ def close_decisions(plan: WorldsPlan, policy: Policy, number: int) -> list[Close
     Raises:
         TrainingError: the game crashed.
     """
-    finder = CloseFinder(policy, plan.close, plan.from_go_around)
-    play_watched(finder, "deals", plan.seed, number, plan.length)
-    return finder.found
+    return found_in_game(
+        partial(_close_decision, plan),
+        policy,
+        purpose="deals",
+        seed=plan.seed,
+        number=number,
+        length=plan.length,
+    )
 
 
 def _play_out(
@@ -218,7 +189,7 @@ def differences_of(
     """Play both choices to the end of the round in every deal, everybody by the same policy.
 
     Args:
-        policy: who plays on.
+        policy: plays on for everybody.
         decision: the choice.
         deals: one or more sets.
         worths: of the ends of the rounds.
@@ -231,3 +202,69 @@ def differences_of(
     return [
         [each.ahead(ended, worth) for each, ended in zip(branchings, ends, strict=True)] for worth in worths
     ]
+
+
+def scores_of(deals: Deals, record: np.void) -> HandErrors:
+    """Compare deals of equal weight with the real hands.
+
+    Args:
+        deals: two or more.
+        record: the round with all hands.
+    """
+    counts = deals.sampled_hands().counts[0]
+    errors = np.zeros((3, 4))
+    for place, opponent in enumerate(deals.view.opponents):
+        melds = int(record["meld_count"][opponent])
+        true = _traits(record["hand34"][opponent].copy(), melds)
+        sampled = [_traits(hand.copy(), melds) for hand in counts[:, place]]
+        for trait in range(4):
+            values = np.array([each[trait] for each in sampled])
+            noise = values.var(axis=0, ddof=1) / len(values)
+            errors[place, trait] = (np.square(values.mean(axis=0) - true[trait]) - noise).sum()
+    means = errors.mean(axis=0).tolist()
+    return HandErrors(*(round(each, 5) for each in means))
+
+
+def _traits(counts: NDArray[np.int8], melds: int) -> tuple[NDArray[np.float64], ...]:
+    """Shanten, tenpai, waits and kinds held of a hand."""
+    ready = np.uint64(waits(counts, melds)) if counts.sum() % 3 == 1 else np.uint64(0)
+    waited = ((ready >> _BITS) & np.uint64(1)).astype(np.float64)
+    distance = shanten(counts, melds)
+    return (
+        np.array([float(distance)]),
+        np.array([float(distance <= 0)]),
+        waited,
+        (counts > 0).astype(np.float64),
+    )
+
+
+def make_plan(**given: Any) -> WorldsPlan:
+    """The plan with the fields that were given.
+
+    Raises:
+        ConfigError: a sampler or the policy does not exist, or has no reward predictor and needs one;
+            or there are too few walls.
+        CheckpointError: the policy's checkpoints cannot be used.
+    """
+    plan = WorldsPlan(**given, identity="", settings=(), models="")
+    if 0 < plan.walls < _LEAST_WALLS:
+        raise ConfigError(f"walls: {plan.walls} are too few to judge by; give at least {_LEAST_WALLS}, or 0")
+    settings = tuple(settings_of(text) for text in plan.samplers)
+    if plan.final:
+        folder_of_named(plan.policy)
+    identity = load_named(plan.policy).identity
+    return msgspec.structs.replace(plan, identity=identity, settings=settings, models=models_of(settings))
+
+
+def _setup(plan: WorldsPlan) -> WorldsSetup:
+    predictor = files_of(folder_of_named(plan.policy), ("reward",)) if plan.final else None
+    return WorldsSetup(plan, files_of_named(plan.policy), predictor)
+
+
+def _figures(plan: WorldsPlan, rows: Sequence[GameWorlds]) -> WorldsFigures:
+    if not any(row.decisions for row in rows):
+        raise ConfigError("no decision of these games is close; give more --games or a lower --close")
+    return figures_of(plan, rows)
+
+
+DEALS: Final = Measurement("deals", WorldsPlan, GameWorlds, _figures, _setup, judge_of_games)

@@ -1,7 +1,7 @@
 """Run-time policy adaptation: for one round, the discard model learns from play-outs of the dealt hand.
 
-`adaptation` is the algorithm, with `settings`; `pool` holds the play-outs, `gradient_lesson` learns from
-them, and `trial` tests what was learned.
+`adaptation` is the algorithm, with `settings`, and tests what was learned; `gradient_lesson` learns from the
+pool of play-outs.
 """
 
 from policies.adaptation.adaptation import AdaptationProgress, PolicyAdaptation

@@ -4,8 +4,8 @@ The length of a step is set by the divergence from the initial policy, not by a 
 too small for one hand and ruinous for the next. The less signal the gradient has, the smaller the divergence:
 most hands show little, and following noise costs strength.
 
-Every lesson starts from the initial policy and uses the whole pool; importance ratios (`policies.gradient`)
-correct for the policies that played.
+Every lesson starts from the initial policy and uses the whole pool; importance ratios
+(`policies.training.gradient`) correct for the policies that played.
 
 Source: Suphx, arXiv:2003.13590, section 3.4, equation 6.
 """
@@ -22,11 +22,129 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from game.errors import ModelError
-from policies.adaptation.pool import PlayOutPool
+from game.scoring.settlement import GameLength
+from kit.errors import ModelError
 from policies.adaptation.settings import AdaptationSettings
-from policies.gradient import PolicyBatch, PolicyObjective, log_policy, policy_loss
-from policies.networks import Network, as_input
+from policies.deals.deal import Deals
+from policies.features.draw import kinds_of
+from policies.nets.networks import Network, as_input
+from policies.play.inference import Model
+from policies.training.gradient import PolicyBatch, PolicyObjective, log_policy, policy_loss
+from policies.training.trajectories import DECISION
+
+_ALIKE: Final = 1e-9
+"""If the tiles explain all but this share of the deviation, there is nothing to learn."""
+
+
+class PlayOutPool:
+    """All play-outs of an adaptation.
+
+    Args:
+        model: chose the discards; its encoder turns decisions into planes.
+        replays: play-outs of each deal.
+
+    Attributes:
+        decisions: ``[B]`` of `policies.training.trajectories.DECISION`.
+        owners: ``[B]``, the play-out of each decision.
+        rewards: ``[n]``, the worth of each play-out's end.
+        dealt: ``[n]``, the same number for play-outs of the same deal.
+        advantages: ``[n]``, the rewards without the luck of the tiles, with a standard deviation of 1; zero
+            if the tiles explain all.
+        luck: share of the variance of the rewards that the tiles explain.
+    """
+
+    def __init__(self, model: Model, replays: int) -> None:
+        self._model, self._replays = model, replays
+        self._game: GameLength = "hanchan"
+        self.decisions = np.empty(0, DECISION)
+        self.owners = np.empty(0, np.int64)
+        self.rewards = np.empty(0)
+        self.dealt = np.empty(0, np.int64)
+        self.advantages = np.empty(0)
+        self.luck = 0.0
+
+    def add(self, deals: Deals, decisions: Sequence[NDArray[np.void]], rewards: NDArray[np.float64]) -> None:
+        """Add play-outs.
+
+        Args:
+            deals: the deals, each played out ``replays`` times in a row.
+            decisions: the player's own, of each play-out.
+            rewards: ``[n]``, the worth of each play-out's end.
+        """
+        first, numbers = len(self.rewards), np.repeat(np.arange(len(deals)), self._replays)
+        self._game = deals.view.length
+        counts = [len(rows) for rows in decisions]
+        self.owners = np.append(self.owners, np.repeat(np.arange(first, first + len(numbers)), counts))
+        self.decisions = np.concatenate([self.decisions, *decisions])
+        self.rewards = np.append(self.rewards, rewards)
+        self.dealt = np.append(self.dealt, first + numbers)
+        centred = self.rewards - self.rewards.mean()
+        less, self.luck = less_luck(centred, self.dealt)
+        spread = less.std()
+        alike = spread <= _ALIKE * centred.std()
+        self.advantages = np.zeros(len(less)) if alike else less / spread
+
+    def some(self, most: int, dice: np.random.Generator) -> NDArray[np.int64]:
+        """Rows of decisions, a random sample if there are more than ``most``."""
+        count = len(self.decisions)
+        return np.arange(count) if count <= most else np.sort(dice.choice(count, most, replace=False))
+
+    def batch(self, rows: NDArray[np.int64]) -> PolicyBatch:
+        """Decisions to learn from."""
+        decisions, owners = self.decisions[rows], self.owners[rows]
+        planes = self._model.planes(decisions["state"], decisions["player"], None, self._game)
+        planes[:, self._model.blank] = 0
+        return PolicyBatch(
+            planes=torch.from_numpy(planes),
+            legal=torch.from_numpy(kinds_of(decisions["legal"])),
+            chosen=torch.from_numpy(decisions["kind"].astype(np.int64)),
+            behaviour=torch.from_numpy(np.log(decisions["probability"])),
+            advantages=torch.from_numpy(self.advantages[owners].astype(np.float32)),
+            weights=torch.from_numpy(decisions["weight"].astype(np.float32)),
+        )
+
+
+def less_luck(rewards: NDArray[np.float64], groups: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
+    """Rewards less their luck, estimated from other play-outs of the same tiles, as in duplicate bridge.
+
+    The mean of the others' rewards in the same group is a baseline that does not depend on what was done for
+    a reward; it is shrunk by how much the rewards of a group resemble each other.
+
+    Args:
+        rewards: ``[N]``, of mean 0.
+        groups: ``[N]``: rewards of the same number had the same tiles.
+
+    Returns:
+        ``[N]``, the same with the baselines subtracted, and the share of the variance that they explain.
+
+    >>> less_luck(np.array([1.0, 1.0, -1.0, -1.0]), np.array([0, 0, 1, 1]))
+    (array([0., 0., 0., 0.]), 1.0)
+    """
+    _, places, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    sums = np.bincount(places, rewards)
+    alike = _correlation(rewards, places, sizes)
+    others = sizes[places] - 1
+    shrunk = alike / (1.0 + (others - 1) * alike)
+    less = rewards - np.where(others > 0, shrunk * (sums[places] - rewards), 0.0)
+    before = float(rewards.var()) if len(rewards) else 0.0
+    return less, float(1.0 - less.var() / before) if before else 0.0
+
+
+def _correlation(rewards: NDArray[np.float64], places: NDArray[np.int64], sizes: NDArray[np.int64]) -> float:
+    """Correlation of two rewards of the same group, at least 0, by analysis of variance."""
+    several = sizes > 1
+    if several.sum() < 2:
+        return 0.0
+    counts = sizes[several]
+    means = (np.bincount(places, rewards) / sizes)[several]
+    inside = several[places]
+    apart = rewards - (np.bincount(places, rewards) / sizes)[places]
+    within = float((apart[inside] ** 2).sum() / (counts.sum() - len(counts)))
+    between = float((counts * (means - np.average(means, weights=counts)) ** 2).sum() / (len(counts) - 1))
+    typical = (counts.sum() - (counts**2).sum() / counts.sum()) / (len(counts) - 1)
+    shared = (between - within) / typical
+    return max(0.0, shared / (shared + within)) if shared + within > 0.0 else 0.0
+
 
 _TRIES: Final = 4
 """How often the length of a step is corrected."""

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
+from msgspec import Meta
+
+from kit.options import INTERNAL, Count
 
 
 class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -11,22 +16,22 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         divergence: largest mean divergence KL(π₀ ‖ π), in nats a decision of the play-outs. It is allowed in
             full if the gradient is all signal, and falls with the square of the signal.
-        trials: other deals on which the adapted policy is tested against the initial one; 0 for no test.
+        trials: deals on which the adapted policy is tested, and given up unless it gains; 0 for none.
         proof: standard errors by which it must gain there to be kept.
-        replays: play-outs of each deal. Their common part is the luck of the tiles, and is subtracted.
-        temperature: of the draws in play-outs.
+        replays: play-outs of each deal; their common part is luck, and is subtracted.
+        temperature: temperature of the draws: the lower, the nearer they are to the likeliest actions.
         steps: gradient steps each time something is learned.
         rows: most decisions in a gradient step; drawn anew for each.
-        clip: of the importance ratios, as in `policies.gradient`.
-        reject: as in `policies.gradient`.
+        clip: of the importance ratios, as in `policies.training.gradient`.
+        reject: as in `policies.training.gradient`.
     """
 
-    divergence: float = 0.3
-    trials: int = 128
-    proof: float = 2.5
-    replays: int = 2
-    temperature: float = 1.0
-    steps: int = 2
-    rows: int = 8_192
-    clip: float = 0.0
-    reject: float = 4.0
+    divergence: Annotated[float, INTERNAL] = 0.3
+    trials: Annotated[int, Meta(ge=0)] = 128
+    proof: Annotated[float, INTERNAL] = 2.5
+    replays: Count = 2
+    temperature: Annotated[float, Meta(ge=0.05, le=100.0)] = 1.0
+    steps: Count = 2
+    rows: Annotated[int, INTERNAL] = 8_192
+    clip: Annotated[float, INTERNAL] = 0.0
+    reject: Annotated[float, INTERNAL] = 4.0

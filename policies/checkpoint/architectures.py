@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from policies.hand_networks import DenoiserArchitecture, DenoiserNetwork
-from policies.networks import (
+from policies.nets.conditioned import DenoiserArchitecture, DenoiserNetwork
+from policies.nets.networks import (
     Architecture,
     HoseiArchitecture,
     HoseiBaseArchitecture,

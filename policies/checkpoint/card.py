@@ -11,11 +11,11 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import asdict, replace
 
-from game.errors import CheckpointCorrupt, CheckpointMismatch
+from kit.errors import CheckpointCorrupt, CheckpointMismatch
 from policies.checkpoint.architectures import AnyArchitecture
 from policies.features.table import HOSEI, LITE, LITE_CALL, SETS, SUPHX, SUPHX_CALL
-from policies.hand_networks import DenoiserArchitecture
-from policies.networks import (
+from policies.nets.conditioned import DenoiserArchitecture
+from policies.nets.networks import (
     HOSEI_TOWERS,
     Architecture,
     SuitsArchitecture,

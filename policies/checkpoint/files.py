@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from game.errors import CheckpointCorrupt, CheckpointMissing
+from kit.errors import CheckpointCorrupt, CheckpointMissing
 
 Reader: TypeAlias = Callable[[Path, int, int], bytes]
 """Reads a file as `read_file` does, from any source."""

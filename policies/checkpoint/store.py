@@ -13,8 +13,8 @@ import msgspec
 from msgspec.structs import replace
 from torch import Tensor, nn
 
-from game.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch, CheckpointMissing
-from game.files import TEMPORARY, remove_leftovers, replace_file
+from kit.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch, CheckpointMissing
+from kit.files import TEMPORARY, remove_leftovers, replace_file
 from policies.checkpoint.architectures import Shapes, empty_network, shapes_of
 from policies.checkpoint.card import (
     HAND_MODELS,
@@ -32,9 +32,9 @@ from policies.checkpoint.card import (
 )
 from policies.checkpoint.files import Reader, read_file
 from policies.checkpoint.tensors import largest_size, pack, unpack
-from policies.networks import HoseiArchitecture
+from policies.flow.slots import Slot
+from policies.nets.networks import HoseiArchitecture
 from policies.reward import PredictorNetwork
-from policies.slots import Slot
 
 N = TypeVar("N", bound=nn.Module)
 

@@ -18,7 +18,7 @@ from msgspec import Meta
 from safetensors import SafetensorError
 from torch import Tensor
 
-from game.errors import CheckpointCorrupt, CheckpointMismatch
+from kit.errors import CheckpointCorrupt, CheckpointMismatch
 from policies.checkpoint.architectures import Shapes
 from policies.checkpoint.card import excerpt
 

@@ -14,13 +14,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from game.errors import StateMismatchError
-from game.jit import kernel, warms_up
 from game.shanten import waits
-from policies.deals.deal import Deals
-from policies.deals.view import ANY_HAND, READY, READY_AFTER_DISCARD, RoundView, Unseen
-from policies.draws import drawn_bits
-from policies.hands.sampler import SampledHands
+from kit.errors import StateMismatchError
+from kit.jit import kernel, warms_up
+from policies.deals.deal import ANY_HAND, READY, READY_AFTER_DISCARD, Deals, RoundView, Unseen
+from policies.flow.draws import drawn_bits
+from policies.hands.views import SampledHands
 
 GIBBS_ROUNDS: Final = 4
 """How often each of several hands in riichi is drawn again, given the others."""
@@ -43,12 +42,12 @@ class UniformDeals:
 
 
 class UniformHands:
-    """The hands of uniform deals, as a `policies.hands.sampler.HandSampler`."""
+    """The hands of uniform deals, as a `policies.hands.views.HandSampler`."""
 
     def sample(
         self, records: NDArray[np.void], players: NDArray[np.intp], count: int, seed: int
     ) -> SampledHands:
-        """Sample hands; see `policies.hands.sampler.HandSampler`."""
+        """Sample hands; see `policies.hands.views.HandSampler`."""
         found = [
             UniformDeals().deals(RoundView(record, int(player)), count, seed).sampled_hands()
             for record, player in zip(records, players, strict=True)

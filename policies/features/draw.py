@@ -1,12 +1,13 @@
-"""Small kernels that write planes: ``[C, 34]`` uint8, initially zero, `ONE` for 1."""
+"""Small kernels that write planes (``[C, 34]`` uint8, initially zero, `ONE` for 1), and masks as arrays."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from game.jit import kernel
+from kit.jit import kernel
 from policies.features.table import KINDS, ONE
 
 _BIT: Final = np.uint64(1)
@@ -54,3 +55,9 @@ def add_one(out: Any, plane: int, kind: int, planes: int) -> None:
         if out[plane + level, kind] == 0:
             out[plane + level, kind] = ONE
             return
+
+
+def kinds_of(masks: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """``[N, 34]``: the kinds in masks ``[N]``."""
+    kinds: NDArray[np.bool_] = (masks[:, None] >> np.arange(KINDS, dtype=np.uint64)) & np.uint64(1) == 1
+    return kinds

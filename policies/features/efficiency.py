@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from game.fold import bit
-from game.jit import kernel
+from kit.jit import kernel
 from policies.features.draw import real
 from policies.features.sight import FAR, GOOD_WAIT
 from policies.features.table import KINDS, ONE

@@ -18,26 +18,35 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from game.jit import kernel, warms_up
-from game.layout import ROUND_STATE
-from game.settlement import LAST_ROUND
+from game.layout import AT_HAND, PHASE_TURN, ROUND_STATE
+from game.scoring.dora import dora_of
+from game.scoring.settlement import LAST_ROUND
+from game.shanten import shanten
+from game.table.walls import LIVE_TILES, indicator_place, next_place
 from game.tiles import TILES
-from policies.features.calls import CALL_WIDTH, make_call, mark_call
+from kit.jit import kernel, warms_up
 from policies.features.deep import lookahead_deep
-from policies.features.discards import mark_discard_sums, mark_last_discards, mark_rivers
-from policies.features.draw import fill
+from policies.features.discards import mark_discard_sums, mark_last_discards, mark_rivers, mark_safety
+from policies.features.draw import add_one, fill, mark_counts, mark_mask
 from policies.features.efficiency import mark_efficiency
-from policies.features.go_arounds import mark_go_around, mark_winds
-from policies.features.hand import mark_hand, mark_shanten, mark_shanten_forms, mark_shape
+from policies.features.hand import (
+    mark_go_around,
+    mark_hand,
+    mark_shanten,
+    mark_shanten_forms,
+    mark_shape,
+    mark_winds,
+)
 from policies.features.melds import (
+    CALL_WIDTH,
+    make_call,
+    mark_call,
     mark_call_turns,
     mark_dora,
     mark_dora_in_sight,
     mark_melds,
     mark_melds_together,
 )
-from policies.features.oracle import mark_oracle
-from policies.features.safety import mark_safety
 from policies.features.sight import SIGHT, look
 from policies.features.standing import (
     mark_moment,
@@ -59,12 +68,58 @@ from policies.features.table import (
     LITE_CALL,
     ONE,
     ORACLE,
+    ORACLE_DRAWS,
     SETS,
     SUPHX,
     SUPHX_CALL,
     FeatureSet,
     offsets,
 )
+
+_SET: Final = SETS[ORACLE]
+_HANDS: Final = _SET.at("hand1")
+_HAND_PLANES: Final = _SET.at("hand2") - _HANDS
+_WALL: Final = _SET.at("wall")
+_LEFT: Final = _SET.at("left")
+_URA: Final = _SET.at("ura")
+_REDS: Final = (16, 52, 88)
+_next_place: Final = kernel(next_place)
+_indicator_place: Final = kernel(indicator_place)
+
+
+@kernel
+def mark_oracle(rec: Any, me: int, wall: Any, out: Any) -> None:
+    """All oracle planes; unknown hands, and wall tiles of -1, stay empty."""
+    for seat in range(1, 4):
+        player = (me + seat) & 3
+        if rec.hand_known[player]:
+            _mark_hand(rec, player, out, _HANDS + _HAND_PLANES * (seat - 1))
+    # a replacement tile that is still to be drawn has not moved the end of the live wall
+    taken = rec.kan_count - (rec.rinshan if rec.phase != PHASE_TURN else 0)
+    start = _next_place(int(rec.wall_left), taken)
+    for i in range(min(int(rec.wall_left), LIVE_TILES)):
+        tile = wall[start + i]
+        if tile < 0:
+            continue
+        add_one(out, _LEFT, tile >> 2, 4)
+        if i < ORACLE_DRAWS:
+            out[_WALL + i, tile >> 2] = ONE
+    for i in range(rec.indicator_count):
+        tile = wall[_indicator_place(i) - 1]
+        if tile >= 0:
+            add_one(out, _URA, dora_of(tile >> 2), 4)
+
+
+@kernel
+def _mark_hand(rec: Any, player: int, out: Any, at: int) -> None:
+    mark_counts(out, at, rec.hand34[player], 4)
+    for suit in range(3):
+        if rec.where[_REDS[suit]] == AT_HAND + player:
+            fill(out, at + 4 + suit, ONE)
+    mark_mask(out, at + 7, rec.waits[player])
+    distance = shanten(rec.hand34[player], int(rec.meld_count[player]))
+    fill(out, at + 8 + min(max(distance, 0), 3), ONE)
+
 
 Planes = NDArray[np.uint8]
 
@@ -109,7 +164,7 @@ def encode(
         walls: For the sets with what is hidden: ``[N, 136]`` int16 in deal order, -1 where unknown.
         deep: Whether to compute LA1 and LA2, most of the work of a set that has them; if not, they stay
             empty.
-        last_round: from `game.settlement.LAST_ROUND`; for each state, or one for all.
+        last_round: from `game.scoring.settlement.LAST_ROUND`; for each state, or one for all.
         threads: Number of cores a large batch may use; 0 for all.
 
     Returns:

@@ -17,10 +17,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from game.dora import dora_of
-from game.jit import kernel, warms_up
 from game.layout import ROUND_STATE
+from game.scoring.dora import dora_of
 from game.tiles import KINDS
+from kit.jit import kernel, warms_up
 from policies.features.table import LITE, SETS, Axis
 
 PERMUTATIONS: Final = 12

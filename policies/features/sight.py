@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.dora import dora_of
 from game.fold import bit
-from game.jit import kernel
 from game.layout import PHASE_CALLED, PHASE_CLAIM, PHASE_TURN
+from game.scoring.dora import dora_of
 from game.shanten import accepted
+from kit.jit import kernel
 from policies.features.table import KINDS
 
 FAR: Final = 99

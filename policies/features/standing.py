@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.jit import kernel
 from game.layout import PHASE_TURN
 from game.tiles import EAST
+from kit.jit import kernel
 from policies.features.draw import fill, fill_real
 from policies.features.melds import third_of
 from policies.features.table import KINDS, ONE

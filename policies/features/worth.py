@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.jit import kernel
 from game.layout import AT_HAND, AT_MELD
 from game.melds import MeldKind
-from game.scoring import base_points, tsumo_payments
+from game.scoring.value import base_points, tsumo_payments
 from game.shanten import shanten_normal, shanten_seven_pairs
 from game.tiles import EAST, WHITE
+from kit.jit import kernel
 from policies.features.table import KINDS
 
 _CHI: Final = int(MeldKind.CHI)

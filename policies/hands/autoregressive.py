@@ -21,12 +21,12 @@ from torch import Tensor
 
 from game.tiles import KINDS
 from policies.features.table import COPIES
-from policies.hand_networks import DenoiserNetwork, sizes_of_hands
 from policies.hands.diffusion import FIVES
 from policies.hands.direct import HAND_MODELS_FOLDER, DirectModel
 from policies.hands.generation import DrawnHands, Generator, load_denoiser, spread_over
 from policies.hands.views import View
-from policies.towers.suits import Columns
+from policies.nets.conditioned import DenoiserNetwork, sizes_of_hands
+from policies.nets.towers.suits import Columns
 
 _HANDS: Final = 3
 
@@ -117,7 +117,7 @@ def load_autoregressive(
 
 
 def partial_inputs(placed: Tensor, left: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:
-    """What the network sees beside the trunk, and the share of tiles that is missing.
+    """The network's inputs beside the trunk, and the share of tiles that is missing.
 
     Args:
         placed: ``[B, 3, 34]``, copies placed in each hand.

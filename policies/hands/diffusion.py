@@ -24,12 +24,12 @@ from torch import Tensor
 
 from game.tiles import KINDS
 from policies.features.table import COPIES
-from policies.hand_networks import PLAYERS, DenoiserNetwork, sizes_of_hands
 from policies.hands.direct import HAND_MODELS_FOLDER, DirectModel
 from policies.hands.generation import DrawnHands, Generator, load_denoiser, spread_over
 from policies.hands.rounding import round_greedily, round_together
 from policies.hands.views import View
-from policies.towers.suits import Columns
+from policies.nets.conditioned import PLAYERS, DenoiserNetwork, sizes_of_hands
+from policies.nets.towers.suits import Columns
 
 Rounding: TypeAlias = Literal["together", "greedy"]
 
@@ -129,7 +129,7 @@ class DiffusionSampler(Generator):
 
 
 class Known(NamedTuple):
-    """What the player knows of the hands, for each of some states, or once for all rows.
+    """The player's knowledge of the hands, for each state, or once for all rows.
 
     Attributes:
         own: ``[B, 2, 34]``, the own hand as levels.
@@ -267,7 +267,7 @@ def clean_hands(copies: NDArray[np.int8], reds: NDArray[np.bool_]) -> Tensor:
 
 
 def denoiser_inputs(x: Tensor, unseen: Tensor, sizes: Tensor) -> Tensor:
-    """What the network sees beside the trunk.
+    """The network's inputs beside the trunk.
 
     Args:
         x: ``[B, 4, 2, 34]``, noisy.

@@ -1,4 +1,4 @@
-"""What the opponents hold, from the state alone: shanten, waits, deal-ins and copies, no hand generated."""
+"""Describes the opponents' hands without generating any: shanten, waits, deal-ins and copies."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
 from policies.checkpoint import Card, load, network_of
-from policies.device import inference
+from policies.features.draw import kinds_of
 from policies.features.encode import encode
-from policies.features.kinds import kinds_of
 from policies.hands.views import OPPONENTS
-from policies.networks import as_input
-from policies.towers.hands import hand_scores
+from policies.nets.device import inference
+from policies.nets.networks import as_input
+from policies.nets.towers.hands import hand_scores
 
 HAND_MODELS_FOLDER: Final = Path(__file__).parents[1] / "checkpoints" / "hands"
 """The included models of hands."""

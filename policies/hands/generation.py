@@ -1,4 +1,4 @@
-"""What both generators of hands share: the trunk once for a state, consistency, ready hands, red fives."""
+"""The base of both generators of hands: the trunk once for a state, consistency, ready hands, red fives."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from game.errors import StateMismatchError
+from kit.errors import StateMismatchError
 from policies.checkpoint import HandModel, load, network_of
-from policies.device import inference
 from policies.features.encode import encode
-from policies.hand_networks import DenoiserNetwork
 from policies.hands.direct import DirectModel
 from policies.hands.ready import AS_SAMPLED, BLOCKS, IMPOSSIBLE, REPLACED, is_ready, make_ready
 from policies.hands.rounding import place_reds
-from policies.hands.sampler import SampledHands
-from policies.hands.views import View, generator_for, view_of
-from policies.networks import as_input
-from policies.towers.suits import Columns
+from policies.hands.views import SampledHands, View, generator_for, view_of
+from policies.nets.conditioned import DenoiserNetwork
+from policies.nets.device import inference
+from policies.nets.networks import as_input
+from policies.nets.towers.suits import Columns
 
 _LEAST: Final = 1e-6
 _DRAWS: Final = (4, BLOCKS)
@@ -48,7 +47,7 @@ class DrawnHands(NamedTuple):
 
 
 class GenerationCounts(msgspec.Struct):
-    """What happened to hands on their way to be consistent.
+    """Counts of the corrections that made generated hands consistent.
 
     Attributes:
         hands: hands generated, three a sample.
@@ -96,7 +95,7 @@ class Generator(ABC):
     def sample(
         self, records: NDArray[np.void], players: NDArray[np.intp], count: int, seed: int
     ) -> SampledHands:
-        """Sample hands, as `policies.hands.sampler.HandSampler` describes."""
+        """Sample hands, as `policies.hands.views.HandSampler` describes."""
         planes = encode(records, players, self.features)
         copies = np.empty((len(records), count, 3, 34), np.int8)
         reds = np.empty((len(records), count, 3, 3), np.bool_)
@@ -229,5 +228,5 @@ def load_denoiser(
 
 
 def spread_over(seen: Columns, count: int) -> Columns:
-    """What the trunk saw of one state, for each of its samples."""
+    """The trunk's columns of one state, repeated for each of its samples."""
     return Columns(seen.suits.expand(count, -1, -1, -1), seen.honours.expand(count, -1, -1, -1))

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.jit import kernel, warms_up
 from game.shanten import shanten, waits
 from game.tiles import KINDS, TERMINALS_AND_HONOURS
+from kit.jit import kernel, warms_up
 from policies.hands.rounding import fill_at_random
 
 _HANDS: Final = 3

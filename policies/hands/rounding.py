@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.jit import kernel, warms_up
 from game.tiles import KINDS
+from kit.jit import kernel, warms_up
 
 _HANDS: Final = 3
 _FIVES: Final = (4, 13, 22)

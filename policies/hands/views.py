@@ -1,23 +1,24 @@
-"""What one player knows about the hands of the others: their sizes, and the tiles that may be in them."""
+"""One player's knowledge of the other hands, and the interface of the samplers that fill them in."""
 
 from __future__ import annotations
 
 import hashlib
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from game.layout import AT_HAND, AT_UNSEEN
 from game.tiles import KINDS, RED_FIVES
-from policies.draws import drawn_bits
+from policies.flow.draws import drawn_bits
 
 OPPONENTS: Final = 3
 _DIGEST: Final = 8
 
 
 class View(NamedTuple):
-    """What a player knows of the opponents' hands, in turn order from the player on.
+    """A player's knowledge of the opponents' hands, in turn order from the player on.
 
     Attributes:
         unseen: ``[34]`` int8, copies of each kind that the player cannot see.
@@ -39,7 +40,7 @@ class View(NamedTuple):
 
 
 def view_of(record: np.void, player: int) -> View:
-    """What a player knows.
+    """The view of one player.
 
     Args:
         record: one of `ROUND_STATE`; hands of the others are not read, even if they are known.
@@ -70,3 +71,37 @@ def generator_for(planes: NDArray[np.uint8], seed: int) -> np.random.Generator:
     """
     digest = hashlib.blake2b(np.ascontiguousarray(planes).tobytes(), digest_size=_DIGEST).digest()
     return np.random.default_rng(drawn_bits(seed, int.from_bytes(digest, "little")))
+
+
+class SampledHands(msgspec.Struct, frozen=True):
+    """Concealed hands of the opponents of N players, n samples each.
+
+    The opponents are in turn order from the player on: shimocha, toimen, kamicha.
+
+    Attributes:
+        counts: ``[N, n, 3, 34]`` int8, copies of each tile kind, red fives included.
+        reds: ``[N, n, 3, 3]`` bool, whether the red five of characters, dots and bamboo is among them.
+    """
+
+    counts: NDArray[np.int8]
+    reds: NDArray[np.bool_]
+
+
+class HandSampler(Protocol):
+    """Anything that samples the opponents' hands.
+
+    Samples are always consistent with what the player has seen: the sizes of the hands, the copies of each
+    tile left, the player's own hand, melds, rivers and indicators; a player in riichi holds a ready hand.
+    """
+
+    def sample(
+        self, records: NDArray[np.void], players: NDArray[np.intp], count: int, seed: int
+    ) -> SampledHands:
+        """Sample hands for many players at once.
+
+        Args:
+            records: ``[N]`` of `game.layout.ROUND_STATE`; only what the player has seen is used.
+            players: ``[N]``, whose view it is, absolute.
+            count: samples for each.
+            seed: determines them; the samples of one player do not depend on the others asked for.
+        """

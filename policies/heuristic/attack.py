@@ -5,13 +5,14 @@ All values are gains in the units of `policies.heuristic.stakes`.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from game.fold import bit
-from game.jit import kernel
 from game.shanten import accepted, shanten, waits
+from kit.jit import kernel
 from policies.heuristic.hand_value import CLOSED, MELDS, dora_in, win_value
 from policies.heuristic.routes import route_value
 from policies.heuristic.stakes import gain_at
@@ -36,6 +37,27 @@ LATER_RISK: Final = 7
 FOLDING: Final = 8
 """0-1: how much the opponents still avoid dealing in."""
 MOMENT_SIZE: Final = 9
+
+
+class Setting(NamedTuple):
+    """Everything that the value of a hand depends on beside its concealed tiles.
+
+    Attributes:
+        side: ``[SIDE_SIZE]`` int64, the hand's fixed part, see `policies.heuristic.hand_value`.
+        unseen34: ``[34]`` int8, copies the player cannot see.
+        dora34: ``[34]`` int8, how often each kind counts as dora.
+        gains: ``[HAN_MAX]`` float64, the gain of a win, by han.
+        moment: ``[MOMENT_SIZE]`` float64, with the entries above.
+        discarded34: bit per kind the player has discarded.
+    """
+
+    side: NDArray[np.int64]
+    unseen34: NDArray[np.int8]
+    dora34: NDArray[np.int8]
+    gains: NDArray[np.float64]
+    moment: NDArray[np.float64]
+    discarded34: np.uint64
+
 
 _RON_RATE: Final = 0.38
 _RON_RATE_SILENT: Final = 0.48
@@ -122,23 +144,17 @@ def _total(unseen34: Any) -> float:
 
 
 @kernel
-def tenpai_value(
-    hand34: Any, side: Any, unseen34: Any, dora34: Any, gains: Any, moment: Any, discarded34: Any, out: Any
-) -> None:
+def tenpai_value(hand34: Any, setting: Any, out: Any) -> None:
     """Value of a tenpai hand, with and without riichi.
 
     Args:
         hand34: ``[34]`` int8, 3n+1 concealed tiles.
-        side: the hand's fixed part.
-        unseen34: ``[34]`` int8.
-        dora34: ``[34]`` int8.
-        gains: ``[HAN_MAX]`` float64.
-        moment: ``[MOMENT_SIZE]`` float64.
-        discarded34: bit per kind the player has discarded; a wait among them is furiten.
+        setting: a `Setting`; a wait among the kinds discarded is furiten.
         out: ``[2]`` float64, receives the value of riichi (-1e9 if not possible) and of staying silent.
     """
     out[0] = -1e9
     out[1] = 0.0
+    side, unseen34, dora34, gains, moment, discarded34 = setting
     mask = waits(hand34, side[MELDS])
     unseen_total = _total(unseen34)
     furiten = (mask & discarded34) != 0
@@ -194,45 +210,30 @@ def tenpai_value(
 
 
 @kernel
-def hand_worth(
-    hand34: Any, side: Any, unseen34: Any, dora34: Any, gains: Any, moment: Any, discarded34: Any, depth: int
-) -> float:
+def hand_worth(hand34: Any, setting: Any, depth: int) -> float:
     """Value of a 3n+1 hand before its next draw.
 
     Args:
         hand34: ``[34]`` int8.
-        side: the hand's fixed part.
-        unseen34: ``[34]`` int8.
-        dora34: ``[34]`` int8.
-        gains: ``[HAN_MAX]`` float64.
-        moment: ``[MOMENT_SIZE]`` float64.
-        discarded34: bit per kind already discarded.
+        setting: a `Setting`.
         depth: 0 evaluates the next draw by routes only; 1 also the shape after that draw.
     """
-    distance, mask = accepted(hand34, side[MELDS])
+    distance, mask = accepted(hand34, setting.side[MELDS])
     if distance <= 0:
         out = np.empty(2, dtype=np.float64)
-        tenpai_value(hand34, side, unseen34, dora34, gains, moment, discarded34, out)
-        return float(out[0] if moment[RIICHI_OPEN] > 1.0 else max(out[0], out[1]))
+        tenpai_value(hand34, setting, out)
+        return float(out[0] if setting.moment[RIICHI_OPEN] > 1.0 else max(out[0], out[1]))
     if distance == 1 and depth > 0:
-        exact = _one_away(hand34, side, unseen34, dora34, gains, moment, discarded34, mask)
-        broad = _further(hand34, side, unseen34, dora34, gains, moment, mask, distance, 0)
+        exact = _one_away(hand34, setting, mask)
+        broad = _further(hand34, setting, mask, distance, 0)
         return float(max(0.0, exact * _ONE_AWAY_SCALE) ** 0.5 * max(0.0, broad) ** 0.5)
-    return _further(hand34, side, unseen34, dora34, gains, moment, mask, distance, depth)
+    return _further(hand34, setting, mask, distance, depth)
 
 
 @kernel
-def _one_away(
-    hand34: Any,
-    side: Any,
-    unseen34: Any,
-    dora34: Any,
-    gains: Any,
-    moment: Any,
-    discarded34: Any,
-    mask: Any,
-) -> float:
+def _one_away(hand34: Any, setting: Any, mask: Any) -> float:
     """Value of a hand one draw from tenpai: each draw, then the best tenpai, then the race."""
+    side, unseen34, moment = setting.side, setting.unseen34, setting.moment
     total = _total(unseen34)
     later = moment.copy()
     later[DRAWS] = max(0.0, moment[DRAWS] - 1.0)
@@ -250,7 +251,7 @@ def _one_away(
             continue
         trial[kind] += 1
         rest[kind] -= 1
-        best, best_late = _best_tenpai(trial, side, rest, dora34, gains, later, half, discarded34, kind, out)
+        best, best_late = _best_tenpai(trial, setting, rest, later, half, kind, out)
         trial[kind] -= 1
         rest[kind] += 1
         # calls also bring the tile once the hand is open
@@ -262,19 +263,9 @@ def _one_away(
 
 
 @kernel
-def _best_tenpai(
-    trial: Any,
-    side: Any,
-    rest: Any,
-    dora34: Any,
-    gains: Any,
-    later: Any,
-    half: Any,
-    discarded34: Any,
-    drawn: int,
-    out: Any,
-) -> Any:
+def _best_tenpai(trial: Any, setting: Any, rest: Any, later: Any, half: Any, drawn: int, out: Any) -> Any:
     """Value of the best tenpai after a draw at the moment ``later``, and of the same hand at ``half``."""
+    side, dora34, gains = setting.side, setting.dora34, setting.gains
     best = 0.0
     best_late = 0.0
     for discard in range(34):
@@ -282,11 +273,12 @@ def _best_tenpai(
             continue
         trial[discard] -= 1
         if shanten(trial, side[MELDS]) == 0:
-            tenpai_value(trial, side, rest, dora34, gains, later, discarded34 | bit(discard), out)
+            gone = setting.discarded34 | bit(discard)
+            tenpai_value(trial, Setting(side, rest, dora34, gains, later, gone), out)
             now = max(out[0], out[1])
             if now > best:
                 best = now
-                tenpai_value(trial, side, rest, dora34, gains, half, discarded34 | bit(discard), out)
+                tenpai_value(trial, Setting(side, rest, dora34, gains, half, gone), out)
                 best_late = max(out[0], out[1], 0.0)
         trial[discard] += 1
     return best, best_late
@@ -326,20 +318,10 @@ _SHAPE_POWER: Final = 0.7
 
 
 @kernel
-def _further(
-    hand34: Any,
-    side: Any,
-    unseen34: Any,
-    dora34: Any,
-    gains: Any,
-    moment: Any,
-    mask: Any,
-    distance: int,
-    depth: int,
-) -> float:
+def _further(hand34: Any, setting: Any, mask: Any, distance: int, depth: int) -> float:
     """Value of a hand two or more away: its routes now, and after each draw that helps one of them."""
-    draws = moment[DRAWS]
-    pressure = moment[PRESSURE]
+    side, unseen34, dora34, gains, moment, _ = setting
+    draws, pressure = moment[DRAWS], moment[PRESSURE]
     now = route_value(hand34, side, unseen34, dora34, gains, draws, pressure)
     total = _total(unseen34)
     trial = hand34.copy()

@@ -13,9 +13,10 @@ from typing import Any, Final
 import numpy as np
 
 from game.fold import bit
-from game.jit import kernel
+from kit.jit import kernel
+from policies.heuristic.hand_value import dora_in, win_value
 from policies.heuristic.open_hands import points_of, rate_factor, read_melds, tenpai_factor, tile_class
-from policies.heuristic.stakes import loss
+from policies.heuristic.stakes import HAN_MAX, loss
 
 # Rate of each class against a player who is tenpai.
 _HONOUR_BY_LIVE: Final = (0.0, 0.005, 0.018, 0.043)
@@ -276,3 +277,32 @@ def against_each(
         tenpai[step - 1] = tenpai_chance(rec, other, reads_melds)
         points[step - 1] = expected_points(rec, other, dora34, reads_melds)
         rates_against(rec, other, visible, dora34, reads_melds, rates[step - 1])
+
+
+@kernel
+def is_furiten(rec: Any, player: int) -> bool:
+    """Whether a player whose hand is known may not win by ron."""
+    if rec.missed_turn[player] > 0 or rec.missed_riichi[player] > 0:
+        return True
+    return bool((rec.waits[player] & rec.river34[player]) != np.uint64(0))
+
+
+@kernel
+def won_han(rec: Any, other: int, kind: int, side: Any, dora34: Any) -> int:
+    """Han of a ron on this kind, including dora but not ura dora; 0 without a yaku.
+
+    Args:
+        rec: the round.
+        other: the possible winner, whose hand is known.
+        kind: one of the waits.
+        side: the fixed part of the hand, as `policies.heuristic.outlook.fill_side` fills it.
+        dora34: ``[34]`` int8, how often each kind counts as dora.
+    """
+    value = np.empty(2, dtype=np.int64)
+    hand34 = rec.hand34[other].copy()
+    hand34[kind] += 1
+    win_value(hand34, side, kind, False, value)
+    han = value[0] + (rec.riichi[other] > 0)
+    if han > 0:
+        han += dora_in(hand34, dora34, side)
+    return min(HAN_MAX - 1, int(han))

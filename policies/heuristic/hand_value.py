@@ -1,7 +1,7 @@
 """The value of a complete hand, fast enough for thousands of evaluations in one decision.
 
-An estimate for search: it tries every decomposition but leaves out the rarest yaku. `game.scoring` computes
-the exact value; the tests compare the two.
+An estimate for search: it tries every decomposition but leaves out the rarest yaku. `game.scoring.value`
+computes the exact value; the tests compare the two.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.jit import kernel
+from kit.jit import kernel
 
 # Rows of `side`, the part of a hand that does not change with draws and discards.
 SEAT_WIND: Final = 0

@@ -1,4 +1,4 @@
-"""What a player's open melds and river reveal about the rest of the hand.
+"""Reads open hands: a player's melds and river reveal something of the rest.
 
 Each factor adjusts the deal-in rate of a class of tiles from suji and passed tiles alone
 (`policies.heuristic.danger`); others adjust the chance of tenpai and the points. They were counted over
@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.jit import kernel
 from game.melds import MeldKind
+from kit.jit import kernel
 
 READINGS: Final = (
     "closed",

@@ -9,12 +9,12 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from game.dora import dora_of
 from game.fold import bit
-from game.jit import kernel
 from game.layout import AT_HAND
-from game.settlement import LAST_ROUND, GameLength
+from game.scoring.dora import dora_of
+from game.scoring.settlement import LAST_ROUND, GameLength
 from game.state import row_of
+from kit.jit import kernel
 from policies.heuristic.attack import (
     DRAW_RISK,
     DRAWS,
@@ -26,6 +26,7 @@ from policies.heuristic.attack import (
     STICK_PRICE,
     TENPAI_PRICE,
     TURN,
+    Setting,
     future_risk,
     hand_worth,
 )
@@ -75,6 +76,11 @@ class Outlook(msgspec.Struct, frozen=True):
     discarded34: np.uint64
     threat: float
     reads_melds: bool
+
+    @property
+    def setting(self) -> Setting:
+        """The part of it that the value of a hand depends on."""
+        return Setting(self.side, self.unseen34, self.dora34, self.gains, self.moment, self.discarded34)
 
 
 def look(record: np.void, player: int, length: GameLength, *, reads_melds: bool = False) -> Outlook:
@@ -269,34 +275,18 @@ def fill_side(rec: Any, player: int, dora34: Any, side: Any) -> None:
 
 
 @kernel
-def discard_worths(
-    hand34: Any,
-    side: Any,
-    unseen34: Any,
-    dora34: Any,
-    gains: Any,
-    moment: Any,
-    discarded34: Any,
-    rate: Any,
-    cost: Any,
-    allowed: Any,
-    out: Any,
-) -> None:
+def discard_worths(hand34: Any, setting: Any, rate: Any, cost: Any, allowed: Any, out: Any) -> None:
     """Value of each discard from a 3n+2 hand: the value of playing on, minus the risk now and later.
 
     Args:
         hand34: ``[34]`` int8, 3n+2 concealed tiles.
-        side: the hand's fixed part.
-        unseen34: ``[34]`` int8.
-        dora34: ``[34]`` int8.
-        gains: ``[HAN_MAX]`` float64.
-        moment: ``[MOMENT_SIZE]`` float64.
-        discarded34: bit per kind already discarded.
+        setting: a `Setting`.
         rate: ``[34]`` float64, chance to deal in.
         cost: ``[34]`` float64, expected loss.
         allowed: ``[34]`` bool, kinds that may be discarded.
         out: ``[34]`` float64, filled; far below all others where not allowed.
     """
+    side, unseen34, dora34, gains, moment, discarded34 = setting
     trial = hand34.copy()
     tidy = np.zeros(34, dtype=np.float64)
     worth = np.zeros(34, dtype=np.float64)
@@ -305,7 +295,8 @@ def discard_worths(
     for kind in range(34):
         if allowed[kind] and hand34[kind] > 0:
             trial[kind] -= 1
-            worth[kind] = hand_worth(trial, side, unseen34, dora34, gains, moment, discarded34 | bit(kind), 0)
+            after = Setting(side, unseen34, dora34, gains, moment, discarded34 | bit(kind))
+            worth[kind] = hand_worth(trial, after, 0)
             liked[kind] = preference(tidy[kind], worth[kind])
             trial[kind] += 1
     order = np.argsort(-liked)
@@ -318,7 +309,8 @@ def discard_worths(
             liked[kind] = min(liked[kind], least)
             continue
         trial[kind] -= 1
-        worth[kind] = hand_worth(trial, side, unseen34, dora34, gains, moment, discarded34 | bit(kind), 1)
+        after = Setting(side, unseen34, dora34, gains, moment, discarded34 | bit(kind))
+        worth[kind] = hand_worth(trial, after, 1)
         liked[kind] = preference(tidy[kind], worth[kind])
         trial[kind] += 1
         least = min(least, liked[kind])

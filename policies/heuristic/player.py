@@ -9,19 +9,110 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from game.jit import warms_up
+from game.actions import Action, ActionKind
+from game.fold import kuikae_mask
+from game.melds import MeldKind
 from game.shanten import shanten
-from policies.heuristic.attack import tenpai_value
-from policies.heuristic.calls import kan_is_good, worth_of_call, worth_of_discards, worth_of_pass
-from policies.heuristic.hand_value import MELDS
-from policies.heuristic.outlook import Outlook, look
-from policies.known_hand import known_questions
-from policies.slots import Question, Slot, Source
+from kit.jit import warms_up
+from policies.flow.known_hand import known_questions
+from policies.flow.slots import Question, Slot, Source
+from policies.heuristic.attack import PRESSURE, future_risk, hand_worth, tenpai_value
+from policies.heuristic.hand_value import CLOSED, MELD_AT, MELD_DORA, MELDS, RED_M
+from policies.heuristic.outlook import Outlook, discard_worths, look
+
+_MELD_KINDS: Final = {
+    ActionKind.CHI: MeldKind.CHI,
+    ActionKind.PON: MeldKind.PON,
+    ActionKind.DAIMINKAN: MeldKind.DAIMINKAN,
+    ActionKind.ANKAN: MeldKind.ANKAN,
+}
+
+_KAN_SHANTEN: Final = 1
+_KAN_PRESSURE: Final = 0.5
+_KAN_SHARE: Final = 0.95
+"""A kan may cost the hand this share of its value: the extra draw makes up for it."""
+
+
+def worth_of_pass(view: Outlook) -> float:
+    """Value of the 13 tiles as they are, before the next draw."""
+    worth = hand_worth(view.hand34, view.setting, 1)
+    return max(0.0, worth - future_risk(view.hand34, view.side, view.moment))
+
+
+def worth_of_call(view: Outlook, action: Action) -> float:
+    """Value of the hand after a chi or pon and its best discard."""
+    hand34, side = with_meld(view, action)
+    allowed = np.ones(34, dtype=np.bool_)
+    kinds = [tile >> 2 for tile in action.consumed]
+    barred = int(kuikae_mask(action.tile >> 2, kinds[0], kinds[1]))
+    for kind in range(34):
+        allowed[kind] = not barred >> kind & 1
+    return float(worth_of_discards(view, allowed, hand34, side).max())
+
+
+def worth_of_discards(
+    view: Outlook, allowed: npt.NDArray[np.bool_], hand34: Any = None, side: Any = None
+) -> npt.NDArray[np.float64]:
+    """``[34]``: value of each discard from the hand, or from the hand after a call.
+
+    Args:
+        view: the table.
+        allowed: ``[34]``, kinds that may be discarded.
+        hand34: ``[34]`` int8, the concealed tiles if they differ from the view's.
+        side: the matching fixed part.
+    """
+    out = np.empty(34, dtype=np.float64)
+    tiles = view.hand34 if hand34 is None else hand34
+    setting = view.setting if side is None else view.setting._replace(side=side)
+    discard_worths(tiles, setting, view.rate, view.cost, allowed, out)
+    return out
+
+
+def with_meld(view: Outlook, action: Action) -> tuple[Any, Any]:
+    """Concealed tiles and fixed part of a hand after a call or a closed kan."""
+    hand34, side = view.hand34.copy(), view.side.copy()
+    for tile in action.consumed:
+        hand34[tile >> 2] -= 1
+        if tile in (16, 52, 88):
+            side[RED_M + tile // 36] = 0
+    tiles = [*action.consumed, action.tile] if action.tile >= 0 else list(action.consumed)
+    meld = int(side[MELDS])
+    side[MELD_AT + 2 * meld] = int(_MELD_KINDS[action.kind])
+    side[MELD_AT + 2 * meld + 1] = min(tiles) >> 2
+    side[MELDS] = meld + 1
+    side[MELD_DORA] += sum(int(view.dora34[tile >> 2]) + (tile in (16, 52, 88)) for tile in tiles)
+    if action.kind is not ActionKind.ANKAN:
+        side[CLOSED] = 0
+    return hand34, side
+
+
+def kan_is_good(view: Outlook, action: Action, in_riichi: bool) -> bool:
+    """Whether to make a closed or added kan, or an open kan of a discard.
+
+    A kan gives the player a draw and the eventual winner a dora indicator, so it suits hands that lose
+    nothing by it and are closer to a win than any opponent is likely to be.
+    """
+    if action.kind is ActionKind.DAIMINKAN:
+        return False
+    if in_riichi:
+        return True
+    if action.kind is ActionKind.ANKAN:
+        hand34, side = with_meld(view, action)
+    else:
+        hand34, side = view.hand34.copy(), view.side
+        hand34[action.tile >> 2] -= 1
+    distance = int(shanten(hand34, int(side[MELDS])))
+    if distance > _KAN_SHANTEN or (view.moment[PRESSURE] >= _KAN_PRESSURE and distance > 0):
+        return False
+    after = float(hand_worth(hand34, view.setting._replace(side=side), 1))
+    discards = worth_of_discards(view, np.ones(34, dtype=np.bool_))
+    return after > 0.0 and after >= _KAN_SHARE * float(discards.max())
+
 
 _YES: Final = 0.9
 _NO: Final = 0.1
@@ -39,7 +130,7 @@ class HeuristicPolicy:
     source: Source = "rule"
 
     def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
-        """Give each option of each question its probability; see `policies.slots.Policy`."""
+        """Give each option of each question its probability; see `policies.flow.slots.Policy`."""
         rule = _RULES[slot]
         return [rule(question) for question in questions]
 
@@ -71,9 +162,7 @@ def _riichi(question: Question) -> list[float]:
         hand34[kind] -= 1
         if shanten(hand34, int(view.side[MELDS])) == 0:
             discarded = view.discarded34 | np.uint64(1 << int(kind))
-            tenpai_value(
-                hand34, view.side, view.unseen34, view.dora34, view.gains, view.moment, discarded, out
-            )
+            tenpai_value(hand34, view.setting._replace(discarded34=discarded), out)
             survive = 1.0 - float(view.rate[kind])
             declared = max(declared, survive * float(out[0]) - float(view.cost[kind]))
             silent = max(silent, survive * float(out[1]) - float(view.cost[kind]))

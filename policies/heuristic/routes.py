@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.jit import kernel
 from game.shanten import shanten_normal, shanten_seven_pairs, shanten_thirteen_orphans
+from kit.jit import kernel
 from policies.heuristic.hand_value import (
     CLOSED,
     MELD_AT,

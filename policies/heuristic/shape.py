@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.jit import kernel
 from game.shanten import discard_table, shanten_thirteen_orphans
+from kit.jit import kernel
 from policies.heuristic.hand_value import MELDS, RED_M, yakuhai_han
 
 WORTH_SCALE: Final = 5.0

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from game.jit import kernel
 from game.ranking import HANCHAN_REWARDS
+from kit.jit import kernel
 
 HAN_MAX: Final = 14
 """Length of a table of gains by han."""

@@ -28,8 +28,9 @@ from policies.reward.networks import (
     PredictorNetwork,
     RewardArchitecture,
     RewardNetwork,
+    predict,
+    round_rewards,
 )
-from policies.reward.prediction import predict, round_rewards
 
 __all__ = [
     "CHANGES",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from game.events import GameEvent, StartRound
 from game.ranking import Rewards
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
 
 ROUND_START: Final = np.dtype(
     [("round_index", "i1"), ("honba", "i2"), ("riichi_sticks", "i2"), ("scores", "i4", (4,))]
@@ -77,7 +77,7 @@ def final_rewards(scores: NDArray[Any], rewards: Rewards) -> NDArray[np.float64]
 
 
 def places_of(scores: NDArray[Any]) -> NDArray[np.int64]:
-    """Places 1-4 of many games at once, as `game.settlement.placements` for one game.
+    """Places 1-4 of many games at once, as `game.scoring.settlement.placements` for one game.
 
     >>> places_of(np.array([[25_000, 30_000, 25_000, 20_000]]))
     array([[2, 1, 3, 4]])

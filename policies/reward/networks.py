@@ -12,17 +12,20 @@ from __future__ import annotations
 import copy
 import itertools
 import math
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 import msgspec
+import numpy as np
 import structlog
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
 from game.ranking import HANCHAN_REWARDS, Rewards
-from policies.faults import is_device_fault
-from policies.reward.encoding import INPUTS, ROUNDS, ROUNDS_AND_OUTCOMES
+from policies.nets.device import inference, is_device_fault
+from policies.reward.encoding import INPUTS, ROUNDS, ROUNDS_AND_OUTCOMES, encode
+from policies.reward.games import PaddedGames, final_rewards
 
 log = structlog.get_logger(__name__)
 
@@ -154,11 +157,11 @@ PredictorNetwork: TypeAlias = RewardNetwork | FinishNetwork
 
 
 class Predictor(Protocol):
-    """What `predict` asks: a network of a predictor, here or on another device."""
+    """The interface that `predict` uses: a predictor's network, here or on another device."""
 
     @property
     def architecture(self) -> PredictorArchitecture:
-        """What it was built from."""
+        """The network's architecture."""
 
     def __call__(self, rounds: Tensor) -> Tensor:
         """Expected rewards as `RewardNetwork.forward` returns them, on the CPU."""
@@ -189,3 +192,53 @@ class DevicePredictor:
             self.device, self._placed = torch.device("cpu"), self._network
             expected = self._placed(rounds)
         return expected
+
+
+@inference()
+def predict(network: Predictor, games: PaddedGames) -> NDArray[np.float64]:
+    """The final reward each player can expect at the start of each round.
+
+    The four rewards have a fixed sum, so the error in the sum of the four predictions is subtracted in equal
+    parts; that of a `FinishNetwork` is rounding.
+
+    Args:
+        network: the predictor, in any mode; training and evaluation do not differ.
+        games: their rounds so far.
+
+    Returns:
+        ``[G, T, 4]`` by player, in the units of the rewards; undefined past a game's rounds.
+    """
+    shape = games.starts.shape
+    if not games.starts.size:
+        return np.zeros((*shape, 4))
+    rounds = torch.from_numpy(encode(games, network.architecture.encoding))
+    return evened(network(rounds).double().numpy().swapaxes(1, 2), network.architecture)
+
+
+def evened(expected: NDArray[np.float64], architecture: PredictorArchitecture) -> NDArray[np.float64]:
+    """A network's answers ``[..., 4]`` for the four players of a table, as rewards with the correct sum."""
+    rewards = expected * architecture.scale
+    surplus: NDArray[np.float64] = rewards.mean(axis=-1, keepdims=True) - np.mean(architecture.rewards)
+    return rewards - surplus
+
+
+def round_rewards(network: Predictor, games: PaddedGames, scores: NDArray[Any]) -> NDArray[np.float64]:
+    """The reward of each round of finished games: the change of the expected final reward.
+
+    For the last round the final reward itself is used, so that the rounds add up to the game's reward minus
+    the expectation at its start.
+
+    Args:
+        network: the predictor.
+        games: all their rounds.
+        scores: ``[G, 4]`` final scores.
+
+    Returns:
+        ``[G, T, 4]`` by player; zeros past a game's rounds.
+    """
+    expected = predict(network, games)
+    after = np.zeros_like(expected)
+    after[:, :-1] = expected[:, 1:]
+    last = games.counts > 0
+    after[last, games.counts[last] - 1] = final_rewards(scores, network.architecture.rewards)[last]
+    return np.where(games.dealt[..., None], after - expected, 0.0)

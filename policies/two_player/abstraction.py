@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from game.jit import kernel
 from game.tiles import KINDS
 from game.two_player.layout import DECK, DRAWS, MELD_CHI
 from game.two_player.rules import HONOURS_FROM, round_of
+from kit.jit import kernel
 
 NORMAL: Final = 0
 TRIPLETS: Final = 1
@@ -37,7 +37,7 @@ _HONOURS_AT: Final = 16
 
 
 class NodeKey(NamedTuple):
-    """What a key says of a decision.
+    """The fields of a key.
 
     Attributes:
         round: tiles drawn from the wall by both players, 0 to 38.

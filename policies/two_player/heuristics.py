@@ -15,10 +15,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from game.jit import kernel, warms_up
 from game.shanten import accepted_one_suit, shanten_one_suit
 from game.tiles import KINDS
-from game.two_player.draws import shuffle
 from game.two_player.layout import (
     ACTIONS,
     ANKAN,
@@ -33,8 +31,10 @@ from game.two_player.layout import (
     PON,
     POSITION,
     TILES,
+    shuffle,
 )
 from game.two_player.rules import deal, legal_calls, legal_kans
+from kit.jit import kernel, warms_up
 from policies.two_player.abstraction import NORMAL, PAIRS, TRIPLETS
 
 HOPELESS: Final = 99
@@ -212,7 +212,7 @@ def useful_copies(
 
 @kernel
 def _shape(hand: NDArray[np.int8], unseen: NDArray[np.int8]) -> int:
-    """What a hand's triplets and pairs can be made of, as eight counts of kinds in one number.
+    """The material for a hand's triplets and pairs, as eight counts of kinds in one number.
 
     The first four count the kinds that can become a triplet, by the tiles held (0 to 3); the others the kinds
     that can become a pair at most.

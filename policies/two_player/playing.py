@@ -11,10 +11,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from game.jit import kernel
-from game.two_player.draws import drawn_share
-from game.two_player.layout import ACTIONS, CLAIM, DISCARD, NOBODY, OVER, PASS, PLAYERS, WIN
+from game.two_player.layout import ACTIONS, CLAIM, DISCARD, NOBODY, OVER, PASS, PLAYERS, WIN, drawn_share
 from game.two_player.rules import apply, deal, legal_actions, legal_calls, points_now
+from kit.jit import kernel
 from policies.two_player.abstraction import NORMAL, POLICIES, has_chi, key_of, policies_of, stage_of
 from policies.two_player.heuristics import act
 
@@ -71,7 +70,7 @@ def advance(position: Any, wall: NDArray[np.int8], commitment: Any) -> int:
 
 @kernel
 def next_action(position: Any, commitment: Any, legal: NDArray[np.bool_]) -> int:
-    """What the player to act does; `MUST_CHOOSE` if it has no policy for this stage yet."""
+    """The action of the player to act; `MUST_CHOOSE` if it has no policy for this stage yet."""
     action = forced_action(position, legal)
     if action != MUST_CHOOSE:
         return action

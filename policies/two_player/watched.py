@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.tiles import kind_text
-from game.two_player.draws import drawn_share
 from game.two_player.game import TwoPlayerGame, seeded_wall
-from game.two_player.layout import ACTIONS
+from game.two_player.layout import ACTIONS, drawn_share
 from game.two_player.log import FORMAT, DuelHeader, DuelLog, LoggedState, PolicyChoice, logged_state
 from policies.two_player.abstraction import (
     POLICIES,

@@ -1,4 +1,4 @@
-"""What a policy makes of a position written by hand, with the figures of a review."""
+"""Single decisions with the figures of a review: for a written position, or one of our own as it was made."""
 
 from __future__ import annotations
 
@@ -8,10 +8,16 @@ import msgspec
 
 from game.actions import PASS
 from game.position import PlacedPosition, WrittenPosition
+from game.scoring.settlement import GameLength
 from game.tiles import mjai_text
-from replays.review.after import After
+from policies.heuristic.outlook import danger_of, look
+from replays.record import DecisionRecord
+from replays.review import schema
+from replays.review.judging import After, Opinion
+from replays.review.live import LiveDecisions, steps_reached
 from replays.review.moments import Moment
-from replays.review.report import Reviewer, hand_of, ukeire_of
+from replays.review.notes import Notes
+from replays.review.report import Reviewer, decision_of, hand_of, ukeire_of
 from replays.review.schema import PolicyName, ReviewDecision, ReviewHand, Ukeire
 
 
@@ -84,3 +90,39 @@ def _decision(reviewer: Reviewer, moment: Moment, placed: PlacedPosition) -> Rev
     prospects = reviewer.prospects([placed.start], moment.length)
     (decision,) = reviewer.decisions([chosen], moment.player, moment.length, prospects)
     return msgspec.structs.replace(decision, turn=placed.turn)
+
+
+def played_decision(
+    moment: Moment, player: int, length: GameLength, made: DecisionRecord, notes: Notes
+) -> schema.ReviewDecision:
+    """The policy's probabilities when it decided, with the same figures that a review shows.
+
+    Args:
+        moment: the decision; its ``done`` is what was decided.
+        player: who decides, absolute.
+        length: length of the game.
+        made: the logged decision; its options are those of the moment.
+        notes: the notes of this game, requested in order.
+
+    Returns:
+        A decision that agrees with itself, without losses. Options of steps that the flow did not reach are
+        left out, because the policy was not asked about them.
+    """
+    opinion = _opinion(made)
+    danger = danger_of(moment.record, player, look(moment.record, player, length, reads_melds=True))
+    shown = decision_of(player, moment, opinion, danger, {}, None, notes, LiveDecisions([made], player))
+    live = shown.live and msgspec.structs.replace(shown.live, played=None, probabilities=None)
+    kept = tuple(note for note in shown.notes if note.key != "riichi_choice" or "discard" in opinion.reached)
+    options = tuple(option for option in shown.options if option.reached)
+    return msgspec.structs.replace(shown, options=options, notes=kept, live=live)
+
+
+def _opinion(made: DecisionRecord) -> Opinion:
+    decision = made.decision
+    return Opinion(
+        preferred=decision.action,
+        step=decision.step,
+        source=decision.source,
+        probabilities={option.action: option.probability for option in decision.options},
+        reached=frozenset(steps_reached(decision)),
+    )

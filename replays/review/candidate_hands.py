@@ -1,19 +1,24 @@
-"""Hands that the opponents may hold at the moments of a review, as the models of hands make them up."""
+"""The opponents' hands at the moments of a review: generated ones, and the readings of the direct model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from game.shanten import shanten
 from game.tiles import RED_FIVES, mjai_text
-from policies.draws import drawn_bits
-from policies.hands.sampler import HandSampler, SampledHands
+from policies.flow.draws import drawn_bits
+from policies.hands.views import HandSampler, SampledHands
 from replays.review import schema
+from replays.review.moments import Moment
+
+if TYPE_CHECKING:
+    from policies.hands.direct import DirectModel
+
 
 _RED_PLACE: Final = {red >> 2: place for place, red in enumerate(RED_FIVES)}
 
@@ -83,3 +88,50 @@ def _tiles(counts: NDArray[np.int8], reds: NDArray[np.bool_]) -> str:
         texts += [mjai_text(4 * int(kind) + 3)] * int(counts[kind] - red)
         texts += [mjai_text(4 * int(kind))] * red
     return " ".join(texts)
+
+
+class HandReading(NamedTuple):
+    """Probabilities about the three opponents of one moment, by seat from shimocha on.
+
+    Attributes:
+        shanten: ``[3, 7]`` of shanten 0 to 5, and of 6 or more.
+        deal_ins: ``[3, 34]`` that each kind deals in if it is discarded now.
+    """
+
+    shanten: NDArray[np.float32]
+    deal_ins: NDArray[np.float32]
+
+
+def hand_readings(
+    moments: Sequence[Moment], player: int, model: DirectModel | None
+) -> list[HandReading | None]:
+    """A reading of each moment; None without a model."""
+    if model is None or not moments:
+        return [None] * len(moments)
+    found = model.read(np.array([moment.record for moment in moments]), player)
+    return [HandReading(*each) for each in zip(found.shanten, found.deal_ins, strict=True)]
+
+
+def learned_danger(
+    reading: HandReading | None, kind: int, points: NDArray[np.float64]
+) -> schema.LearnedDanger | None:
+    """The danger of a discard.
+
+    Args:
+        reading: of the moment.
+        kind: the kind discarded.
+        points: ``[3]`` points of each opponent's hand.
+    """
+    if reading is None:
+        return None
+    chances = reading.deal_ins[:, kind].astype(np.float64)
+    first, second, third = (round(float(chance), 5) for chance in chances)
+    return schema.LearnedDanger(deal_in=(first, second, third), cost=round(float(chances @ points), 1))
+
+
+def shanten_chances(reading: HandReading | None, seat: int) -> schema.ShantenChances | None:
+    """The probabilities of an opponent's shanten, by seat from 0 for shimocha."""
+    if reading is None:
+        return None
+    zero, one, two, three, four, five, more = (round(float(chance), 4) for chance in reading.shanten[seat])
+    return zero, one, two, three, four, five, more

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Final
 
-from game.errors import ReplayError, ReplayFormatError
-from game.events import StartRound
-from game.settlement import START_SCORE, final_results
+from game.events import GameEvent, StartRound, Win
+from game.scoring.settlement import START_SCORE, final_results
+from game.scoring.value import context_of, evaluate
+from game.state import apply, clone, new_round
+from kit.errors import ReplayError, ReplayFormatError, StateMismatchError
 from replays.record import GameRecord
 from replays.review.schema import Caveat, CaveatParams
 
@@ -54,8 +57,27 @@ def _rules(record: GameRecord, *, anonymous: bool) -> Iterator[Caveat]:
         yield Caveat(key="lobby", params=CaveatParams(lobby=0 if anonymous else record.lobby))
     if not first.round_index and not first.honba and set(first.scores) != {START_SCORE}:
         yield Caveat(key="start_scores", params=CaveatParams(scores=first.scores))
+    with suppress(StateMismatchError):  # the review itself names the event that does not fit
+        if _has_other_values(record.events):
+            yield Caveat(key="values")
     if ending is not None and any(ending.results) and not _usual(ending.scores, ending.results):
         yield Caveat(key="results")
+
+
+def _has_other_values(events: Sequence[GameEvent]) -> bool:
+    """Whether a win was paid by other rules than Tenhou's, such as rounded mangans or double yakuman."""
+    state, before = new_round(), None
+    for event in events:
+        if isinstance(event, Win) and state["hand_known"][event.player]:
+            before = clone(state) if before is None else before
+            moment = context_of(before, event.player, event.tile, event.from_player, event.ura_indicators)
+            value = evaluate(moment)
+            if value is not None and event.value != "unknown" and value.points != event.points:
+                return True
+        elif isinstance(event, StartRound):
+            before = None
+        apply(state, event)
+    return False
 
 
 def _usual(scores: tuple[int, ...], results: tuple[int, ...]) -> bool:

@@ -10,14 +10,12 @@ import msgspec
 
 from game.actions import Action, ActionKind
 from game.tiles import face_of
-from policies.decision import Decision
-from policies.flow import Step
-from policies.improvement import Improvement
+from policies.flow.flow import Step
+from policies.play.decision import Decision, Improvement
 from replays.record import DecisionRecord
 from replays.review import schema
 from replays.review.judging import ORDER, STEPS
-from replays.review.moments import Moment
-from replays.review.texts import action_text
+from replays.review.moments import Moment, action_text
 
 _BEFORE_DISCARD: Final = ("win", "nine_terminals", "kan", "riichi")
 _CLAIMS: Final = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN, ActionKind.RON, ActionKind.PASS)
@@ -38,7 +36,7 @@ class LiveDecisions:
                 self._waiting[each.round_index, each.honba, each.turn, _is_claim(each)].append(each)
 
     def of(self, moment: Moment, options: Sequence[schema.ReviewOption]) -> schema.Live | None:
-        """What happened at a moment, None if the log has nothing about it.
+        """The logged decision at a moment, None if the log has none.
 
         Within a turn the log may have decisions without effect, such as calls that another player took; the
         one whose options match those of the moment is used.

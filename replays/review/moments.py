@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from game.actions import PASS, Action, ActionKind
-from game.errors import ReplayFormatError, StateMismatchError
 from game.events import (
     Ankan,
     Chi,
@@ -21,6 +20,8 @@ from game.events import (
     Discard,
     DoraRevealed,
     DrawnRound,
+    EndGame,
+    EndRound,
     GameEvent,
     Kakan,
     PlayerLeft,
@@ -28,6 +29,7 @@ from game.events import (
     Pon,
     Riichi,
     RiichiAccepted,
+    StartGame,
     StartRound,
     Win,
 )
@@ -35,10 +37,12 @@ from game.forbidden import broken_rule
 from game.layout import PHASE_TURN
 from game.observation import Observation
 from game.rules import legal_actions
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
 from game.state import apply, clone, new_round
-from game.tiles import face_of
-from replays.mjai import Message, render
+from game.tiles import face_of, mjai_text
+from kit.errors import ReplayFormatError, StateMismatchError
+from replays.mjai.lines import Message, render
+from replays.review import schema
 
 WINS: Final = (ActionKind.TSUMO, ActionKind.RON)
 _KINDS: Final = {
@@ -50,6 +54,8 @@ _KINDS: Final = {
     Ankan: ActionKind.ANKAN,
     Kakan: ActionKind.KAKAN,
 }
+_ENDS: Final = (EndRound, EndGame, StartGame, StartRound)
+"""Events after which nothing of the round is recorded; it has no result if one follows a discard."""
 ASIDES: Final = (RiichiAccepted, DoraRevealed, PlayerLeft, PlayerReturned)
 """Events that open no choice; they may come between a tile and the claim to it."""
 
@@ -196,6 +202,9 @@ class _Following:
         if getattr(event, "player", -1) == self._player and broken_rule(self._state, event):
             return
         could_win = legal[0].kind is ActionKind.RON
+        if isinstance(event, _ENDS) or (isinstance(event, DrawnRound) and event.reason == "unknown"):
+            self.hidden += 1  # the record does not tell what the player did
+            return
         done = PASS
         if isinstance(event, Win):
             won = next((e for e in onward[:3] if isinstance(e, Win) and e.player == self._player), None)
@@ -246,3 +255,28 @@ def _is(event: GameEvent, action: Action) -> bool:
             return sorted(map(face_of, consumed)) == sorted(map(face_of, action.consumed))
         case _:
             return True
+
+
+_NAMES: Final[dict[ActionKind, schema.ActionName]] = {
+    ActionKind.PASS: "pass",
+    ActionKind.DISCARD: "discard",
+    ActionKind.RIICHI: "riichi",
+    ActionKind.CHI: "chi",
+    ActionKind.PON: "pon",
+    ActionKind.DAIMINKAN: "daiminkan",
+    ActionKind.ANKAN: "ankan",
+    ActionKind.KAKAN: "kakan",
+    ActionKind.TSUMO: "tsumo",
+    ActionKind.RON: "ron",
+    ActionKind.NINE_TERMINALS: "nine_terminals",
+}
+
+
+def action_text(action: Action, record: np.void) -> schema.ReviewAction:
+    """An action by its faces; ``record`` shows which tile was drawn."""
+    return schema.ReviewAction(
+        kind=_NAMES[action.kind],
+        tile=mjai_text(action.tile) if action.tile >= 0 else "",
+        consumed=tuple(mjai_text(tile) for tile in action.consumed),
+        tsumogiri=action.kind is ActionKind.DISCARD and action.tile == int(record["drawn"]),
+    )

@@ -9,8 +9,7 @@ import numpy as np
 
 from game.actions import Action, ActionKind
 from game.events import Four
-from game.scoring import ron_points, tsumo_payments
-from game.settlement import (
+from game.scoring.settlement import (
     HONBA_POINTS,
     LAST_ROUND,
     RIICHI_STICK,
@@ -18,6 +17,7 @@ from game.settlement import (
     game_over,
     placements,
 )
+from game.scoring.value import ron_points, tsumo_payments
 from game.shanten import waits
 from game.state import unseen34
 from game.tiles import KINDS, RED_FIVES, mjai_text

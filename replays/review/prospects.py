@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.events import Four
-from game.settlement import GameLength, final_scores, game_over, next_round
-from game.table import Table
+from game.scoring.settlement import GameLength, final_scores, game_over, next_round
+from game.table.table import Table
 from policies.checkpoint import load_predictor
-from policies.compute import IN_PLAY, Compute
+from policies.nets.compute import IN_PLAY, Compute
 from policies.reward import (
     ROUND_START,
     DevicePredictor,

@@ -9,36 +9,39 @@ import msgspec
 import numpy as np
 
 from game.actions import Action, ActionKind
-from game.errors import ReplayError
 from game.events import Four, GameEvent, StartRound
-from game.settlement import GameLength, placements
+from game.scoring.settlement import GameLength, placements
 from game.shanten import shanten
 from game.state import is_furiten, unseen34
 from game.tiles import KINDS, UNSEEN
+from kit.errors import ReplayError
 from policies.heuristic.outlook import Danger, Outlook, danger_of, look
-from policies.named import Named
+from policies.play.named import Named
 from policies.reward import Predictor, round_starts
 from replays.record import DecisionRecord, GameRecord, started
 from replays.review import grading, schema
-from replays.review.after import After, Shape
-from replays.review.candidate_hands import FindCandidates
+from replays.review.candidate_hands import (
+    FindCandidates,
+    HandReading,
+    hand_readings,
+    learned_danger,
+    shanten_chances,
+)
 from replays.review.caveats import caveats_of, check_rules
-from replays.review.hand_readings import HandReading, hand_readings, learned_danger, shanten_chances
-from replays.review.judging import STEPS, Adviser, Opinion, opinions, ranked
+from replays.review.grading import Loss, losses
+from replays.review.judging import STEPS, Adviser, After, Opinion, Shape, opinions, ranked
 from replays.review.live import LiveDecisions
-from replays.review.losses import Loss, losses
-from replays.review.moments import Found, Moment, follow
+from replays.review.moments import Found, Moment, action_text, follow
 from replays.review.notes import Notes, kinds_of
 from replays.review.prospects import Prospects
 from replays.review.rounds import rounds_of
-from replays.review.texts import action_text
 from replays.review.worth import Pricer, Worth, worths
 from replays.tally import tally
 
 if TYPE_CHECKING:
     from policies.hands.direct import DirectModel
 
-Source: TypeAlias = Literal["mjlog", "tenhou6", "link", "mjai"]
+Source: TypeAlias = Literal["mjlog", "tenhou6", "link", "mjai", "kobalab"]
 
 _HANCHAN: Final = 8
 _LONGEST_NAME: Final = 60

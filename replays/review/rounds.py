@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.events import DrawnRound, EndGame, Four, RiichiAccepted, Win
-from game.settlement import LAST_ROUND, RIICHI_STICK, GameLength, placements
+from game.scoring.settlement import LAST_ROUND, RIICHI_STICK, GameLength, placements
 from game.tiles import UNSEEN, mjai_text
 from policies.heuristic.stakes import place_chances
+from replays.names import YAKU_NAMES
 from replays.review.moments import Dealt
 from replays.review.prospects import Prospects
 from replays.review.schema import Expected, ReviewResult, ReviewRound, Rewards, ShownHands, Winner, Yaku
-from replays.yaku_names import YAKU_NAMES
 
 
 def rounds_of(
@@ -103,12 +103,17 @@ def _shown(drawn: DrawnRound) -> ShownHands:
 
 
 def _ready(drawn: DrawnRound) -> tuple[bool, bool, bool, bool]:
-    first, second, third, fourth = (hand is not None for hand in drawn.hands)
+    if drawn.reason == "exhaustive":  # the payments tell, even where no hand is known
+        paid = any(drawn.deltas)
+        first, second, third, fourth = (delta > 0 if paid else any(drawn.hands) for delta in drawn.deltas)
+    else:
+        first, second, third, fourth = (hand is not None for hand in drawn.hands)
     return first, second, third, fourth
 
 
 def _winner(win: Win) -> Winner:
     # Tenhou names ura dora with 0 han in every win with riichi that has none
+    known = win.value != "unknown"
     yaku = [*((number, han) for number, han in win.yaku if han), *((number, 0) for number in win.yakuman)]
     return Winner(
         player=win.player,
@@ -116,14 +121,15 @@ def _winner(win: Win) -> Winner:
         tile=mjai_text(win.tile),
         hand=tuple(mjai_text(tile) for tile in win.hand),
         ura=tuple(mjai_text(tile) for tile in win.ura_indicators if tile != UNSEEN),
-        han=sum(han for _, han in win.yaku),
-        fu=win.fu,
-        limit=win.limit,
+        han=sum(han for _, han in win.yaku) if known else None,
+        fu=win.fu if known else None,
+        limit=win.limit if known else None,
         points=win.points,
         yaku=tuple(
             Yaku(id=number, name=YAKU_NAMES[number] if 0 <= number < len(YAKU_NAMES) else "", han=han)
             for number, han in yaku
         ),
+        value=win.value,
     )
 
 

@@ -15,9 +15,9 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from game.events import DrawReason, Four
-from game.settlement import RewardKind
-from policies.flow import Step
+from game.events import DrawReason, Four, ValueSource
+from game.scoring.settlement import RewardKind
+from policies.flow.flow import Step
 from replays.record import Names
 
 FORMAT: Final = "suzaku-review/1"
@@ -50,7 +50,7 @@ NoteKey: TypeAlias = Literal[
 ]
 """Keys of the notes that `replays.review.notes` writes; the page has their sentences."""
 
-CaveatKey: TypeAlias = Literal["cut", "part", "rules_unsaid", "lobby", "start_scores", "results"]
+CaveatKey: TypeAlias = Literal["cut", "part", "rules_unsaid", "lobby", "start_scores", "results", "values"]
 """Keys of the caveats that `replays.review.caveats` finds; the page has their sentences."""
 
 HandModel: TypeAlias = Literal["diffusion", "autoregressive"]
@@ -186,7 +186,7 @@ class Note(_ReviewPart, frozen=True, kw_only=True):
 
 
 class SearchedOption(_ReviewPart, frozen=True, kw_only=True):
-    """What a search found out about an option.
+    """The result of a search for one option.
 
     Attributes:
         ahead: how much more it is expected to be worth than what the policy alone would have done.
@@ -336,18 +336,23 @@ class Yaku(_ReviewPart, frozen=True, kw_only=True):
 
 
 class Winner(_ReviewPart, frozen=True, kw_only=True):
-    """A win; ``limit`` 0 none, 1 mangan to 5 yakuman; ``points`` without honba and sticks."""
+    """A win; ``limit`` 0 none, 1 mangan to 5 yakuman; ``points`` without honba and sticks.
+
+    ``value`` tells where han, fu, limit and yaku come from: the record states them, the rules computed them
+    from the hand, or neither; then they are null, and only ``points`` is known, from the payments.
+    """
 
     player: PlayerNumber
     from_player: PlayerNumber
     tile: str
     hand: tuple[str, ...]
     ura: tuple[str, ...]
-    han: int
-    fu: int
-    limit: int
+    han: int | None
+    fu: int | None
+    limit: int | None
     points: int
     yaku: tuple[Yaku, ...]
+    value: ValueSource = "stated"
 
 
 class ReviewResult(_ReviewPart, frozen=True, kw_only=True):
@@ -357,7 +362,7 @@ class ReviewResult(_ReviewPart, frozen=True, kw_only=True):
         kind: a win, a draw, or cut off with the record.
         wins: one, or two on the same tile.
         reason: reason for a draw.
-        tenpai: by player, whether a tenpai hand was shown at an exhaustive draw.
+        tenpai: by player, whether the hand was tenpai at an exhaustive draw.
         hands: at a draw, the concealed tiles each player showed; null for players who showed none.
         deltas: change of each score, not including sticks paid for riichi.
         scores: scores after the round.
@@ -454,7 +459,7 @@ class ReviewGame(_ReviewPart, frozen=True, kw_only=True):
     scores: Four | None
     results: Rewards | None
     places: Four | None
-    source: Literal["mjlog", "tenhou6", "link", "mjai"]
+    source: Literal["mjlog", "tenhou6", "link", "mjai", "kobalab"]
     known: tuple[bool, bool, bool, bool]
     caveats: tuple[Caveat, ...] = ()
 

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from game.actions import PASS, RIICHI, Action, ActionKind
 from game.events import Four
-from game.scoring import context_of, evaluate
-from game.settlement import HONBA_POINTS, RIICHI_STICK, deltas, draw_deltas, liable_player
+from game.scoring.settlement import HONBA_POINTS, RIICHI_STICK, deltas, draw_deltas, liable_player
+from game.scoring.value import context_of, evaluate
 from game.shanten import shanten
 from policies.heuristic.attack import tenpai_value
-from policies.heuristic.calls import worth_of_discards, worth_of_pass
 from policies.heuristic.hand_value import MELDS
 from policies.heuristic.outlook import LATER_POINTS, Danger, Outlook, Prices, priced
+from policies.heuristic.player import worth_of_discards, worth_of_pass
 from policies.heuristic.stakes import HAN_MAX, POINTS_PER_VALUE, RON_POINTS
 from replays.review.moments import Moment
 from replays.review.prospects import Prospects, RoundSituation
@@ -277,7 +277,7 @@ def _more_by_riichi(view: Outlook, kind: int) -> float:
     hand34 = _hand_after(view, kind)
     out = np.empty(2)
     discarded = view.discarded34 | np.uint64(1 << kind)
-    tenpai_value(hand34, view.side, view.unseen34, view.dora34, view.gains, view.moment, discarded, out)
+    tenpai_value(hand34, view.setting._replace(discarded34=discarded), out)
     return (1.0 - float(view.rate[kind])) * float(out[0] - out[1]) / POINTS_PER_VALUE
 
 

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from game.errors import BotError
+from kit.errors import BotError
 
 WEB: Final = files("replays.viewer") / "web"
 TILES: Final = (*(f"{n}{s}" for s in "mps" for n in range(1, 10)), "5mr", "5pr", "5sr", *"ESWNPFC")

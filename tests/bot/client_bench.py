@@ -13,8 +13,8 @@ from bot.player.seat_player import PlayerSettings, SeatPlayer
 from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.session import Session, SessionSettings
+from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
-from policies.slots import Policy
 from tests.bot.fake_clock import FakeClock, until
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import structlog
 
-from game import processes
+from kit import processes
 
 
 @pytest.fixture

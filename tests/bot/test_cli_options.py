@@ -1,25 +1,68 @@
+"""Options and their errors, for every command."""
+
 from __future__ import annotations
 
-import ast
-from collections import Counter
 from pathlib import Path
 
-from bot import cli
+import pytest
+from cyclopts import App
+
+from tests.cli import commands
+from tests.cli import run_cli as run
+
+pytestmark = pytest.mark.usefixtures("restore_logs")
 
 
-def helps(path: Path) -> list[str]:
-    """Help texts of the options and arguments that a module declares."""
-    calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
-    return [
-        str(keyword.value.value)
-        for call in calls
-        if ast.unparse(call.func) in ("typer.Option", "typer.Argument")
-        for keyword in call.keywords
-        if keyword.arg == "help" and isinstance(keyword.value, ast.Constant)
-    ]
+@pytest.mark.parametrize(
+    ("path", "command"), [pytest.param(*each, id=" ".join(each[0])) for each in commands()]
+)
+def test_every_command_and_option_says_what_it_is(path: tuple[str, ...], command: App) -> None:
+    assert command.help
+    options = command.assemble_argument_collection()
+    assert [option.name for option in options if not (option.parameter.help or "").endswith(".")] == []
 
 
-def test_no_help_text_of_an_option_is_written_twice() -> None:
-    found = Counter(text for path in Path(cli.__file__).parent.glob("*.py") for text in helps(path))
-    assert len(found) > 50
-    assert [text for text, count in found.items() if count > 1] == []
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("paly", 'Unknown command "paly". Did you mean "play"?'),
+        ("corpus verfy", 'Unknown command "verfy". Did you mean "verify"?'),
+        ("play --gmaes 1", "Unknown option: --gmaes. Did you mean --games?"),
+        ("review file --seta 1", "no such option: --seta"),
+        ("play extra", "Unexpected argument: extra."),
+        ("play --games", "--games requires an argument"),
+        ("convert file", "parameter OUT requires an argument"),
+        ("corpus build file", "--out requires an argument"),
+        ("play --games x", "--games: found 'x', expected a whole number"),
+        ("bench rl --temperature warm", "--temperature: found 'warm', expected a number of at least 0.05"),
+        (
+            "games --placement 5",
+            "--placement: found '5', expected a whole number of at least 1 and at most 4",
+        ),
+        (
+            "bench selfplay --tables 8 --tables 0",
+            "--tables: found '0', expected a whole number of at least 1",
+        ),
+        ("games --since yesterday", "--since: found 'yesterday', expected a day such as 2026-01-31"),
+        ("convert file - --to pdf", 'Invalid value "pdf" for --to. Choose from: "mjlog", "tenhou6", "link"'),
+        ("completion tcsh", 'Invalid value "tcsh" for SHELL. Choose from: "bash", "zsh", "fish".'),
+        ("dashboard --folder missing", "--folder: `missing`: no such file or folder"),
+        ("traffic verify file missing", "FILE...: `missing`: no such file or folder"),
+    ],
+)
+def test_bad_usage_names_the_option_and_what_it_takes(
+    line: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").write_text("")
+    code, out, err = run(*line.split())
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.splitlines()[-1].startswith("Try `suzaku ")
+
+
+@pytest.mark.parametrize("group", [[], ["traffic"], ["corpus"], ["train"], ["eval"], ["bench"]])
+def test_a_group_without_a_command_prints_its_help_as_an_error(group: list[str]) -> None:
+    code, out, err = run(*group)
+    assert (code, out) == (2, "")
+    assert err == run(*group, "--help").stdout

@@ -5,9 +5,8 @@ import json
 import pytest
 
 from bot.measurements import GameBench, bench_fold, print_bench
-from game.errors import ConfigError
-from game.rules_bench import Agreement, RulesSpeed
-from policies.decision_bench import bench_decisions, untrained_policy
+from game.table.bench import Agreement, RulesSpeed
+from policies.play.bench import UntrainedNetworks, bench_decisions, untrained_policy
 
 
 def a_bench(different: int) -> GameBench:
@@ -40,13 +39,8 @@ def test_json_has_every_run(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_decisions_are_measured_in_whole_and_by_slot() -> None:
-    bench = bench_decisions(untrained_policy(8, 1, "lite-239/1", 1), "a \x1bpolicy", count=60)
+    bench = bench_decisions(untrained_policy(UntrainedNetworks(8, 1), 1), "a \x1bpolicy", count=60)
     assert bench.decisions.count == 60
     assert 0 < bench.decisions.median_ms <= bench.decisions.p99_ms <= bench.decisions.most_ms
     assert 0 < bench.decisions.core_median_ms <= bench.decisions.median_ms
     assert {each.name for each in bench.slots} >= {"discard", "pon"}
-
-
-def test_untrained_networks_see_a_known_feature_set() -> None:
-    with pytest.raises(ConfigError, match=r"--features: found 'lite-287/1', expected lite-239/1 or suphx"):
-        untrained_policy(8, 1, "lite-287/1", 1)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer.main
-from typer.testing import CliRunner
+from cyclopts import Argument
 
-from bot import cli
+from tests.cli import commands
+from tests.cli import run_cli as run
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
-PATHS = ("FILE", "FOLDER", "DIR", "PATH", "FILES...", "PATH...")
-"""Metavars of options and arguments that take a path; those that also take links are not included."""
 WRITTEN = {"--out", "--capture", "--html", "--plots", "--log"}
-"""Those that are written to and need not exist."""
+"""Options for paths that are written to and need not exist."""
 
 
 @pytest.fixture(autouse=True)
@@ -27,56 +24,36 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("folder").mkdir()
 
 
-def run(*args: str) -> tuple[int, str, str]:
-    result = CliRunner().invoke(cli.app, args)
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result.exit_code, result.stdout, result.stderr
+def takes_path(argument: Argument) -> bool:
+    return "Path" in str(argument.hint)
 
 
-def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    for name, child in getattr(command, "commands", {}).items():
-        yield from commands(child, (*path, name))
-    if not getattr(command, "commands", None):
-        yield path, command
-
-
-def parameters() -> Iterator[tuple[tuple[str, ...], Any, Any]]:
-    """Every option and argument of every command that takes a path."""
-    for path, command in commands(typer.main.get_command(cli.app)):
-        for parameter in command.params:
-            if parameter.metavar in PATHS:
-                yield path, command, parameter
-
-
-def arguments(command: Any, chosen: Any, value: str) -> list[str]:
-    """A command line with this value, and values for all other required parameters."""
-    options, positional = [], []
-    for parameter in command.params:
-        if parameter is chosen:
-            given = value
-        elif parameter.required:
-            given = {"NUMBER": "1", "FOLDER": "folder"}.get(parameter.metavar, "file")
-        else:
-            continue
-        if parameter.opts[0].startswith("-"):
-            options += [parameter.opts[0], given]
-        else:
-            positional.append(given)
-    return [*options, *positional]
+def words(options: Sequence[Argument], chosen: Argument, value: str) -> list[str]:
+    """The words of a command line with this value, and values for all other required arguments."""
+    said = []
+    for option in options:
+        if option is chosen or option.required:
+            given = value if option is chosen else "folder" if option.name == "--corpus" else "file"
+            given = given if option is chosen or takes_path(option) else "1"
+            said += [given] if option.field_info.is_positional_only else [option.name, given]
+    return said
 
 
 CASES = [
-    pytest.param(path, command, parameter, id=" ".join((*path, parameter.opts[0])))
-    for path, command, parameter in parameters()
+    pytest.param(path, options, option, id=" ".join((*path, option.name)))
+    for path, command in commands()
+    for options in [command.assemble_argument_collection()]
+    for option in options
+    if takes_path(option)
 ]
 
 
-@pytest.mark.parametrize(("path", "command", "parameter"), CASES)
+@pytest.mark.parametrize(("path", "options", "option"), CASES)
 def test_missing_and_impossible_paths_are_refused(
-    path: tuple[str, ...], command: Any, parameter: Any
+    path: tuple[str, ...], options: Sequence[Argument], option: Argument
 ) -> None:
-    for value in ("file/below", "") if parameter.opts[0] in WRITTEN else ("missing", ""):
-        code, out, err = run(*path, *arguments(command, parameter, value))
+    for value in ("file/below", "") if option.name in WRITTEN else ("missing", ""):
+        code, out, err = run(*path, *words(options, option, value))
         assert (code, out) == (2, ""), (value, err)
         assert err.strip()
         assert "Traceback" not in err

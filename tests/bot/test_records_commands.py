@@ -8,14 +8,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from typer.testing import CliRunner, Result
 
-from bot import cli
 from replays.formats import read_game
-from replays.library import save
 from replays.record import GameRecord
+from replays.store.library import save
+from tests.cli import run_cli as run
 from tests.replays.games import GAME_ID, whole_game
-from tests.replays.test_library import decided
+from tests.replays.store.test_library import decided
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
@@ -29,10 +28,6 @@ def game() -> GameRecord:
 def folder(game: GameRecord, tmp_path: Path) -> Path:
     save(msgspec.structs.replace(game, decisions=(decided(),)), tmp_path / "games")
     return tmp_path / "games"
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
 
 
 def test_a_record_goes_through_every_format_and_back(folder: Path, game: GameRecord, tmp_path: Path) -> None:
@@ -71,7 +66,7 @@ def test_a_failed_conversion_is_reported(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "link.json").symlink_to(target)
     for arguments, code, message in (
         ((source, tmp_path / "x"), 2, "add --to"),
-        ((source, tmp_path / "x.json", "--to", "pdf"), 2, "expected one of"),
+        ((source, tmp_path / "x.json", "--to", "pdf"), 2, "Choose from"),
         ((tmp_path / "gone.xml", "-", "--to", "mjai"), 1, "cannot be read"),
         ((unnamed, tmp_path, "--to", "mjai"), 1, "not a game id"),
         ((source, tmp_path / "link.json"), 1, "a symbolic link; name the file itself"),

@@ -10,22 +10,21 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from typer.testing import CliRunner, Result
 
-from bot import cli
 from bot.records.sources import LoadedRecord, load
 from bot.review.text import review_text
 from game.events import EndGame, StartRound, Win
-from game.settlement import final_results, final_scores
+from game.scoring.settlement import final_results, final_scores
 from policies.heuristic.player import HeuristicPolicy
-from policies.named import Named
+from policies.play.named import Named
 from replays.formats import MAX_FILE, compress, write_game
-from replays.library import save
 from replays.record import GameRecord
 from replays.review.schema import Review, ReviewAction, ReviewIndex
+from replays.store.library import save
+from tests.cli import Result, run_cli
 from tests.learning.arena.engine_players import engine_text
 from tests.replays.games import GAME_ID, seen_from, whole_game
-from tests.replays.test_library import decided
+from tests.replays.store.test_library import decided
 
 pytestmark = pytest.mark.usefixtures("restore_logs", "folder_of_its_own")
 
@@ -64,9 +63,7 @@ def file(game: GameRecord, tmp_path: Path) -> Path:
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(
-        cli.app, ["review", *(str(argument) for argument in arguments), "--policy", "heuristic"]
-    )
+    return run_cli("review", *arguments, "--policy", "heuristic")
 
 
 def test_a_page_and_its_json_are_written(file: Path, tmp_path: Path) -> None:
@@ -161,7 +158,7 @@ def test_a_bare_id_is_fetched_once_as_a_link_is(
         result = run(source, "--json")
         assert result.exit_code == 0, result.output
         assert json.loads(result.stdout)["seat"] == seat
-    assert CliRunner().invoke(cli.app, ["convert", GAME_ID, "-", "--to", "mjai"]).exit_code == 0
+    assert run_cli("convert", GAME_ID, "-", "--to", "mjai").exit_code == 0
     assert asked == [f"https://tenhou.net/0/log/?{GAME_ID}"]
     wrong = run(GAME_ID[:-1])
     assert wrong.exit_code == 1
@@ -172,16 +169,13 @@ def test_a_bare_id_is_fetched_once_as_a_link_is(
 @pytest.mark.parametrize("form", ["mjlog", "tenhou6", "mjai"])
 def test_a_record_comes_from_stdin(game: GameRecord, form: str) -> None:
     text = write_game(game, form)  # type: ignore[arg-type]
-    runner = CliRunner()
     for data in (text.encode(), compress(text)):
-        result = runner.invoke(
-            cli.app, ["review", "-", "--json", "--seat", "1", "--policy", "heuristic"], data
-        )
+        result = run_cli("review", "-", "--json", "--seat", "1", "--policy", "heuristic", stdin=data)
         assert result.exit_code == 0, result.output
         assert json.loads(result.stdout)["game"]["source"] == form
-    converted = runner.invoke(cli.app, ["convert", "-", "-", "--to", "mjai"], text.encode())
+    converted = run_cli("convert", "-", "-", "--to", "mjai", stdin=text.encode())
     assert converted.stdout.startswith('{"type":"start_game"')
-    empty = runner.invoke(cli.app, ["review", "-", "--policy", "heuristic"], b"")
+    empty = run_cli("review", "-", "--policy", "heuristic", stdin=b"")
     assert (empty.exit_code, "stdin: not a record" in empty.stderr) == (1, True)
     assert "give it once" in run("-", "-").stderr
 
@@ -423,7 +417,7 @@ def test_missing_files_are_reported(tmp_path: Path, file: Path) -> None:
     assert "no such file" in run(tmp_path / "none.xml").stderr
     assert run(tmp_path / "none.xml").exit_code == 1
     assert "tenhou.net" in run("https://example.com/0/?log=1").stderr
-    unknown = CliRunner().invoke(cli.app, ["review", str(file), "--policy", "nobody"])
+    unknown = run_cli("review", file, "--policy", "nobody")
     assert unknown.exit_code == 2
     assert "'nobody' is not a player" in unknown.stderr
 
@@ -494,7 +488,7 @@ def test_another_policy_and_another_seat(file: Path) -> None:
 
 def test_the_terminal_shows_the_other_policys_choices(file: Path, tmp_path: Path) -> None:
     arguments = ["review", str(file), "--policy", "random", "--compare", "heuristic", "--out", str(tmp_path)]
-    shown = CliRunner().invoke(cli.app, arguments).stdout
+    shown = run_cli(*arguments).stdout
     assert "heuristic: agreement 100.0 %, rating 100.0; both policies agree" in shown
     (made,) = (msgspec.json.decode(path.read_bytes(), type=Review) for path in tmp_path.glob("*.json"))
     worst = made.decisions[made.summary.worst[0]]

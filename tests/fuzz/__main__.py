@@ -16,7 +16,7 @@ import argparse
 import secrets
 from pathlib import Path
 
-from game.errors import BotError
+from kit.errors import BotError
 from tests.fuzz.hunt import FINDINGS, hunt
 from tests.fuzz.oracle import Broken, run
 from tests.fuzz.script import Script, captured, read_script

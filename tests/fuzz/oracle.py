@@ -13,11 +13,11 @@ from bot.tenhou import messages as m
 from bot.tenhou.session import Session, SessionSettings
 from bot.tenhou.session.events import PromptOpened, SessionEvent
 from game.actions import ActionKind
-from game.errors import RemoteProtocolError, StateMismatchError
 from game.events import StartRound
 from game.layout import AT_HAND, AT_INDICATOR, AT_MELD, AT_RIVER, AT_UNSEEN, PHASE_IDLE, RIVER_CALLED
 from game.state import apply_all, melds_of, new_round
 from game.tiles import TILES
+from kit.errors import RemoteProtocolError, StateMismatchError
 from tests.fuzz.script import NEW_LINE, Script
 
 FRAME_S: Final = 10.0

@@ -12,8 +12,8 @@ import pytest
 
 from bot.tenhou.session import Session
 from bot.tenhou.session.events import PromptOpened, SessionEvent
-from game.errors import StateMismatchError
 from game.layout import AT_UNSEEN
+from kit.errors import StateMismatchError
 from tests.bot.captures import captures
 from tests.fuzz.hunt import CORPUS, FINDINGS, hunt
 from tests.fuzz.mutate import Mutator

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 
 from game.melds import Meld, MeldKind
-from game.scoring import WinContext
+from game.scoring.value import WinContext
 from game.tiles import EAST, KINDS, TERMINALS_AND_HONOURS, TILES
 
 GREENS = (19, 20, 21, 23, 25, 32)

@@ -1,6 +1,6 @@
 """The benchmark of the table runs beside the bare engine; how fast either is, is no matter for a test."""
 
-from game.bench_table import bench_table
+from game.table.bench import bench_table
 
 
 def test_the_table_is_measured_beside_the_bare_engine() -> None:

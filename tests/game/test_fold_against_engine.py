@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Callable
 from typing import Any
@@ -17,14 +16,14 @@ from game.layout import PHASE_CLAIM, PHASE_ROB
 from game.melds import MeldKind
 from game.rules import legal_actions
 from game.state import hand_tiles, is_furiten, melds_of, river_of
-from game.table import Table
+from game.table.table import Table
 from game.tiles import TILES
-from policies.decision import decide
 from policies.heuristic.player import HeuristicPolicy
+from policies.play.decision import decide
+from tests.scale import scaled
 
 K = ActionKind
-FULL_RUN = int(os.environ.get("SUZAKU_FOLD_GAMES", "2000"))
-SAMPLE = 10
+PARTS = scaled(1, 8)
 
 Seat = Callable[[random.Random, Table, int, list[Action]], Action]
 _BOLD = (K.TSUMO, K.RON, K.ANKAN, K.KAKAN, K.DAIMINKAN, K.RIICHI)
@@ -134,13 +133,7 @@ def _engines(meld: Any, player: int) -> tuple[int, list[int], int, int]:
     return int(kind), sorted(meld.tiles), (meld.from_who - player) % 4, meld.called_tile
 
 
-def test_the_fold_agrees_with_the_engine() -> None:
-    for seed in range(SAMPLE):
-        play(seed)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("part", range(8))
-def test_the_fold_agrees_with_the_engine_over_many_games(part: int) -> None:
-    for seed in range(SAMPLE + part, SAMPLE + FULL_RUN, 8):
+@pytest.mark.parametrize("part", range(PARTS))
+def test_the_fold_agrees_with_the_engine(part: int) -> None:
+    for seed in range(part, scaled(10, 2_000), PARTS):
         play(seed)

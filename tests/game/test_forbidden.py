@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from game.errors import StateMismatchError
 from game.events import Draw, Riichi, Win
 from game.forbidden import RULES, broken_rule
 from game.state import apply, clone, new_round
+from kit.errors import StateMismatchError
 from tests.scene import Scene
 
 

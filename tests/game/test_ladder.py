@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from game.ladder import FIRST_DAN, START, Ladder, climb, climb_from
-from game.ranking import Room
+from game.ranking import FIRST_DAN, START, Ladder, Room, climb, climb_from
 
 
 def counts(*numbers: float) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from game.errors import StateMismatchError
 from game.events import Ankan, Chi, Daiminkan, Discard, Draw, GameEvent, Kakan, Pon, StartGame, StartRound
 from game.packing import pack_all
 from game.state import apply, apply_all, new_round
+from kit.errors import StateMismatchError
 
 HANDS = tuple(tuple(range(13 * player, 13 * player + 13)) for player in range(4))
 SCORES = (25_000,) * 4

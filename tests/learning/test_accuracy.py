@@ -7,16 +7,15 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 import torch
-from typer.testing import CliRunner
 
-from bot import cli
 from game.actions import ActionKind
 from game.observation import Observation
 from game.rules import legal_actions
-from game.settlement import LAST_ROUND
-from learning.accuracy import Settings, answers, evaluate, make_settings
+from game.scoring.settlement import LAST_ROUND
+from learning.accuracy import answers
 from learning.accuracy.answers import answers_of, heuristic_answers
-from learning.accuracy.data import EvaluatedPlayers, opened, players_of
+from learning.accuracy.data import EvaluatedPlayers, GamesPlan, opened, players_of
+from learning.accuracy.evaluate import AccuracyPlan, evaluate
 from learning.accuracy.report import AccuracyReport
 from learning.accuracy.scores import AI, Answers, cuts_of, interval_of, scores_of
 from learning.corpus.build import build
@@ -24,15 +23,16 @@ from learning.corpus.layout import SPLITS
 from learning.corpus.reader import Corpus
 from learning.samples.choice import SelectedDecisions
 from learning.samples.positions import Positions, positions_of
-from learning.supervised.plan import Selection, features_of
+from learning.supervised.plan import features_of
 from policies.checkpoint import Card, save
-from policies.decision import decide
 from policies.features.encode import encode
 from policies.features.table import SETS
+from policies.flow.slots import Slot
 from policies.heuristic.player import HeuristicPolicy
-from policies.inference import Model
-from policies.networks import DISCARDS, YES_NO, Architecture, Network, as_input
-from policies.slots import Slot
+from policies.nets.networks import DISCARDS, YES_NO, Architecture, Network, as_input
+from policies.play.decision import decide
+from policies.play.inference import Averaging, Model
+from tests.cli import run_cli
 from tests.learning.corpus.games import MODERN, texts, write_shard
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
@@ -81,7 +81,7 @@ def saved(folder: Path, seed: int, slots: tuple[Slot, ...] = tuple(Slot)) -> Pat
 
 def everybody(corpus: Corpus) -> EvaluatedPlayers:
     with opened([corpus.folder]) as source:
-        return players_of(source, "all", Selection())
+        return players_of(source, GamesPlan(split="all"))
 
 
 def positions(corpus: Corpus, players: EvaluatedPlayers, slot: Slot) -> Positions:
@@ -279,7 +279,8 @@ def test_two_folders_are_compared_on_the_same_decisions(
     other = saved(tmp_path, 2, (Slot.RIICHI,))
     report = evaluate(
         [corpus.folder],
-        Settings(checkpoints=(checkpoints, other, checkpoints), split="all", models=(), heuristic=0),
+        [checkpoints, other, checkpoints],
+        AccuracyPlan(split="all", heuristic=False),
         quiet=True,
     )
     first, second, again = (model for model in report.models if model.model == "riichi")
@@ -294,20 +295,22 @@ def test_two_folders_are_compared_on_the_same_decisions(
 
 def test_games_and_players_are_chosen(corpus: Corpus) -> None:
     with opened([corpus.folder]) as source:
-        every = players_of(source, "all", Selection())
+        every = players_of(source, GamesPlan(split="all"))
         assert every.games.tolist() == list(range(len(corpus)))
-        drawn = players_of(source, "all", Selection(), games=3, seed=1)
+        drawn = players_of(source, GamesPlan(split="all", games=3, seed=1))
         assert len(drawn.games) == 3
-        assert drawn.games.tolist() == players_of(source, "all", Selection(), games=3, seed=1).games.tolist()
-        only = players_of(source, "all", Selection(ai=True))
+        assert (
+            drawn.games.tolist() == players_of(source, GamesPlan(split="all", games=3, seed=1)).games.tolist()
+        )
+        only = players_of(source, AccuracyPlan(split="all", ai=True))
         assert not len(only.people.games)
         assert only.ai.games.tolist() == np.flatnonzero(corpus.index["ai"]).tolist()
-        train = players_of(source, "train", Selection())
+        train = players_of(source, GamesPlan(split="train"))
         assert train.games.tolist() == corpus.select(split="train").tolist()
 
 
 def run(*arguments: str | int | Path) -> Any:
-    return CliRunner().invoke(cli.app, ["eval", "accuracy", *map(str, arguments)])
+    return run_cli("eval", "accuracy", *map(str, arguments))
 
 
 def test_the_command_measures_records(shard: Path, corpus: Corpus, checkpoints: Path) -> None:
@@ -339,11 +342,9 @@ def test_the_command_prints_plain_columns(corpus: Corpus, checkpoints: Path) -> 
 
 
 def test_averaging_over_permutations_changes_answers(corpus: Corpus, checkpoints: Path) -> None:
-    def measured(permutations: int) -> AccuracyReport:
-        settings = make_settings(
-            checkpoints=[checkpoints], models=["riichi"], split="all", averaging=permutations, heuristic=0
-        )
-        return evaluate([corpus.folder], settings, quiet=True)
+    def measured(permutations: Averaging) -> AccuracyReport:
+        plan = AccuracyPlan(models=(Slot.RIICHI,), split="all", permutations=permutations, heuristic=False)
+        return evaluate([corpus.folder], [checkpoints], plan, quiet=True)
 
     assert measured(1).models[0].scores != measured(6).models[0].scores
 
@@ -351,18 +352,22 @@ def test_averaging_over_permutations_changes_answers(corpus: Corpus, checkpoints
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--data", "missing"], cli.EXIT_USAGE, "`missing`: no such file or folder"),
-        (["--data", "{empty}"], cli.EXIT_FAILED, "no records in"),
-        (["--data", "{corpus}", "--checkpoints", "{empty}"], cli.EXIT_FAILED, "no discard.json"),
-        (["--data", "{corpus}", "--split", "tests"], cli.EXIT_USAGE, "split: 'tests' is not one of train"),
+        (["--data", "missing"], 2, "`missing`: no such file or folder"),
+        (["--data", "{empty}"], 1, "no records in"),
+        (["--data", "{corpus}", "--checkpoints", "{empty}"], 1, "no discard.json"),
+        (["--data", "{corpus}", "--split", "tests"], 2, 'Invalid value "tests" for --split'),
         (
             ["--data", "{corpus}", "--permutations", "2"],
-            cli.EXIT_USAGE,
-            "permutations: 2 is not one of 1, 6, 12",
+            2,
+            'Invalid value "2" for --permutations',
         ),
-        (["--data", "{corpus}", "--room", "x", "--model", "y"], cli.EXIT_USAGE, "room: 'x' is not one"),
-        (["--data", "{corpus}", "--player", "nobody of this name"], cli.EXIT_USAGE, "no game matches"),
-        (["--data", "{corpus}", "--data", "{empty}"], cli.EXIT_FAILED, "measured alone"),
+        (
+            ["--data", "{corpus}", "--room", "x", "--model", "y"],
+            2,
+            'Invalid value "x" for --room',
+        ),
+        (["--data", "{corpus}", "--player", "nobody of this name"], 2, "no game matches"),
+        (["--data", "{corpus}", "--data", "{empty}"], 1, "measured alone"),
     ],
 )
 def test_the_command_reports_bad_input(
@@ -381,14 +386,14 @@ def test_the_command_reports_bad_input(
 def test_a_file_without_a_record_is_named(checkpoints: Path, tmp_path: Path) -> None:
     (tmp_path / "a.xml").write_text("nothing")
     result = run("--data", tmp_path / "a.xml", "--checkpoints", checkpoints)
-    assert result.exit_code == cli.EXIT_FAILED
+    assert result.exit_code == 1
     assert "a.xml: no usable game: 1 unreadable" in result.stderr
 
 
 def test_chosen_seats_alone_are_asked(corpus: Corpus) -> None:
     slot = Slot.RIICHI
     with opened([corpus.folder]) as source:
-        players = players_of(source, "all", Selection(least_rank=17))
+        players = players_of(source, AccuracyPlan(split="all", least_rank=17))
     got = answers_of(corpus, players, slot, Model(network(slot, 0), features_of(slot)))
     assert len(got.place)
     assert got.rank.min() >= 17

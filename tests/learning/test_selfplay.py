@@ -11,11 +11,9 @@ from pathlib import Path
 import msgspec
 import pytest
 from structlog.testing import capture_logs
-from typer.testing import CliRunner
 
-from bot import cli
-from game.errors import ConfigError
-from game.table import Table
+from game.table.table import Table
+from kit.errors import ConfigError
 from learning.arena.plan import ArenaPlan
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus
@@ -27,6 +25,7 @@ from learning.selfplay import SelfPlay, SelfPlaySummary, players_of, run
 from learning.supervised.plan import make_plan
 from learning.supervised.run import train
 from replays.formats import read_game
+from tests.cli import run_cli
 from tests.learning.arena.made_up import HEURISTIC, RANDOM
 from tests.policies.models import save_models
 
@@ -159,17 +158,17 @@ def test_both_forms_become_the_same_corpus_which_is_verified_and_learned_from(tm
 @pytest.mark.usefixtures("here")
 def test_the_command_prints_a_summary(tmp_path: Path) -> None:
     command = ["selfplay", *FLAGS, "--games", "2", "--workers", "1", "--out", str(tmp_path)]
-    result = CliRunner().invoke(cli.app, [*command, "--json"])
+    result = run_cli(*command, "--json")
     assert result.exit_code == 0
     found = msgspec.json.decode(result.stdout, type=SelfPlaySummary)
     assert (found.games, found.played, found.plan.seed) == (2, 2, 5)
     assert found.records == str(tmp_path / RECORDS_FOLDER)
-    result = CliRunner().invoke(cli.app, command)
+    result = run_cli(*command)
     assert result.exit_code == 0
     assert f"2 tonpuu games, {found.rounds} rounds, seed 5: {found.records}" in result.stdout
     assert "average placement" in result.stdout
-    result = CliRunner().invoke(cli.app, [*command, "--players", "heuristic"])
-    assert (result.exit_code, "--players: 2 (random, heuristic)" in result.stderr) == (cli.EXIT_USAGE, True)
+    result = run_cli(*command, "--players", "heuristic")
+    assert (result.exit_code, "--players: 2 (random, heuristic)" in result.stderr) == (2, True)
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
-from game import files
+from kit import files
 from policies.checkpoint import Card, save, store
 from tests.policies.saved import small_card, weights
 

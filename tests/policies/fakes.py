@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from game.actions import Action
-from policies.slots import Question, Slot, Source
+from policies.flow.slots import Question, Slot, Source
 
 
 class Scripted:

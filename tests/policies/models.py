@@ -10,19 +10,19 @@ from torch import nn
 
 from policies.adaptation import AdaptationSettings
 from policies.checkpoint import Card, save
-from policies.compute import IN_PLAY, Compute
 from policies.features.table import HOSEI, LITE, LITE_CALL
-from policies.inference import Averaging, Model, NetworkPolicy
-from policies.networks import (
+from policies.flow.slots import Slot
+from policies.nets.compute import IN_PLAY, Compute
+from policies.nets.networks import (
     HOSEI_TOWERS,
     Network,
     TowerName,
     architecture_of,
     outputs_of,
 )
-from policies.slots import Slot
-from policies.towers.residual import YesNoHead
-from policies.towers.suits import SuitsYesNoHead
+from policies.nets.towers.residual import YesNoHead
+from policies.nets.towers.suits import SuitsYesNoHead
+from policies.play.inference import Averaging, Model, NetworkPolicy
 
 EAGER = AdaptationSettings(trials=0)
 """Follows what a few play-outs seem to say, untested, so that something is learned."""

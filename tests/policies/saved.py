@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import torch
 from msgspec.structs import replace
 from torch import Tensor
@@ -15,8 +16,8 @@ from policies.checkpoint import Card, Data, Model, Training, WeightsFile, save
 from policies.checkpoint.architectures import NETWORKS
 from policies.checkpoint.card import encode_card, sealed, tensors_file
 from policies.features.table import LITE, LITE_CALL, SETS
-from policies.hand_networks import DenoiserArchitecture
-from policies.networks import DISCARDS, HAND_SCORES, YES_NO, Architecture, SuitsArchitecture, suit_planes
+from policies.nets.conditioned import DenoiserArchitecture
+from policies.nets.networks import DISCARDS, HAND_SCORES, YES_NO, Architecture, SuitsArchitecture, suit_planes
 from policies.reward import FinishArchitecture
 
 
@@ -86,6 +87,16 @@ def forge_card(folder: Path, card: Card) -> Path:
     path = folder / f"{card.model}.json"
     path.write_bytes(encode_card(sealed(card, path)))
     return path
+
+
+def edit_card(path: Path, **changes: Any) -> None:
+    """Change fields of a card on disk, those of its parts one by one, and its hash."""
+    fields = json.loads(path.read_text())
+    for name, new in changes.items():
+        fields[name] = fields.get(name, {}) | new if isinstance(new, dict) and "type" not in new else new
+    del fields["card_sha256"]
+    fields["card_sha256"] = hashlib.sha256(msgspec.json.encode(fields)).hexdigest()
+    path.write_text(json.dumps(fields))
 
 
 def file_of(header: Any, data: bytes = b"") -> bytes:

@@ -9,26 +9,28 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from game.errors import ModelError
 from game.events import Discard
-from game.table import Table
+from game.table.table import Table
 from game.tiles import parse_hand
+from kit.errors import ModelError
 from policies.adaptation import AdaptationSettings, PolicyAdaptation
-from policies.candidates import chances_of
 from policies.checkpoint import load, network_of
 from policies.deals import Deals, RoundView, UniformDeals
-from policies.device import choose_compute
-from policies.flow import flow, run_flows
-from policies.included import SHIPPED
-from policies.inference import Model, NetworkPolicy, load_policy
-from policies.playouts import EndWorth, RewardWorth, points_worth
+from policies.flow.flow import flow, run_flows
+from policies.flow.slots import Slot
+from policies.nets.device import choose_compute
+from policies.play.included import SHIPPED
+from policies.play.inference import Model, NetworkPolicy, load_policy
+from policies.play.playouts import EndWorth, RewardWorth, points_worth
+from policies.play.sampling import chances_of
 from policies.reward import PredictorNetwork, round_starts
-from policies.slots import Slot
 from tests.policies.deals.positions import Position, self_play
 from tests.policies.fakes import Undecided
 from tests.policies.models import a_network
+from tests.scale import scaled
 from tests.scene import Scene
 
+DEALS = scaled(80, 200)
 FEATURES = dict.fromkeys((Slot.DISCARD, Slot.RIICHI), "lite-239/1")
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -89,12 +91,12 @@ def test_what_ends_well_becomes_likelier_within_the_divergence(
     }
     chances = [before]
     for number in range(2):
-        adapted.play(deals_for(position, 200, number))
+        adapted.play(deals_for(position, DEALS, number))
         adapted.learn()
         assert 0.0 < adapted.figures.divergence <= 1.4 * 0.3 * adapted.figures.signal**2
         chances.append(chance_of(adapted.policy(), position, kind))
     assert min(chances[1:]) > 1.2 * before
-    assert adapted.figures.playouts == 2 * 200 * settings.replays
+    assert adapted.figures.playouts == 2 * DEALS * settings.replays
     assert adapted.figures.worth > before / 2
     kept = policy.model(Slot.DISCARD).network.state_dict()
     assert all(torch.equal(tensor, weights[name]) for name, tensor in kept.items())
@@ -115,7 +117,7 @@ def test_what_was_learned_is_kept_only_if_it_gains_when_played(
 
     settings = AdaptationSettings(divergence=4.0)
     adapted = PolicyAdaptation(policy, worth, settings)
-    adapted.play(deals_for(position, 200))
+    adapted.play(deals_for(position, DEALS))
     adapted.learn(divergence=4.0)
     moved = chance_of(adapted.policy(), position, kind)
     assert moved > chance_of(policy, position, kind)
@@ -179,6 +181,7 @@ def test_the_same_seed_adapts_alike(policy: NetworkPolicy, position: Position) -
     assert all(torch.equal(tensor, found[1][name]) for name, tensor in found[0].items())
 
 
+@pytest.mark.slow
 def test_a_cheap_win_that_does_not_help_is_given_up_for_one_that_does() -> None:
     """The situation of the paper's figure 10: last round, fourth, 7,900 points behind.
 

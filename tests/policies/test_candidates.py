@@ -7,8 +7,8 @@ import pytest
 from game.actions import PASS, Action, ActionKind
 from game.observation import Observation
 from game.rules import legal_actions
-from policies.candidates import chances_of
-from policies.flow import flow, run_flows
+from policies.flow.flow import flow, run_flows
+from policies.play.sampling import chances_of
 from tests.policies.deals.positions import Position, self_play
 from tests.policies.fakes import Scripted, Undecided
 from tests.policies.models import a_policy
@@ -45,7 +45,7 @@ def test_the_likeliest_is_what_the_flow_does(positions: list[Observation]) -> No
 def test_a_declined_win_without_a_call_has_no_options(
     positions: list[Observation], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("policies.flow.should_win", lambda *_: False)
+    monkeypatch.setattr("policies.flow.flow.should_win", lambda *_: False)
     some = positions[0]
     observation = Observation(some.record, some.player, (Action(ActionKind.RON, 0), PASS), some.length)
     (running,) = run_flows([flow(observation)], Undecided().answer)

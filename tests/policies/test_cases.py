@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from game.actions import Action, ActionKind
-from policies.decision import decide
 from policies.heuristic.player import HeuristicPolicy
+from policies.play.decision import decide
 from tests.policies.cases import CASES, Case
 
 

@@ -1,21 +1,17 @@
 from __future__ import annotations
 
 import errno
-import hashlib
-import json
 import os
 import pickle
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 import torch
 from msgspec.structs import replace
 from torch import nn
-from torch.overrides import TorchFunctionMode
 
-from game.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch, CheckpointMissing
+from kit.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch, CheckpointMissing
 from policies.checkpoint import (
     HAND_MODELS,
     MODELS,
@@ -31,15 +27,15 @@ from policies.checkpoint import (
 from policies.checkpoint.architectures import NETWORKS, shapes_of
 from policies.checkpoint.files import reader_of
 from policies.features.table import LITE, LITE_CALL, SETS
-from policies.networks import (
+from policies.flow.slots import Slot
+from policies.nets.networks import (
     Architecture,
     Network,
     PooledArchitecture,
     SuitsArchitecture,
 )
-from policies.reward import INPUTS, ROUNDS, FinishArchitecture, RewardArchitecture, RewardNetwork
-from policies.slots import Slot
-from tests.policies.saved import forge, forge_card, saved, small_card, weights
+from policies.reward import FinishArchitecture, RewardArchitecture
+from tests.policies.saved import edit_card, forge, forge_card, saved, small_card, weights
 
 
 @pytest.mark.parametrize("model", (*MODELS, *HAND_MODELS))
@@ -113,25 +109,6 @@ def test_shapes_are_those_of_a_real_network() -> None:
         assert shapes_of(architecture) == {name: tuple(tensor.shape) for name, tensor in state.items()}
 
 
-class Heard(TorchFunctionMode):
-    """Records which of torch's functions are called."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: set[str] = set()
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.names.add(func.__name__)
-        return func(*args, **(kwargs or {}))
-
-
-def test_shapes_are_found_without_first_values() -> None:
-    with Heard() as heard:
-        shapes_of(small_card().architecture)
-    assert "empty" in heard.names
-    assert "normal_" not in heard.names
-
-
 def test_rebuilding_a_network_rolls_no_dice(tmp_path: Path) -> None:
     saved(tmp_path)
     torch.manual_seed(1)
@@ -151,16 +128,6 @@ def test_weights_of_other_types_and_layouts_are_stored_as_float32(tmp_path: Path
         at += tensor.numel()
     views["stem.weight"] = views["stem.weight"].transpose(0, 2).contiguous().transpose(0, 2)
     assert save(tmp_path, card, views).tensors == save(tmp_path, card, state).tensors
-
-
-def test_the_reward_predictor_answers_as_the_one_that_was_saved(tmp_path: Path) -> None:
-    card = replace(small_card("reward"), architecture=RewardArchitecture(hidden=3, dense=2))
-    network = RewardNetwork(card.architecture)
-    save(tmp_path, card, network.state_dict())
-    rounds = torch.rand(3, 4, 7, INPUTS[ROUNDS])
-    rebuilt = network_of(load(tmp_path, "reward"))
-    assert torch.equal(rebuilt(rounds), network.eval()(rounds))
-    assert describe(card).startswith("reward 3×2, 20,000 samples")
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
@@ -192,10 +159,6 @@ def test_models_share_a_folder_and_keep_their_files(tmp_path: Path) -> None:
         saved(tmp_path, "riichi", seed=1)
     assert models_in(tmp_path) == every
     assert all(load(tmp_path, model).card == cards[model] for model in every if model != "riichi")
-
-
-def test_there_is_nothing_in_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    assert models_in(tmp_path / "none") == ()
 
 
 def test_the_last_and_the_one_before_are_kept_and_no_more(tmp_path: Path) -> None:
@@ -266,12 +229,6 @@ def test_an_unloadable_checkpoint_is_not_saved(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_whole_numbers_may_stand_for_metrics(tmp_path: Path) -> None:
-    card = small_card(metrics={"accuracy": 1})
-    save(tmp_path, card, weights(card))
-    assert load(tmp_path, "discard").card.metrics == {"accuracy": 1.0}
-
-
 def test_a_card_in_other_words_is_the_same_card(tmp_path: Path) -> None:
     card = saved(tmp_path)
     path = tmp_path / "discard.json"
@@ -333,7 +290,6 @@ def _with(card: Card, **sizes: Any) -> Card:
 
 
 _DISCARD, _CHI, _REWARD = small_card("discard"), small_card("chi"), small_card("reward")
-_EARLIER = replace(_REWARD, architecture=RewardArchitecture())
 _POOLED = replace(_DISCARD, architecture=PooledArchitecture(SETS[LITE].planes, 34, 2, 1))
 _SUITS = replace(_DISCARD, architecture=SuitsArchitecture(SETS[LITE].planes, 34, 2, 1, (4,)))
 
@@ -344,30 +300,23 @@ _SUITS = replace(_DISCARD, architecture=SuitsArchitecture(SETS[LITE].planes, 34,
         (_with(_DISCARD, outputs=2), "architecture.outputs"),
         (_with(_CHI, outputs=34), "architecture.outputs"),
         (_with(_DISCARD, planes=SETS[LITE].planes + 1), "architecture.planes"),
-        (_with(_DISCARD, width=0), "architecture.width"),
         (_with(_DISCARD, depth=-1), "architecture.depth"),
         (_with(_DISCARD, width=10**12), "architecture.width"),
         (_with(_DISCARD, depth=10**12), "architecture.depth"),
         (replace(_DISCARD, features="lite-239/2"), "features"),
-        (replace(_DISCARD, features=""), "features"),
         (replace(_DISCARD, features="oracle/1"), "features"),
         (replace(_with(_DISCARD, planes=SETS[LITE_CALL].planes), features=LITE_CALL), "features"),
         (replace(_with(_CHI, planes=SETS[LITE].planes), features=LITE), "features"),
         (replace(_DISCARD, without=("Z9",)), "without"),
         (replace(_DISCARD, model="reward"), "architecture"),
-        (replace(_DISCARD, architecture=RewardArchitecture()), "architecture"),
         (replace(_DISCARD, architecture=FinishArchitecture()), "architecture"),
         (_with(_POOLED, depth=10**12), "architecture.depth"),
         (_with(_SUITS, width=10**12), "architecture.width"),
         (_with(_SUITS, outputs=2), "architecture.outputs"),
         (_with(_SUITS, by_suit=()), "architecture.by_suit"),
         (_with(_SUITS, squeeze=-1), "architecture.squeeze"),
-        (_with(_SUITS, squeeze=10**12), "architecture.squeeze"),
         (_with(_SUITS, by_suit=(4, 10**9)), "architecture.by_suit"),
-        (_with(_SUITS, by_suit=tuple(range(1000))), "architecture.by_suit"),
         (_with(_REWARD, hidden=10**9), "architecture.hidden"),
-        (_with(_REWARD, dense=10**9), "architecture.dense"),
-        (_with(_EARLIER, hidden=10**9), "architecture.hidden"),
     ],
 )
 def test_a_card_that_does_not_fit_is_refused_by_its_field(tmp_path: Path, card: Card, field: str) -> None:
@@ -391,27 +340,21 @@ def test_weights_of_another_tower_are_refused(tmp_path: Path, tower: str) -> Non
     )
 
 
-@pytest.mark.parametrize("tower", ["transformer", "suits-tie-break"])
-def test_a_tower_of_a_later_or_an_earlier_version_is_refused(tmp_path: Path, tower: str) -> None:
-    path = forge_card(tmp_path, _SUITS)
-    fields = json.loads(path.read_text())
-    fields["architecture"]["type"] = tower
-    del fields["card_sha256"]
-    fields["card_sha256"] = hashlib.sha256(msgspec.json.encode(fields)).hexdigest()
-    path.write_text(json.dumps(fields))
-    with pytest.raises(CheckpointMismatch, match=rf"architecture\.type: Invalid value '{tower}'"):
-        load(tmp_path, "discard")
-
-
-def test_sizes_that_build_nothing_are_refused(tmp_path: Path) -> None:
-    path = forge_card(tmp_path, _REWARD)
-    fields = json.loads(path.read_text())
-    fields["architecture"]["hidden"] = 0
-    del fields["card_sha256"]
-    fields["card_sha256"] = hashlib.sha256(msgspec.json.encode(fields)).hexdigest()
-    path.write_text(json.dumps(fields))
-    with pytest.raises(CheckpointMismatch, match=r"architecture: .*at least 1"):
-        load(tmp_path, "reward")
+@pytest.mark.parametrize(
+    ("card", "field", "value", "why"),
+    [
+        (_SUITS, "type", "transformer", r"\.type: Invalid value 'transformer'"),
+        (_SUITS, "type", "suits-tie-break", r"\.type: Invalid value 'suits-tie-break'"),
+        (_REWARD, "hidden", 0, ": .*at least 1"),
+    ],
+)
+def test_an_architecture_of_another_version_is_refused(
+    tmp_path: Path, card: Card, field: str, value: object, why: str
+) -> None:
+    forge_card(tmp_path, card)
+    edit_card(tmp_path / f"{card.model}.json", architecture={field: value})
+    with pytest.raises(CheckpointMismatch, match=f"architecture{why}"):
+        load(tmp_path, card.model)
 
 
 def test_a_checkpoint_under_the_name_of_another_model_is_refused(tmp_path: Path) -> None:

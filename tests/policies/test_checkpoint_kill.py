@@ -13,11 +13,12 @@ from typing import Final
 
 import pytest
 
-from game.files import LEFT_S
+from kit.files import LEFT_S
 from policies.checkpoint import load, save
 from tests.policies.checkpoint_saver import LAST_OF_THE_FIRST, numbered
+from tests.scale import scaled
 
-KILLS: Final = 12
+KILLS: Final = scaled(12, 40)
 STEPS: Final = 40
 """A save has more."""
 LONGEST_S: Final = 0.02
@@ -101,10 +102,9 @@ def test_killed_at_any_moment_the_old_or_the_new_one_is_there(saver: Saver) -> N
     assert within > KILLS // 4
 
 
-@pytest.mark.parametrize("stride", [5, pytest.param(1, marks=pytest.mark.slow)])
-def test_killed_before_each_step_of_a_save_the_old_or_the_new_one_is_there(saver: Saver, stride: int) -> None:
+def test_killed_before_each_step_of_a_save_the_old_or_the_new_one_is_there(saver: Saver) -> None:
     seen = set()
-    for step in count(1, stride):
+    for step in count(1, scaled(5, 1)):
         old = saver.last_whole
         saver.order(f"step {step}")
         how = saver.ends()

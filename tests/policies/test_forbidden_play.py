@@ -13,11 +13,12 @@ from game.forbidden import broken_rule
 from game.observation import Observation
 from game.rules import legal_actions
 from game.state import apply, new_round
-from policies.decision import decide
 from policies.features.encode import encode
 from policies.features.table import LITE, SUPHX
 from policies.heuristic.player import HeuristicPolicy
+from policies.play.decision import decide
 from tests.forbidden_play import US, LawlessRound, event_of
+from tests.scale import scaled
 
 ROUNDS = 60
 POLICY = HeuristicPolicy()
@@ -60,7 +61,7 @@ def test_we_choose_legally_whatever_the_others_do() -> None:
 def test_the_legal_actions_are_those_that_break_no_rule() -> None:
     """The legal actions and the named rules are two views of the same rules."""
     compared = 0
-    for seed in range(8):
+    for seed in range(scaled(8, 20)):
         rng = random.Random(seed)
 
         def anything(_: np.void, legal: list[Action], rng: random.Random = rng) -> Action:
@@ -82,7 +83,7 @@ def test_the_legal_actions_are_those_that_break_no_rule() -> None:
                 )
                 assert (broken_rule(record, event) == "") == is_offered, event
                 compared += 1
-    assert compared > 1000
+    assert compared > scaled(1_000, 3_000)
 
 
 _WITHOUT_EVENT = (ActionKind.TSUMO, ActionKind.RON, ActionKind.NINE_TERMINALS)

@@ -10,23 +10,21 @@ import torch
 from msgspec.structs import replace
 from torch import Tensor
 
-from game.errors import CheckpointCorrupt, CheckpointMismatch
+from kit.errors import CheckpointCorrupt, CheckpointMismatch
 from policies.checkpoint import Card, load, network_of, save
 from policies.checkpoint.architectures import shapes_of
 from policies.checkpoint.store import LARGEST_FILE, LARGEST_HOSEI_FILE
 from policies.checkpoint.tensors import largest_size
 from policies.features.table import HOSEI, LITE, SETS
-from policies.networks import (
+from policies.nets.networks import (
     Architecture,
     HoseiArchitecture,
     HoseiBaseArchitecture,
     Network,
     Outputs,
-    parameters_of,
 )
-from policies.towers.dropout import Dropout, reseed
-from policies.towers.hosei import Images
-from tests.policies.saved import forge_card, small_card, weights
+from policies.nets.towers.hosei import Dropout, Images, reseed
+from tests.policies.saved import forge_card, small_card
 
 PLANES = SETS[HOSEI].planes
 ORDERS = list(permutations(range(3)))
@@ -65,12 +63,6 @@ def test_exchanging_suits_exchanges_the_images_up_to_the_dense_layer(order: tupl
     before, after = images(x), images(exchanged(x, order))
     assert torch.allclose(before.suits[:, list(order)], after.suits, atol=1e-5)
     assert torch.allclose(before.honours, after.honours, atol=1e-5)
-
-
-def test_the_dense_layer_tells_suits_apart() -> None:
-    made, x = network(SMALL), planes(5)
-    moved = exchanged(made(x), (1, 0, 2))
-    assert not torch.allclose(moved, made(exchanged(x, (1, 0, 2))), atol=1e-2)
 
 
 def test_suits_exchanged_in_planes_and_dense_weights_exchange_nothing() -> None:
@@ -129,16 +121,13 @@ def card(architecture: Architecture, model: str = "discard", features: str = HOS
     [
         (card(replace(SMALL, outputs=4)), "architecture.outputs"),
         (card(replace(SMALL, outputs=2), "chi"), "architecture.outputs"),
-        (card(replace(SMALL, outputs=4), "pon"), "architecture.outputs"),
         (small_card("chi", architecture=Architecture(287, 4, 2, 1)), "architecture.outputs"),
         (card(replace(SMALL, planes=239), features=LITE), "features"),
         (card(Architecture(PLANES, 34, 8, 2)), "features"),
         (card(replace(SMALL, planes=219)), "architecture.planes"),
-        (card(replace(SMALL_BASE, planes=224)), "architecture.planes"),
         (card(replace(SMALL, width=10**9)), "architecture.width"),
         (card(replace(SMALL, depth=10**9)), "architecture.depth"),
         (card(replace(SMALL, depth=5)), "architecture"),
-        (card(replace(SMALL, width=4)), "architecture"),
         (card(replace(SMALL_BASE, depth=4)), "architecture"),
         (card(SMALL, "reward", ""), "architecture"),
     ],
@@ -177,9 +166,3 @@ def test_each_dropout_and_step_has_a_seed_of_its_own() -> None:
         reseed(made, 0, step)
         seeds |= {layer.seed for layer in made.modules() if isinstance(layer, Dropout)}
     assert len(seeds) == 2 * 6
-
-
-def test_weights_fit_a_card_however_small() -> None:
-    assert parameters_of(Network(SMALL_BASE)) == sum(
-        tensor.numel() for name, tensor in weights(card(SMALL_BASE)).items() if "running" not in name
-    )

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,10 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from game.errors import CheckpointError, CheckpointMismatch
 from game.events import Draw, StartGame, StartRound
 from game.ranking import HANCHAN_REWARDS
-from game.settlement import GameLength, placements
+from game.scoring.settlement import GameLength, placements
 from policies.checkpoint import Card, describe, load, network_of, save
 from policies.checkpoint.architectures import NETWORKS
 from policies.reward import (
@@ -134,13 +131,6 @@ def test_rounds_from_events_and_from_states_are_equal() -> None:
     assert round_starts([]).shape == (0,)
 
 
-def test_games_of_different_length_are_padded() -> None:
-    found = games()
-    assert found.counts.tolist() == [4, 2]
-    assert found.dealt.tolist() == [[True] * 4, [True, True, False, False]]
-    assert together([]).starts.shape == (0, 0)
-
-
 # --- answers ----------------------------------------------------------------------------------------------
 
 
@@ -209,14 +199,6 @@ def test_rewards_of_rounds_add_up_to_that_of_the_game(kind: str) -> None:
     assert found.sum(axis=1) == pytest.approx(final - expected[:, 0])
 
 
-def test_nothing_to_answer() -> None:
-    none = together([])
-    assert predict(network(), none).shape == (0, 0, 4)
-    assert round_rewards(network(), none, np.zeros((0, 4))).shape == (0, 0, 4)
-    unbegun = together([(starts([]), "hanchan"), (starts(SECOND), "tonpuu")])
-    assert not round_rewards(network(), unbegun, ENDS)[0].any()
-
-
 # --- architecture -----------------------------------------------------------------------------------------
 
 
@@ -259,44 +241,3 @@ def test_a_predictor_of_an_earlier_version_answers_as_it_did() -> None:
     found = predict(earlier, games())[0]
     assert found[0] == pytest.approx([-0.646, -1.359, 1.218, 0.788], abs=2e-3)
     assert found[3] == pytest.approx([-6.987, -0.435, 4.015, 3.407], abs=2e-3)
-
-
-@both_kinds
-@pytest.mark.parametrize(
-    ("field", "value", "named"),
-    [
-        ("encoding", "rounds-15/1", "architecture.encoding"),
-        ("type", "orders", "architecture.type"),
-        ("hidden", 5000, "architecture.hidden"),
-        ("rewards", [0.0, 0.0, 0.0, 0.0], "architecture"),
-    ],
-)
-def test_a_card_of_another_predictor_is_refused(
-    tmp_path: Path, kind: str, field: str, value: object, named: str
-) -> None:
-    model = network(kind)
-    save(tmp_path, Card(model="reward", architecture=model.architecture), model.state_dict())
-    change_card(tmp_path, field, value)
-    with pytest.raises(CheckpointMismatch, match=named):
-        load(tmp_path, "reward")
-
-
-@pytest.mark.parametrize(("kind", "other"), [("reward", "finish"), ("finish", "reward")])
-def test_weights_of_the_other_kind_are_refused(tmp_path: Path, kind: str, other: str) -> None:
-    save(tmp_path, Card(model="reward", architecture=network(kind).architecture), network(kind).state_dict())
-    change_card(tmp_path, "type", other)
-    with pytest.raises(CheckpointMismatch, match=r"architecture\.encoding"):
-        load(tmp_path, "reward")
-    change_card(tmp_path, "encoding", network(other).architecture.encoding)
-    with pytest.raises(CheckpointError, match="shape"):
-        load(tmp_path, "reward")
-
-
-def change_card(folder: Path, field: str, value: object) -> None:
-    """Replace a field of the architecture, and the card's hash."""
-    path = folder / "reward.json"
-    card = json.loads(path.read_text())
-    card["architecture"][field] = value
-    del card["card_sha256"]
-    digest = hashlib.sha256(msgspec.json.encode(card)).hexdigest()
-    path.write_text(json.dumps({**card, "card_sha256": digest}))

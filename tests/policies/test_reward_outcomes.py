@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from game.scoring import ron_points, tsumo_payments
-from game.settlement import GameLength, draw_deltas, game_over, placements
+from game.scoring.settlement import GameLength, draw_deltas, game_over, placements
+from game.scoring.value import ron_points, tsumo_payments
 from policies.reward import ROUND_START, together
-from policies.reward.outcomes import places_after, round_outcomes
+from policies.reward.encoding import places_after, round_outcomes
 
 Four = tuple[int, int, int, int]
 
@@ -57,30 +57,6 @@ def test_results_are_those_of_a_round(dealer: int) -> None:
         paid = {tuple(sorted(row)) for row in np.delete(rows, winner, axis=1).tolist()}
         assert tuple(sorted((-from_other, -from_other, -(from_other if is_dealer else from_dealer)))) in paid
         assert (-ron_points(2000, is_dealer), 0, 0) in paid
-
-
-def test_it_shows_what_it_takes_to_pass_in_the_last_round() -> None:
-    far, near = (outcomes(7, 0, 0, (40_000, 30_000, 20_000, other), "hanchan") for other in (10_000, 19_000))
-    assert far[3, 2] < near[3, 2]  # fourth becomes third more often from closer by
-    assert far[0, 0] > 0.7
-    assert far[:, :4].sum(axis=1) == pytest.approx(np.ones(4), abs=1e-5)
-    assert (
-        0.6 < far[:, 4:].sum(axis=1).mean() < 1.0
-    )  # the game goes on if the dealer, who is last, deals again
-
-
-def test_before_the_last_round_only_a_score_below_0_ends_the_game() -> None:
-    assert not outcomes(5, 0, 0, (25_000,) * 4, "hanchan")[:, 4:].any()
-    ending = outcomes(5, 0, 0, (48_000, 26_000, 25_000, 1_000), "hanchan")[:, 4:]
-    assert ending[3, :3].sum() == 0.0
-    assert 0.2 < ending[3, 3] < 0.8
-
-
-def test_agari_yame_depends_on_the_place_and_on_30_000() -> None:
-    first = outcomes(7, 0, 0, (21_000, 21_000, 21_000, 37_000), "hanchan")
-    last = outcomes(7, 0, 0, (31_000, 30_000, 29_000, 10_000), "hanchan")
-    assert first[3, 4:].sum() > 0.95  # all but expensive deal-ins
-    assert last[3, 4:].sum() < 0.8
 
 
 def test_rounds_past_the_end_are_zeros() -> None:

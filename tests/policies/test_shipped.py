@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from policies.checkpoint import MODELS, load, network_of
-from policies.included import INCLUDED, LARGE, PHOENIX, SHIPPED
-from policies.inference import load_policy
-from policies.known_hand import known_questions
-from policies.networks import Architecture
-from policies.slots import Slot
+from policies.flow.known_hand import known_questions
+from policies.flow.slots import Slot
+from policies.nets.networks import Architecture
+from policies.play.included import INCLUDED, LARGE, PHOENIX, SHIPPED
+from policies.play.inference import load_policy
 
 LARGEST_BYTES = 20 * 1024 * 1024
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from game.workers.pool import ONE_THREAD
+from kit.workers.pool import ONE_THREAD
 
 PROGRAM = """
 import os
@@ -19,12 +19,12 @@ import torch
 
 from game.events import StartRound
 from policies.checkpoint import load, network_of
-from policies.compute import Compute
-from policies.device import DeviceNetwork, use_one_thread
+from policies.nets.compute import Compute
+from policies.nets.device import DeviceNetwork, use_one_thread
 from policies.hands.direct import DirectModel
-from policies.included import SHIPPED
-from policies.inference import load_policy
-from policies.known_hand import known_questions
+from policies.play.included import SHIPPED
+from policies.play.inference import load_policy
+from policies.flow.known_hand import known_questions
 from policies.reward import predict, round_starts, together
 
 def threads():

@@ -7,9 +7,9 @@ import functools
 import msgspec
 
 from game.events import GameEvent, PlayerLeft, PlayerReturned, StartGame
-from game.table import Table, masked
-from policies.decision import decide
+from game.table.table import Table, masked
 from policies.heuristic.player import HeuristicPolicy
+from policies.play.decision import decide
 from replays.record import GameRecord
 
 GAME_ID = "2026010203gm-0001-0000-0123abcd"

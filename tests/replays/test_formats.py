@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from game.errors import ReplayError, ReplayFormatError, ReplayTooLarge
+from kit.errors import ReplayError, ReplayFormatError, ReplayTooLarge
 from replays import formats, mjlog
 from replays.formats import (
     FORMATS,
@@ -25,7 +25,6 @@ from replays.formats import (
     Format,
     compress,
     detect,
-    expand_gzip,
     format_of_name,
     parse,
     read_game,
@@ -34,6 +33,7 @@ from replays.formats import (
 from replays.record import GameRecord
 from tests.bot.captures import capture
 from tests.replays.games import DEAL, GAME_ID, OWARI, text_of, whole_game
+from tests.scale import scaled
 from tests.shared import shard_texts
 
 SMALL_MJLOG = text_of(
@@ -75,26 +75,13 @@ def test_the_text_itself_is_read_too(game: GameRecord) -> None:
     assert read_game("\ufeff \n" + write_game(game, "link") + "\n").names == game.names
 
 
-@pytest.mark.parametrize("shard", ["houou-00", "houou-02", "strongbot-00"])
-def test_real_games_go_round_through_mjai_to_the_same_text(shard: str) -> None:
-    for game_id, text in shard_texts(shard, 4):
-        record = mjlog.read_record(text, game_id)
-        again = read_game(write_game(record, "mjai"))
-        assert again == record
-        assert write_game(again, "mjlog") == write_game(record, "mjlog")
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("shard", ["houou-00", "houou-01", "houou-02", "other-00", "strongbot-00"])
-def test_a_thousand_real_games_go_round_through_mjai(shard: str) -> None:
-    count = 0
-    for game_id, text in shard_texts(shard, 200):
+def test_real_games_go_round_through_mjai_and_mjlog(shard: str) -> None:
+    for game_id, text in shard_texts(shard, scaled(2, 200)):
         record = mjlog.read_record(text, game_id)
         assert read_game(write_game(record, "mjai")) == record
         written = mjlog.write(record)
         assert mjlog.read_record(written, game_id) == msgspec.structs.replace(record, game_id=game_id)
-        count += 1
-    assert count == 200
 
 
 def test_a_record_without_an_end_is_no_mjlog() -> None:
@@ -173,7 +160,6 @@ BILLION_LAUGHS = (
         BILLION_LAUGHS,
         '<!DOCTYPE x SYSTEM "file:///etc/passwd"><mjloggm/>',
         SMALL_MJLOG.replace("<GO ", '<!ENTITY x "y"><GO '),
-        SMALL_MJLOG.replace("<GO ", "<!-- --><GO "),
         SMALL_MJLOG.replace("<GO ", "<![CDATA[x]]><GO "),
         SMALL_MJLOG.replace("<GO ", '<?include href="x"?><GO '),
     ],
@@ -277,18 +263,6 @@ def test_several_members_are_refused(tail: bytes) -> None:
         parse(compress(SMALL_MJLOG) + tail)
 
 
-def test_gzip_in_gzip_is_no_record() -> None:
-    with pytest.raises(ReplayFormatError):
-        parse(gzip.compress(compress(SMALL_MJLOG)))
-
-
-def test_a_custom_limit_is_exact_to_the_byte() -> None:
-    packed = gzip.compress(b"x" * 1000)
-    assert expand_gzip(packed, 1000) == b"x" * 1000
-    with pytest.raises(ReplayTooLarge):
-        expand_gzip(packed, 999)
-
-
 # --- files -------------------------------------------------------------------------------------------
 
 
@@ -337,31 +311,12 @@ def _seeds() -> list[str]:
     ]
 
 
-PIECES = (
-    '"',
-    "<",
-    ">",
-    "&",
-    "[",
-    "]",
-    "{",
-    "}",
-    ",",
-    "0",
-    "-1",
-    "136",
-    "1e999",
-    "\0",
-    "null",
-    "60",
-    "r60",
-    "/>",
-)
-
-
 @pytest.fixture(scope="module")
 def seeds() -> list[str]:
     return _seeds()
+
+
+PIECES = [*'"<>&[]{},0\0', "-1", "136", "1e999", "null", "60", "r60", "/>"]
 
 
 def _mutated(text: str, dice: random.Random) -> str:
@@ -392,16 +347,9 @@ def _is_read_or_refused(text: str) -> None:
     assert time.process_time() - begun < 5.0
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(seed=st.integers(0, 2**32), which=st.integers(0, 7))
-def test_mutated_texts_are_read_or_refused(seeds: list[str], seed: int, which: int) -> None:
-    _is_read_or_refused(_mutated(seeds[which], random.Random(seed)))
-
-
-@pytest.mark.slow
-def test_many_mutated_texts_are_read_or_refused(seeds: list[str]) -> None:
+def test_mutated_texts_are_read_or_refused(seeds: list[str]) -> None:
     dice = random.Random(20)
-    for _ in range(20_000):
+    for _ in range(scaled(80, 20_000)):
         _is_read_or_refused(_mutated(dice.choice(seeds), dice))
 
 

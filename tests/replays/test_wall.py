@@ -2,9 +2,9 @@ from itertools import islice
 
 import pytest
 
-from game.errors import ReplayFormatError
 from game.events import DoraRevealed, Draw, StartRound, Win
-from replays.mjlog import read_record
+from kit.errors import ReplayFormatError
+from replays.mjlog.reader import read_record
 from replays.wall import Wall, game_walls, round_wall, walls
 from tests.shared import shard_texts, shared
 

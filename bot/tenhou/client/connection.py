@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final, Protocol
 
 from bot.player.clock import Clock
-from game.errors import ConnectionLost
+from kit.errors import ConnectionLost
 
 TICK_S: Final = 1.0
 JUMP_S: Final = 10.0

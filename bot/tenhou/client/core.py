@@ -43,7 +43,10 @@ from bot.tenhou.session.events import (
     TableEvent,
 )
 from game.actions import Action, ActionKind
-from game.errors import (
+from game.events import Draw, EndRound
+from game.observation import Observation
+from game.state import clone
+from kit.errors import (
     ConnectionLost,
     LocalProtocolError,
     LoginRejected,
@@ -51,9 +54,6 @@ from game.errors import (
     SessionReplaced,
     StateMismatchError,
 )
-from game.events import Draw, EndRound
-from game.observation import Observation
-from game.state import clone
 
 __all__ = ["ClientSettings", "Direction", "Hooks", "TenhouClient"]
 

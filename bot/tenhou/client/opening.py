@@ -11,7 +11,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from bot.tenhou.gate import Gate, PlayTerms, Server
 from bot.tenhou.messages import MAX_FRAME_BYTES
-from game.errors import NothingListens
+from kit.errors import NothingListens
 
 ORIGIN: Final = "https://tenhou.net"
 USER_AGENT: Final = (

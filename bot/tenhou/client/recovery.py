@@ -11,7 +11,7 @@ from bot.player.clock import Clock
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.client.retry import Waits, explain, process_exception, wait_s
 from bot.tenhou.client.settings import ClientSettings
-from game.errors import (
+from kit.errors import (
     BotError,
     ConnectionLost,
     LoginRejected,

@@ -15,7 +15,7 @@ from websockets.exceptions import (
     WebSocketException,
 )
 
-from game.errors import (
+from kit.errors import (
     ConnectionLost,
     LoginRejected,
     NothingListens,

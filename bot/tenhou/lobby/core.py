@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from http import HTTPStatus
 from types import TracebackType
@@ -18,21 +18,95 @@ from typing import Any, Final, Self, TypeAlias
 
 import structlog
 from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 
 from bot.tenhou import messages as m
-from bot.tenhou.lobby.admission import refusal_of
+from bot.tenhou.gate import host_name, parse_url
 from bot.tenhou.lobby.connection import LobbyConnection
-from bot.tenhou.lobby.counts import lobby_counts
-from bot.tenhou.lobby.games import LobbyGames
+from bot.tenhou.lobby.games import LobbyGames, Timers
 from bot.tenhou.lobby.member import Member, Register
 from bot.tenhou.lobby.queue import WaitingQueue
 from bot.tenhou.lobby.settings import LobbySettings, check
-from bot.tenhou.lobby.timers import Timers
-from game.errors import LoginRejected, RemoteProtocolError
+from bot.tenhou.messages import LobbyCounts
+from kit.errors import LoginRejected, RemoteProtocolError
 from replays.record import JAPAN, GameRecord
+
+_ROOMS: Final = {0: 0, 128: 16, 32: 32, 160: 48}
+"""Index of a room's first game type in the comma list; four rule sets, then hanchan, then fast."""
+
+
+def place_of(game_type: int) -> int:
+    """Index of a four-player game type in the list.
+
+    >>> [place_of(number) for number in (1, 9, 65, 137, 225)]
+    [0, 4, 8, 20, 56]
+    """
+    room = _ROOMS[game_type & 160]
+    return room + 8 * bool(game_type & 64) + 4 * bool(game_type & 8) + (game_type >> 1 & 3)
+
+
+def lobby_counts(
+    connected: int, queued: Iterable[tuple[int, int]], playing: Iterable[tuple[int, int]]
+) -> LobbyCounts:
+    """The frame.
+
+    Args:
+        connected: number of open connections.
+        queued: game types, each with the number of clients waiting for it.
+        playing: game types, each with the number of clients playing it.
+    """
+    queued, playing = list(queued), list(playing)
+    waiting, seated = sum(n for _, n in queued), sum(n for _, n in playing)
+    return LobbyCounts(
+        connected=f"{connected},{connected - seated},{waiting},0",
+        queued=_listed(queued),
+        playing=_listed(playing),
+    )
+
+
+def _listed(counts: list[tuple[int, int]]) -> str:
+    totals: dict[int, int] = {}
+    for game_type, number in counts:
+        if game_type & 1:
+            totals[place_of(game_type)] = totals.get(place_of(game_type), 0) + number
+    return ",".join(str(totals.get(place, "")) for place in range(max(totals, default=-1) + 1))
+
+
+TENHOU_PAGE: Final = "https://tenhou.net"
+
+_SHOWN: Final = 100
+
+
+def refusal_of(headers: Headers, own_host: str = "") -> str | None:
+    """Why a handshake is refused, None if it is accepted.
+
+    A browser truthfully reports the origin of a page (``Origin``) and the name it requested (``Host``), so no
+    other page can start games here, nor can a page whose name was made to resolve to this machine.
+
+    Args:
+        headers: headers of its request.
+        own_host: another name of this machine under which clients may request the lobby, empty for none.
+    """
+    for origin in headers.get_all("Origin"):
+        scheme, _, page = origin.partition("://")
+        if origin != TENHOU_PAGE and not (scheme in ("http", "https") and _is_here(page)):
+            return f"pages of {origin[:_SHOWN]!r} may not play here (Origin)"
+    hosts = headers.get_all("Host")
+    if len(hosts) != 1 or not _is_here(hosts[0], own_host):
+        return f"connect to this lobby as 127.0.0.1 or localhost, not as {', '.join(hosts)[:_SHOWN]!r} (Host)"
+    return None
+
+
+def _is_here(text: str, own_host: str = "") -> bool:
+    """Whether ``host`` or ``host:port`` is this machine, or the configured ``own_host``."""
+    server = None if "/" in text else parse_url(f"ws://{text}")
+    if server is None:
+        return False
+    return server.is_here or bool(own_host and server.host == host_name(own_host))
+
 
 TOURNAMENT_UNKNOWN: Final = "1019"
 

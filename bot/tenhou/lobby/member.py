@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from bot.tenhou.messages import Login
 from bot.tenhou.names import is_guest_name
-from game.errors import LoginRejected
+from kit.errors import LoginRejected
 
 if TYPE_CHECKING:
     from bot.tenhou.lobby.connection import LobbyConnection

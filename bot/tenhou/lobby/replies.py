@@ -7,8 +7,8 @@ from typing import Final
 
 from bot.tenhou.messages import ClientMessage, DeclareRiichi, DiscardTile, Respond, ResponseType
 from game.actions import PASS, Action, ActionKind
-from game.errors import RemoteProtocolError
 from game.tiles import face_of
+from kit.errors import RemoteProtocolError
 
 _BY_KIND: Final = {
     ResponseType.DAIMINKAN: ActionKind.DAIMINKAN,

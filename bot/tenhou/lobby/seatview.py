@@ -53,10 +53,10 @@ from game.events import (
 )
 from game.layout import RIVER_CALLED, RIVER_RIICHI
 from game.melds import MeldKind, encode_meld
-from game.settlement import RIICHI_STICK, placements
+from game.scoring.settlement import RIICHI_STICK, placements
 from game.state import hand_tiles, melds_of, river_of
 from game.tiles import UNSEEN
-from replays.mjlog import meld_of, tenths_text
+from replays.mjlog.writer import meld_of, tenths_text
 
 T = TypeVar("T")
 

@@ -6,8 +6,8 @@ import ipaddress
 
 import msgspec
 
-from bot.tenhou.lobby.seat_clock import ClockSettings
-from game.errors import ConfigError
+from bot.tenhou.lobby.table_seat import ClockSettings
+from kit.errors import ConfigError
 
 
 class LobbySettings(msgspec.Struct, frozen=True):

@@ -19,7 +19,6 @@ import structlog
 
 from bot.tenhou.game_types import GameType
 from bot.tenhou.lobby.replies import action_of, default_action
-from bot.tenhou.lobby.seat_clock import ClockSettings, TimeLeft
 from bot.tenhou.lobby.seatview import (
     deal_for,
     frame_of,
@@ -29,7 +28,7 @@ from bot.tenhou.lobby.seatview import (
     snapshot_for,
     standing_of,
 )
-from bot.tenhou.lobby.table_seat import SeatInfo, TablePrompt, TableSeat
+from bot.tenhou.lobby.table_seat import ClockSettings, SeatInfo, TablePrompt, TableSeat, TimeLeft
 from bot.tenhou.messages import (
     AcceptMatch,
     ClientMessage,
@@ -43,7 +42,6 @@ from bot.tenhou.messages import (
     ServerMessage,
 )
 from game.actions import Action, ActionKind
-from game.errors import RemoteProtocolError
 from game.events import (
     Discard,
     DoraRevealed,
@@ -58,9 +56,10 @@ from game.events import (
     StartRound,
     Win,
 )
+from game.rules import twins_of_drawn
 from game.state import apply, clone, is_furiten, new_round
-from game.table import Table, masked
-from game.twins import twins_of_drawn
+from game.table.table import Table, masked
+from kit.errors import RemoteProtocolError
 from replays.record import GameRecord
 
 Phase: TypeAlias = Literal["seating", "playing", "popup", "over"]

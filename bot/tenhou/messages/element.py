@@ -13,8 +13,8 @@ import msgspec
 
 from bot.logs.redaction import redact
 from bot.tenhou.messages.server_messages import Pairs
-from game.errors import LocalProtocolError, RemoteProtocolError
-from replays.tenhou_attributes import Attributes
+from kit.errors import LocalProtocolError, RemoteProtocolError
+from replays.mjlog.attributes import Attributes
 
 MAX_FRAME_BYTES: Final = 256 * 1024
 MAX_ATTRIBUTES: Final = 64

@@ -1,6 +1,6 @@
 """Frames of a round to structs: the deal, draws, discards, melds, riichi, results and snapshots.
 
-What INIT, N, AGARI and RYUUKYOKU hold is read by `replays.tenhou_tags`, as for records. Here follows what is
+What INIT, N, AGARI and RYUUKYOKU hold is read by `replays.mjlog.tags`, as for records. Here follows what is
 demanded of frames alone: that hand, melds and indicators make sense together.
 """
 
@@ -14,7 +14,7 @@ from bot.tenhou.messages.element import Fields
 from game.events import Four
 from game.melds import decode_meld
 from game.tiles import TILES
-from replays import tenhou_tags as tags
+from replays.mjlog import tags
 
 RIICHI_MARK: Final = 255
 

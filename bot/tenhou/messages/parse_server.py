@@ -12,7 +12,7 @@ import msgspec
 from bot.tenhou.messages import server_messages as m
 from bot.tenhou.messages.element import Element, Fields, read_element
 from bot.tenhou.messages.parse_round import ROUND_PARSERS, TILE_PARSERS, seat_of
-from replays.tenhou_tags import read_changes
+from replays.mjlog.tags import read_changes
 
 _TILE_TAG: Final = re.compile(r"([DEFGdefgTUVW])([0-9]{0,3})")
 _LOG_ID: Final = re.compile(r"[0-9A-Za-z-]{0,64}")

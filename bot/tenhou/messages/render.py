@@ -12,10 +12,10 @@ from bot.tenhou.messages import client_messages as c
 from bot.tenhou.messages import server_messages as s
 from bot.tenhou.messages.element import write_json, write_xml
 from bot.tenhou.messages.parse_round import RIICHI_MARK
-from game.errors import LocalProtocolError
 from game.events import Four
-from replays.mjlog import rating_text
-from replays.tenhou_tags import DRAW_TYPES, HUNDRED
+from kit.errors import LocalProtocolError
+from replays.mjlog.tags import DRAW_TYPES, HUNDRED
+from replays.mjlog.writer import rating_text
 
 Attributes: TypeAlias = dict[str, str | int]
 Wire: TypeAlias = tuple[str, Attributes]

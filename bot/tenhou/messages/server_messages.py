@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from game.events import DrawReason, Four
-from replays import tenhou_tags
+from replays.mjlog import tags as tenhou_tags
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 Names: TypeAlias = tuple[str, str, str, str]

@@ -11,10 +11,10 @@ from bot.tenhou.messages import server_messages as m
 from bot.tenhou.session.resume import Candidate, candidates
 from bot.tenhou.session.translate import translate
 from game.actions import PASS, Action, ActionKind
-from game.errors import StateMismatchError
 from game.events import Discard, GameEvent, PlayerLeft, PlayerReturned, Riichi
 from game.layout import PHASE_CLAIM
 from game.state import apply, apply_all, clone, new_round
+from kit.errors import StateMismatchError
 
 
 class Comeback:

@@ -29,15 +29,15 @@ from bot.tenhou.session.events import (
     ServerText,
     SessionEvent,
     UnknownTag,
+    rejection,
 )
 from bot.tenhou.session.prompts import Prompt
-from bot.tenhou.session.rejections import rejection
 from bot.tenhou.session.seat import Seat
 from game.actions import Action
-from game.errors import LocalProtocolError, StateMismatchError
 from game.events import GameEvent
-from game.settlement import GameLength
+from game.scoring.settlement import GameLength
 from game.state import new_round
+from kit.errors import LocalProtocolError, StateMismatchError
 
 ALREADY_CONNECTED: Final = "1004"
 LOGIN_PAUSE_S: Final = 5.0

@@ -14,11 +14,11 @@ from bot.tenhou.session.events import Disagreement
 from bot.tenhou.session.game_log import GameLog
 from bot.tenhou.session.resume import Candidate
 from bot.tenhou.session.translate import translate
-from game.errors import StateMismatchError
 from game.events import DrawnRound, Four, GameEvent, StartRound, Win
 from game.layout import PHASE_CALLED
-from game.settlement import final_scores
+from game.scoring.settlement import final_scores
 from game.state import apply, clone, is_furiten, new_round
+from kit.errors import StateMismatchError
 
 
 class RoundSource(Enum):

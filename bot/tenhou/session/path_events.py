@@ -23,7 +23,7 @@ from game.events import (
 from game.melds import Meld, MeldKind
 from game.state import hand_tiles, melds_of
 from game.tiles import UNSEEN
-from replays.tenhou_tags import meld_event
+from replays.mjlog.tags import meld_event
 
 
 class Goal(msgspec.Struct, frozen=True):

@@ -11,12 +11,12 @@ import numpy as np
 from bot.tenhou.messages import client_messages as c
 from bot.tenhou.messages import server_messages as s
 from game.actions import PASS, RIICHI, Action, ActionKind
-from game.errors import StateMismatchError
 from game.events import Riichi
 from game.forbidden import why_not
 from game.rules import legal_actions
 from game.state import apply, clone, hand_tiles
 from game.tiles import face_of
+from kit.errors import StateMismatchError
 
 OFFERS: Final = {
     ActionKind.PON: s.OFFER_PON,

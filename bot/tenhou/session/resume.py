@@ -22,7 +22,6 @@ from bot.tenhou.messages import server_messages as m
 from bot.tenhou.session.path_events import Goal, PathEvents, SeenStart, pon_of
 from bot.tenhou.session.translate import by_player
 from bot.tenhou.session.turn_order import Begin, Path, TurnOrder
-from game.errors import StateMismatchError
 from game.events import (
     Ankan,
     Chi,
@@ -39,9 +38,10 @@ from game.events import (
 from game.forbidden import broken_rule
 from game.layout import RIVER_CALLED
 from game.melds import Meld, MeldKind, decode_meld
-from game.settlement import RIICHI_STICK
+from game.scoring.settlement import RIICHI_STICK
 from game.state import apply, apply_all, hand_tiles, melds_of, new_round
 from game.tiles import UNSEEN
+from kit.errors import StateMismatchError
 
 MAX_CANDIDATES: Final = 64
 MAX_PATHS: Final = 500

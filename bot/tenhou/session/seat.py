@@ -37,10 +37,10 @@ from bot.tenhou.session.seat_states import (
 )
 from bot.tenhou.session.translate import TABLE_MESSAGES, by_player, player_of_dealer, translate
 from bot.tenhou.session.turn import Turn
-from game.errors import LocalProtocolError, StateMismatchError
 from game.events import EndGame, EndRound, Riichi, StartGame, StartRound
-from game.settlement import GameLength, placements
+from game.scoring.settlement import GameLength, placements
 from game.state import apply, new_round
+from kit.errors import LocalProtocolError, StateMismatchError
 
 MOST_DISPUTES: Final = 3
 """Frames of one round that may contradict our record; after that the round is finished without a record."""

@@ -30,7 +30,7 @@ from typing import Final
 
 from bot.tenhou.messages import server_messages as m
 from bot.tenhou.session.translate import TABLE_MESSAGES
-from game.errors import StateMismatchError
+from kit.errors import StateMismatchError
 
 
 class SeatState(Enum):

@@ -9,10 +9,10 @@ import numpy as np
 
 from bot.tenhou.messages import server_messages as m
 from bot.tenhou.session.translate import TABLE_MESSAGES, translate
-from game.errors import StateMismatchError
 from game.events import EndGame, EndRound, Four, GameEvent, StartGame, Win
-from game.settlement import final_scores
+from game.scoring.settlement import final_scores
 from game.state import apply, new_round
+from kit.errors import StateMismatchError
 
 
 class SpectatedGame:

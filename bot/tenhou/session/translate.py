@@ -12,7 +12,6 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from bot.tenhou.messages import server_messages as m
-from game.errors import StateMismatchError
 from game.events import (
     Discard,
     DoraRevealed,
@@ -28,9 +27,10 @@ from game.events import (
     Win,
 )
 from game.melds import decode_meld
-from game.settlement import RIICHI_STICK
+from game.scoring.settlement import RIICHI_STICK
 from game.tiles import UNSEEN
-from replays.tenhou_tags import meld_event
+from kit.errors import StateMismatchError
+from replays.mjlog.tags import meld_event
 
 T = TypeVar("T")
 

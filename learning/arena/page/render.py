@@ -8,7 +8,7 @@ from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from game.files import replace_file
+from kit.files import replace_file
 from learning.arena.page import plots
 from learning.arena.report import ArenaReport, headline
 from learning.matches.figures import table_of

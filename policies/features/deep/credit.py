@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.fast_scoring import pattern_points, seven_pairs_points, thirteen_orphans_points
-from game.hand_parts import F_ADDED, F_FLAGS, F_MELDS, ways_to_complete
-from game.jit import kernel
-from game.set_patterns import DORA, SUIT_KINDS, WAIT
+from game.scoring.fast import pattern_points, seven_pairs_points, thirteen_orphans_points
+from game.scoring.hand_parts import F_ADDED, F_FLAGS, F_MELDS, ways_to_complete
+from game.scoring.set_patterns import DORA, SUIT_KINDS, WAIT
 from game.shanten import waits
+from kit.jit import kernel
 from policies.features.deep.memory import I_PAIR, I_PATTERN, KINDS, MOST_MISSING, MULTISETS
 
 THRESHOLDS: Final = (1000, 2000, 3000, 4000, 5000, 6000, 8000, 10000, 12000, 16000, 24000, 32000)

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.dora import dora_of, is_red
-from game.hand_parts import F_ADDED, FRAME, add_meld, set_frame
-from game.jit import kernel
 from game.layout import AT_HAND
-from game.set_patterns import DORA, SUIT_KINDS, SUIT_PATTERNS
+from game.scoring.dora import dora_of, is_red
+from game.scoring.hand_parts import F_ADDED, FRAME, add_meld, set_frame
+from game.scoring.set_patterns import DORA, SUIT_KINDS, SUIT_PATTERNS
+from kit.jit import kernel
 from policies.features.sight import draws_left
 
 KINDS: Final = 34

@@ -38,11 +38,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from game.hand_parts import F_MELDS
-from game.jit import kernel
 from game.layout import ROUND_STATE
-from game.set_patterns import SUIT_KINDS
+from game.scoring.hand_parts import F_MELDS
+from game.scoring.set_patterns import SUIT_KINDS
 from game.shanten import shanten
+from kit.jit import kernel
 from policies.features.deep.credit import THRESHOLDS, number_kinds
 from policies.features.deep.memory import KINDS, LEVELS, MEMORY, MOST_MISSING, lay_out
 from policies.features.deep.suits import limit_missing, list_suit

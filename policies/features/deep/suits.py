@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from game.hand_parts import F_MELDS, describe, is_nine_gates, ways_to_complete
-from game.jit import kernel
-from game.set_patterns import (
+from game.scoring.hand_parts import F_MELDS, describe, is_nine_gates, ways_to_complete
+from game.scoring.set_patterns import (
     DORA,
     HONOUR_KINDS,
     NIBBLES,
@@ -20,6 +19,7 @@ from game.set_patterns import (
     pattern_sets,
 )
 from game.shanten import missing_by_suit
+from kit.jit import kernel
 from policies.features.deep.memory import (
     BUCKETS,
     I_ADDED,

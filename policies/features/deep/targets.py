@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from game.fast_scoring import pair_flags
-from game.hand_parts import F_MELDS, bit_count
-from game.jit import kernel
-from game.set_patterns import DORA, HAS_OUTER
+from game.scoring.fast import pair_flags
+from game.scoring.hand_parts import F_MELDS, bit_count
+from game.scoring.set_patterns import DORA, HAS_OUTER
 from game.shanten import shanten_seven_pairs, shanten_thirteen_orphans
+from kit.jit import kernel
 from policies.features.deep.credit import (
     SETS_AND_PAIR,
     SEVEN_PAIRS,

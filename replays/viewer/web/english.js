@@ -266,6 +266,7 @@ export const english = {
   caveats: {
     cut: () => "The record stops before the end of the game.",
     part: (/** @type {any} */ p) => `The record begins with ${english.round(p.round_index ?? 0, p.honba ?? 0)}, not at the start of the game.`,
+    values: () => "Some wins were paid by other rules than Tenhou's, such as kiriage mangan or double yakuman; the review uses Tenhou's rules.",
     rules_unsaid: () => "The record does not state its rules; the review uses Tenhou's standard rules.",
     lobby: (/** @type {any} */ p) => `Played in ${p.lobby ? `the private lobby ${p.lobby}` : "a private lobby"}, whose rules may differ; the review uses Tenhou's standard rules.`,
     start_scores: (/** @type {any} */ p) => `The game began with ${p.scores.join(", ")} points; apart from that it is reviewed like any other.`,
@@ -287,6 +288,7 @@ export const english = {
       triple_ron: "Triple ron",
       four_kans: "Four kans",
       nagashi_mangan: "Nagashi mangan",
+      unknown: "Draw, for a reason the record does not state",
     },
     tenpai: "tenpai",
     noten: "noten",
@@ -294,6 +296,7 @@ export const english = {
     value: (/** @type {number} */ han, /** @type {number} */ fu) => `${han} han ${fu} fu`,
     han: (/** @type {number} */ han) => `${han} han`,
     yakuman: "yakuman",
+    sources: { computed: "Computed: the record states only the payments", unknown: "The record does not state the value" },
     scores: "Scores after the round",
   },
 

@@ -255,6 +255,7 @@ export const japanese = {
   caveats: {
     cut: () => "牌譜は対局の途中で終わっています。",
     part: (p) => `牌譜は${japanese.round(p.round_index ?? 0, p.honba ?? 0)}から始まっています。`,
+    values: () => "天鳳と異なる点数計算（切り上げ満貫、ダブル役満など）の和了があります。検討は天鳳のルールによります。",
     rules_unsaid: () => "牌譜にルールの記載がないため、天鳳の標準ルールとして検討しています。",
     lobby: (p) => `個室${p.lobby ? `（L${p.lobby}）` : ""}の対局です。ルールが異なる可能性がありますが、天鳳の標準ルールとして検討しています。`,
     start_scores: (p) => `配給原点は${p.scores.join("、")}点です。以降は通常の対局として検討しています。`,
@@ -276,6 +277,7 @@ export const japanese = {
       triple_ron: "三家和",
       four_kans: "四槓散了",
       nagashi_mangan: "流し満貫",
+      unknown: "流局（理由の記載なし）",
     },
     tenpai: "聴牌",
     noten: "ノーテン",
@@ -283,6 +285,7 @@ export const japanese = {
     value: (han, fu) => `${han}翻${fu}符`,
     han: (han) => `${han}翻`,
     yakuman: "役満",
+    sources: { computed: "点数は計算による（記録に記載なし）", unknown: "記録に点数の内訳なし" },
     scores: "局後の持ち点",
   },
 

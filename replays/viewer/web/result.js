@@ -68,15 +68,17 @@ function indicators(table, win) {
 /** @param {import("./review.js").Winner} win @param {import("./table.js").Won} won */
 function value(win, won) {
   const { result: text } = words();
-  const limit = text.limits[win.limit];
+  const limit = text.limits[win.limit ?? 0];
   const yaku = win.yaku.map((one) =>
     make("li", {}, make("span", {}, yakuName(one)), make("span", {}, one.han ? text.han(one.han) : text.yakuman)),
   );
   const extras = [won.honba ? words().honba(won.honba) : "", won.sticks ? words().sticks(won.sticks) : ""].filter(Boolean);
-  const han = win.han ? text.value(win.han, win.fu) : "";
+  const han = win.han && win.fu !== null ? text.value(win.han, win.fu) : "";
+  const source = win.value === "computed" || win.value === "unknown" ? text.sources[win.value] : "";
   return make(
     "div", { class: "result-value" }, make("ul", { class: "result-yaku" }, ...yaku),
-    make("p", { class: "result-points" }, make("span", {}, [limit, win.limit >= 5 ? "" : han].filter(Boolean).join(" · ")), make("strong", {}, words().points(number(win.points)))),
+    make("p", { class: "result-points" }, make("span", {}, [limit, (win.limit ?? 0) >= 5 ? "" : han].filter(Boolean).join(" · ")), make("strong", {}, words().points(number(win.points)))),
+    source ? make("p", { class: "result-extras" }, source) : null,
     extras.length ? make("p", { class: "result-extras" }, `+ ${extras.join(words().comma)}`) : null,
   );
 }

@@ -27,8 +27,9 @@
  *   live?: Live | null, candidates?: Candidates[]}} Decision
  * @typedef {{model: "diffusion" | "autoregressive", hands: {tiles: string, shanten: number}[][]}} Candidates
  * @typedef {{id: number, name: string, han: number}} Yaku
- * @typedef {{player: number, from_player: number, tile: string, hand: string[], han: number, fu: number,
- *   limit: number, points: number, yaku: Yaku[]}} Winner
+ * @typedef {{player: number, from_player: number, tile: string, hand: string[], han: number | null,
+ *   fu: number | null, limit: number | null, points: number, yaku: Yaku[],
+ *   value?: "stated" | "computed" | "unknown"}} Winner
  * @typedef {{kind: string, wins: Winner[], reason: string | null, tenpai: boolean[] | null,
  *   hands?: (string[] | null)[] | null, deltas: number[], scores: number[]}} Result
  * @typedef {{reward: number[] | null, placement: number[] | null}} Expected

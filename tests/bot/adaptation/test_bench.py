@@ -8,8 +8,8 @@ import pytest
 
 from bot.adaptation.bench import bench_adaptation
 from bot.adaptation.messages import WorkerSetup
-from game.errors import ModelError
-from policies.thinking import ThinkingSettings
+from kit.errors import ModelError
+from policies.adaptation.thinking import ThinkingSettings
 from tests.bot.adaptation.hurried import hurried
 from tests.policies.models import EAGER, save_models
 

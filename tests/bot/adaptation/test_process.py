@@ -16,11 +16,11 @@ from bot.adaptation.thoughts import Thoughts
 from bot.player.clock import MonotonicClock
 from bot.player.decision_maker import SeatPrompt
 from game.state import clone
-from game.table import Table
-from game.workers import child
-from policies.decision import Decision, decide
-from policies.inference import NetworkPolicy, load_policy
-from policies.thinking import ThinkingSettings
+from game.table.table import Table
+from kit.workers import child
+from policies.adaptation.thinking import ThinkingSettings
+from policies.play.decision import Decision, decide
+from policies.play.inference import NetworkPolicy, load_policy
 from tests.bot.adaptation.hurried import hurried
 from tests.bot.fake_clock import until
 from tests.policies.models import EAGER, save_models

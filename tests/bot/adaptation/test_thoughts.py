@@ -29,13 +29,12 @@ from bot.player.pace import Pace
 from game.actions import Action, ActionKind
 from game.observation import Observation
 from game.state import clone
-from game.workers.child import ChildReady
+from kit.workers.child import ChildReady
 from policies.adaptation import AdaptationProgress
-from policies.decision import decide
-from policies.improvement import Improvement, Option, OptionValue
-from policies.inference import NetworkPolicy
-from policies.slots import Slot
-from policies.thinking import ThinkingSettings
+from policies.adaptation.thinking import ThinkingSettings
+from policies.flow.slots import Slot
+from policies.play.decision import Improvement, Option, OptionValue, decide
+from policies.play.inference import NetworkPolicy
 from replays.standing import AdaptationStanding
 from tests.bot.bench import Bench, claim_scene
 from tests.bot.fake_clock import FakeClock, settle, until

@@ -20,14 +20,14 @@ from bot.adaptation.messages import (
     WorkerSetup,
 )
 from bot.adaptation.worker import _Thinking
-from game.errors import ModelError
 from game.observation import Observation
 from game.state import clone
-from game.table import Table
-from game.workers import child
-from game.workers.child import ChildBusy, Line
-from policies.compute import Compute
-from policies.thinking import Thinker, ThinkingSettings, load_thinker
+from game.table.table import Table
+from kit.errors import ModelError
+from kit.workers import child
+from kit.workers.child import ChildBusy, Line
+from policies.adaptation.thinking import Thinker, ThinkingSettings, load_thinker
+from policies.nets.compute import Compute
 from tests.policies.models import EAGER, save_models
 
 PLAYOUTS = 16

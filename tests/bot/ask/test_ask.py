@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
-from typer.testing import CliRunner
 
-from bot import cli
+from tests.cli import Result, run_cli
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
 
-def run(*args: str) -> tuple[int, str, str]:
-    result = CliRunner().invoke(cli.app, ["ask", *args, "--policy", "heuristic"])
-    return result.exit_code, result.stdout, result.stderr
+def run(*args: str) -> Result:
+    return run_cli("ask", *args, "--policy", "heuristic")
 
 
 def test_a_hand_is_answered_with_its_options() -> None:

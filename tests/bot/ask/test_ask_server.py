@@ -15,12 +15,12 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from bot.ask import page as page_module
-from bot.ask.app import LARGEST, MODULES
+from bot.ask.page import LARGEST, MODULES
 from bot.config.settings import AskPage
 from bot.dashboard.connections import Limits
 from bot.dashboard.serving import PagePort
 from game.position import WrittenPosition
-from policies.compute import IN_PLAY
+from policies.nets.compute import IN_PLAY
 from tests.bot.ask.scenes import HAND, PATIENCE_S, served_page
 
 TOKEN = "0123456789abcdefTOKEN"

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from bot.config.settings import Config, load_config, login_name
-from game.errors import ConfigError
+from kit.errors import ConfigError
 
 MANUAL = Path(__file__).parents[3] / "config.yaml"
 LOGIN = "ID0A1B2C3D-Marker01"

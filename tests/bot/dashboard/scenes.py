@@ -23,7 +23,7 @@ from bot.dashboard.server import DashboardServer as Server
 from bot.play.run import PlayRun
 from bot.player.clock import MonotonicClock
 from policies.heuristic.player import HeuristicPolicy
-from replays.index import games
+from replays.store.index import games
 
 ABOUT = About(program="suzaku 0.0", policy="heuristic", budget_ms=3000, wanted=1)
 TOKEN = "0123456789abcdefTOKEN"

@@ -8,7 +8,7 @@ from bot.config.settings import Dashboard as Section
 from bot.dashboard.access import Access, is_loopback
 from bot.dashboard.feed import Feed
 from bot.dashboard.server import open_dashboard
-from game.errors import ConfigError
+from kit.errors import ConfigError
 from tests.bot.dashboard.scenes import ABOUT, TOKEN, Watcher, ask, library, server
 
 

@@ -125,12 +125,7 @@ def test_a_game_is_followed_to_its_end_by_two(open_live: Any, tmp_path: Path) ->
         assert page.tab.locator(".result").count() == 1
         page.tab.click("[data-tab=session]")
         assert page.tab.text_content("[data-figure=played]") == "1"
-        shares = page.tab.locator(".ladder [data-share]").evaluate_all(
-            "all => all.map((one) => +one.dataset.share)"
-        )
-        assert shares == seen["session"]["ladder"]["shares"]
-        dan = float(page.tab.text_content("[data-figure=dan]"))
-        assert dan == pytest.approx(seen["session"]["ladder"]["dan"], abs=0.051)
+        assert page.tab.locator(".ladder [data-share]").count() == 0  # one game tells nothing of a rank
         assert page.tab.text_content("[data-figure=count]") == str(seen["session"]["decisions"]["count"])
         assert page.tab.locator("#pane-session tbody tr").count() == 1
         page.check()

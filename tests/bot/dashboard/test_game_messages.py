@@ -13,14 +13,14 @@ from bot.config.settings import GUEST
 from bot.dashboard.feed import Began, DecisionSent, Feed, Happened, Item, Lost, Restated
 from bot.dashboard.past import games_shown, gathered, replay_of
 from bot.dashboard.pump import Pump
-from bot.dashboard.session import ladder
+from bot.dashboard.session import LADDER_GAMES, ladder
 from bot.dashboard.show import Show
 from bot.logs.redaction import REDACTOR
-from game.errors import ReplayError
 from game.events import EndGame, StartRound, Win
-from policies.decision import Decision
-from replays.library import DECISIONS_SUFFIX, RECORD_SUFFIX
-from replays.mjai import render
+from kit.errors import ReplayError
+from policies.play.decision import Decision
+from replays.mjai.lines import render
+from replays.store.library import DECISIONS_SUFFIX, RECORD_SUFFIX
 from tests.bot.dashboard.scenes import ABOUT, decided, library, played, put
 
 
@@ -183,7 +183,8 @@ def test_the_session_counts_places_and_latencies() -> None:
     )
     assert facts["decisions"]["p50_ms"] <= facts["decisions"]["p99_ms"]
     assert facts["stable_rank"] == (-2.0 if place == 4 else None)
-    assert facts["ladder"] == ladder(tuple(facts["places"]), "tonpuu")
+    assert facts["ladder"] is None
+    assert ladder((LADDER_GAMES, 0, 0, 0), "tonpuu") is not None
     assert facts["rank"] is None  # no player has one in the built-in lobby
     ranked = msgspec.structs.replace(
         begun(),
@@ -276,7 +277,7 @@ def test_decisions_that_cannot_be_read_hide_no_game(
 ) -> None:
     name, decisions = _copied(tmp_path)
     if damage == "endless":
-        monkeypatch.setattr("replays.library.MAX_DECISIONS", 1000)
+        monkeypatch.setattr("replays.store.library.MAX_DECISIONS", 1000)
     elif damage == "binary":
         decisions.write_bytes(bytes(range(256)) * 100)
     else:

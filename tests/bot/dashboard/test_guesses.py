@@ -17,7 +17,7 @@ from bot.dashboard.past import gathered
 from bot.dashboard.pump import Pump
 from bot.dashboard.server import DashboardServer
 from bot.dashboard.show import Show
-from game import processes
+from kit import processes
 from replays.review.schema import CandidateHand, CandidateHands
 from tests.bot.dashboard.scenes import ABOUT, PATIENCE_S, Watcher, played, put
 from tests.fatal import Fatal

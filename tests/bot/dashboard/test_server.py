@@ -12,7 +12,7 @@ from bot.dashboard.connections import Limits
 from bot.dashboard.feed import Feed
 from bot.dashboard.pump import Pump
 from bot.dashboard.show import MAX_BATCH, BrowserPosition, Show
-from game.errors import ConfigError
+from kit.errors import ConfigError
 from tests.bot.dashboard.scenes import Watcher, ask, decided, is_over, library, played, put, server, threads
 
 

@@ -24,12 +24,12 @@ from bot.dashboard.feed import Adapting, Feed
 from bot.play.run import PlayRun
 from bot.player.clock import MonotonicClock
 from game.actions import Action, ActionKind
-from game.workers.child import Line
+from kit.workers.child import Line
 from policies.adaptation import AdaptationProgress
-from policies.improvement import Improvement, OptionValue
-from policies.inference import load_policy
-from policies.slots import Slot
-from policies.thinking import ThinkingSettings
+from policies.adaptation.thinking import ThinkingSettings
+from policies.flow.slots import Slot
+from policies.play.decision import Improvement, OptionValue
+from policies.play.inference import load_policy
 from replays.standing import AdaptationStanding
 from tests.bot.dashboard.scenes import config_of
 from tests.policies.models import save_models

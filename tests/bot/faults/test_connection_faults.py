@@ -9,7 +9,7 @@ import pytest
 
 from bot.player.seat_player import PlayerSettings
 from bot.tenhou.client.retry import AT_LOGIN, ID_BUSY, IN_GAME
-from game.errors import ConnectionLost, LoginRejected, SessionReplaced
+from kit.errors import ConnectionLost, LoginRejected, SessionReplaced
 from tests.bot.bench import Stub
 from tests.bot.client_bench import ClientBench
 from tests.bot.fake_clock import until

@@ -10,14 +10,13 @@ from typing import Any, ClassVar
 import pytest
 import torch
 from click.testing import Result
-from typer.testing import CliRunner
 
-from bot import cli
-from policies.compute import Compute, Precision
-from policies.fused import FusedNetwork
-from policies.networks import Network
+from policies.nets.compute import Compute, Precision
+from policies.nets.fused import FusedNetwork
+from policies.nets.networks import Network
 from policies.reward import FinishNetwork
 from replays.formats import write_game
+from tests.cli import run_cli
 from tests.policies.models import save_models
 from tests.replays.games import whole_game
 
@@ -51,8 +50,8 @@ def gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUZAKU_DECISION__CHECKPOINTS", str(save_models(tmp_path / "models")))
     monkeypatch.setenv("SUZAKU_DECISION__PERMUTATIONS", "1")
     monkeypatch.setattr("torch.cuda.is_available", lambda: True)
-    monkeypatch.setattr("policies.inference.DeviceNetwork", MadeUpGpu)
-    monkeypatch.setattr("policies.inference.fused", MadeUpGpu)
+    monkeypatch.setattr("policies.play.inference.DeviceNetwork", MadeUpGpu)
+    monkeypatch.setattr("policies.play.inference.fused", MadeUpGpu)
     monkeypatch.setattr(MadeUpGpu, "answers", 0)
     monkeypatch.setattr(MadeUpGpu, "fault", staticmethod(lambda _: None), raising=False)
 
@@ -61,7 +60,7 @@ def play(monkeypatch: pytest.MonkeyPatch, fault: Callable[[str], None]) -> tuple
     """A game on the GPU, and the names of what was logged."""
     monkeypatch.setattr(MadeUpGpu, "fault", staticmethod(fault))
     args = ["play", "--device", "cuda", "--type", "tonpuu", "--seed", "7", "--log-format", "json", "--json"]
-    result = CliRunner().invoke(cli.app, args)
+    result = run_cli(*args)
     lines = [json.loads(line) for line in result.stderr.splitlines() if line.startswith("{")]
     return result, [line["event"] for line in lines]
 
@@ -116,7 +115,7 @@ def test_a_gpu_that_is_not_there_is_refused_before_anything_connects(
     command: str, gpu: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    result = CliRunner().invoke(cli.app, [command, "--device", "cuda"])
+    result = run_cli(command, "--device", "cuda")
     assert (result.exit_code, result.stdout) == (2, "")
     told = "decision.device: torch finds no GPU it can use; use `--device auto`, or `decision.device: auto`"
     assert result.stderr.splitlines()[-1] == f"suzaku: {told}"
@@ -130,7 +129,7 @@ def test_auto_takes_the_gpu_if_there_is_one(
     seen: set[str] = set()
     monkeypatch.setattr(MadeUpGpu, "fault", staticmethod(seen.add))
     monkeypatch.setattr(MadeUpGpu, "answers", HEALTHY)
-    result = CliRunner().invoke(cli.app, ["check", "--device", "auto"])
+    result = run_cli("check", "--device", "auto")
     assert result.exit_code == 0
     assert "on auto: one decision" in result.stdout
     assert seen == {device}
@@ -142,7 +141,7 @@ def test_fault_13_a_review_goes_on_when_the_gpu_is_lost(
     record = tmp_path / "game.xml"
     record.write_text(write_game(whole_game(), "mjlog"))
     args = ["review", str(record), "--seat", "0", "--policy", str(tmp_path / "models"), "--json"]
-    alone = CliRunner().invoke(cli.app, args)
+    alone = run_cli(*args)
     assert alone.exit_code == 0
 
     def lost(device: str) -> None:
@@ -164,7 +163,7 @@ def test_fault_13_a_review_goes_on_when_the_gpu_is_lost(
     monkeypatch.setattr(torch.Tensor, "to", to)
     monkeypatch.setattr(torch.nn.Module, "to", lambda module, *_, **__: module)
     monkeypatch.setattr(FinishNetwork, "forward", once_lost)
-    found = CliRunner().invoke(cli.app, [*args, "--device", "cuda"])
+    found = run_cli(*args, "--device", "cuda")
     assert found.exit_code == 0
     assert found.stderr.count("decision.moved_to_cpu") == 1
     assert found.stderr.count("reward.moved_to_cpu") == 1

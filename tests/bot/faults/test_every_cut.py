@@ -12,8 +12,9 @@ import pytest
 
 from tests.bot.relay import CUT, HALF_CUT, Side, cut_after
 from tests.bot.whole_game import ACCOUNT, Outcome, play_through, undisturbed
+from tests.scale import scaled
 
-SAMPLE = 4
+SAMPLE = scaled(4, 18)
 HANCHAN = 9
 PARTS = 16
 """Lets several processes share the work."""
@@ -46,7 +47,7 @@ async def test_fault_01_a_guest_rejoins_with_the_code_of_the_seat() -> None:
     whole = await undisturbed()
     # Before that the client has no resume code: its seat is lost with the connection.
     first = next(n for n, (_, text) in enumerate(whole.frames, start=1) if '"GO"' in text)
-    for number in (first, random.Random(2).randrange(first, len(whole.frames))):
+    for number in (first, *random.Random(2).sample(range(first, len(whole.frames)), scaled(1, 2))):
         check(number, await play_through(cut_after(number)), whole)
 
 

@@ -12,9 +12,9 @@ from structlog.testing import capture_logs
 
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.lobby import Lobby, LobbySettings
-from game.errors import SessionReplaced
-from replays.library import Library
+from kit.errors import SessionReplaced
 from replays.record import GameRecord
+from replays.store.library import Library
 from tests.bot.client_bench import ClientBench
 from tests.bot.fake_clock import until
 from tests.bot.fake_server import fake_server
@@ -74,7 +74,7 @@ async def test_fault_19_a_full_or_read_only_disk_costs_no_game(
 
     library = Library(tmp_path)
     with monkeypatch.context() as disk, capture_logs() as logs:
-        disk.setattr("game.files.os.fsync", refuse)
+        disk.setattr("kit.files.os.fsync", refuse)
         async with Lobby(LobbySettings(seed=SEED), on_record=library.keep) as lobby:
             async with ClientBench(lobby.url, game_type=TONPUU) as bench:
                 await bench.ended()

@@ -21,7 +21,7 @@ from bot.tenhou.client.journal import Journal
 from bot.tenhou.client.retry import Waits
 from bot.tenhou.session import Session, SessionSettings
 from bot.traffic.capture import Capture
-from game.errors import BotError
+from kit.errors import BotError
 from policies.heuristic.player import HeuristicPolicy
 from tests.bot.fake_server import Drop, Hang, Hear, Say, Script, Step, fake_server
 from tests.bot.scripts import BACK, DEAL, DRAW, END, LOGIN, SEAT, SECRET_CODE, TURN, reinit

@@ -13,9 +13,9 @@ from structlog.testing import capture_logs
 
 from bot.mjai.engine import MjaiEngine
 from bot.mjai.pipe import MAX_LINE, Answers, converse
-from game.table import Table
+from game.table.table import Table
 from policies.heuristic.player import HeuristicPolicy
-from replays.mjai_seat import SeatFeed
+from replays.mjai.seat import SeatFeed
 
 ROOT = Path(__file__).parents[3]
 NONE = {"type": "none"}
@@ -45,6 +45,13 @@ def test_single_events_are_answered_where_they_ask_and_arrays_always() -> None:
     assert said(lines([game[0]], game[1:]), answers="asked") == one_by_one
     assert said(lines([game[0]], game[1:]), arrays=True) == [[NONE], one_by_one]
     assert said(lines([])) == [NONE]
+
+
+def test_a_server_that_says_hello_is_joined_and_gets_an_answer_to_every_line() -> None:
+    game = opening()
+    greeting, *answers = said(lines({"type": "hello", "protocol": "mjsonp", "protocol_version": 3}, *game))
+    assert greeting == {"type": "join", "name": "Suzaku", "room": "default"}
+    assert answers == said(lines(*game), answers="every")
 
 
 def test_empty_lines_are_not_answered_and_the_last_needs_no_end() -> None:

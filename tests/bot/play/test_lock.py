@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bot.play.lock import id_lock
-from game.errors import ConfigError
+from kit.errors import ConfigError
 
 ID = "ID0123ABCD-aBcD5678"
 

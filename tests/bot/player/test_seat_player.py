@@ -5,7 +5,7 @@ import threading
 from structlog.testing import capture_logs
 
 from game.actions import PASS, Action
-from game.errors import LocalProtocolError
+from kit.errors import LocalProtocolError
 from policies.heuristic.player import HeuristicPolicy
 from tests.bot.bench import Bench, Stub, claim_scene
 from tests.bot.fake_clock import until

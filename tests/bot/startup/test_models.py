@@ -5,19 +5,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from bot import cli
 from bot.config.settings import DecisionSection, load_config
 from bot.startup.models import PolicyLoader, folder_of, load, policy_text, try_out
-from game.errors import ConfigError
+from kit.errors import ConfigError
 from policies import checkpoint
 from policies.features.table import LITE
+from policies.flow.known_hand import known_questions
+from policies.flow.slots import Slot
 from policies.heuristic.player import HeuristicPolicy
-from policies.included import LARGE
-from policies.inference import Model, NetworkPolicy
-from policies.known_hand import known_questions
-from policies.slots import Slot
+from policies.play.included import LARGE
+from policies.play.inference import Model, NetworkPolicy
+from tests.cli import run_cli
 from tests.policies.models import a_network, save_models
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
@@ -69,7 +68,7 @@ def test_fault_16_and_17_a_bad_checkpoint_exits_2_with_file_and_field_before_any
 
     monkeypatch.setattr("asyncio.run", connect)
     named = spoil(folder)
-    result = CliRunner().invoke(cli.app, [command])
+    result = run_cli(command)
     assert (result.exit_code, result.stdout) == (2, "")
     assert f"decision.checkpoints: models/{named}" in result.stderr
     assert "decision.policy: heuristic" in result.stderr
@@ -81,7 +80,7 @@ def test_fault_16_the_rules_play_without_looking_at_a_bad_checkpoint(folder: Pat
 
 
 def test_check_names_each_model(folder: Path) -> None:
-    result = CliRunner().invoke(cli.app, ["check"])
+    result = run_cli("check")
     assert result.exit_code == 0
     for slot in Slot:
         (line,) = [line for line in result.stdout.splitlines() if line.startswith(f"model {slot} ")]
@@ -94,7 +93,7 @@ def test_check_names_each_model(folder: Path) -> None:
 
 def test_play_uses_the_networks(folder: Path) -> None:
     args = ["play", "--type", "tonpuu", "--seed", "7", "--out", "r", "--log-format", "json"]
-    result = CliRunner().invoke(cli.app, args)
+    result = run_cli(*args)
     assert result.exit_code == 0
     assert '"source": "model"' in result.stderr
     assert '"source": "fallback"' not in result.stderr
@@ -127,7 +126,7 @@ def test_a_model_without_numbers_is_refused_before_it_plays() -> None:
     models[Slot.DISCARD] = Model(broken, LITE)
     asked = [question for question in known_questions() if question.slot in models]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("policies.known_hand.known_questions", lambda: asked)
+        patch.setattr("policies.flow.known_hand.known_questions", lambda: asked)
         with pytest.raises(ConfigError, match=r"decision\.checkpoints: the discard model"):
             try_out(NetworkPolicy(models))
 

@@ -10,8 +10,8 @@ from structlog.testing import capture_logs
 
 from bot.startup import warm
 from game.actions import ActionKind
+from policies.flow.slots import Slot
 from policies.heuristic.player import HeuristicPolicy
-from policies.slots import Slot
 from tests.policies.fakes import Scripted
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from game.events import EndGame, StartGame
 from game.tiles import TILES, mjai_text
-from replays.mjai_seat import seen_by
+from replays.mjai.seat import seen_by
 from replays.record import GameRecord
 
 FACES = frozenset(mjai_text(tile) for tile in range(TILES))

@@ -20,7 +20,7 @@ from bot.table import seat as seat_module
 from game.events import Discard, PlayerLeft, PlayerReturned, Riichi
 from game.tiles import mjai_text
 from replays.formats import read_game
-from replays.index import games
+from replays.store.index import games
 from tests.bot.table.scenes import PATIENCE_S, QUICK, HurriedPlan, served_table
 from tests.chromium import Opened, needs_chromium, sync_api
 

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from game.events import Draw, PlayerLeft, PlayerReturned, StartRound
-from game.table import masked
+from game.table.table import masked
 from replays.review.moments import follow
 from tests.bot.table.leaks import Leak, check_only_seen, check_sent, messages_in
 from tests.bot.table.scenes import QUICK, Hosted, HurriedPlan, Page, play_through

@@ -16,7 +16,7 @@ from bot.config.settings import Config
 from bot.table.host import TableHost
 from bot.table.plan import TableBot
 from bot.table.reviews import TableReviews
-from game.errors import ConfigError
+from kit.errors import ConfigError
 from learning.matches.players import names_in
 from replays.record import GameRecord
 from tests.bot.table.scenes import PATIENCE_S, QUICK, Page, no_reviewer, play_through

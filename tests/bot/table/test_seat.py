@@ -18,7 +18,7 @@ from game.actions import PASS, Action, ActionKind
 from game.events import Discard, EndGame, EndRound, PlayerLeft, PlayerReturned, Riichi, StartGame
 from game.state import apply, new_round
 from game.tiles import mjai_text
-from replays.mjai_seat import seen_by
+from replays.mjai.seat import seen_by
 from replays.review.moments import follow
 from tests.bot.table.leaks import check_only_seen, messages_in
 from tests.bot.table.scenes import PATIENCE_S, QUICK, Hosted, HurriedPlan, Page, play_through

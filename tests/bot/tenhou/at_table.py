@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterable
 
 from bot.tenhou.game_types import GameType
-from bot.tenhou.lobby.seat_clock import ClockSettings
+from bot.tenhou.lobby.table_seat import ClockSettings
 from bot.tenhou.lobby.tabletop import Envelope, SeatInfo, Tabletop
 from bot.tenhou.messages import AcceptMatch, ClientMessage, Ready, render_json
 from bot.tenhou.session.prompts import reply
 from game.actions import PASS, Action, ActionKind
 from game.events import Four
-from game.table import Table
+from game.table.table import Table
 from game.tiles import tile_text
 
 GAME_ID = "2026010203gm-0009-0000-0123abcd"

@@ -6,8 +6,8 @@ import pytest
 
 from bot.player.seat_player import PlayerSettings
 from bot.tenhou.client.journal import Journal
-from game.errors import TransportError
-from policies.slots import Question, Slot
+from kit.errors import TransportError
+from policies.flow.slots import Question, Slot
 from replays.record import GameRecord
 from tests.bot.bench import Stub
 from tests.bot.client_bench import ClientBench

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from bot.tenhou.client.connection import OUTGOING_LIMIT, TenhouConnection
-from game.errors import ConnectionLost
+from kit.errors import ConnectionLost
 from tests.bot.fake_clock import FakeClock, settle
 
 

@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from bot import cli
 from bot.config.settings import load_config
 from bot.player.seat_player import PlayerSettings, SeatPlayer
 from bot.tenhou.client import ClientSettings, TenhouClient, core
@@ -20,12 +18,13 @@ from bot.tenhou.client.journal import Journal
 from bot.tenhou.client.opening import open_connection
 from bot.tenhou.gate import Gate, PlayTerms, TenhouTerms
 from bot.tenhou.session import Session, SessionSettings
-from game.errors import ConfigError, NotAllowed
+from kit.errors import ConfigError, NotAllowed
 from policies.heuristic.player import HeuristicPolicy
 from tests.bot.client_bench import ClientBench
 from tests.bot.fake_clock import FakeClock
 from tests.bot.fake_server import Hang, Redirect, Say, Step, fake_server
 from tests.bot.scripts import DRAW, END, GAME, LOGIN, TURN, reinit
+from tests.cli import run_cli as run
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
@@ -103,12 +102,6 @@ def names(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
     return known
-
-
-def run(*args: str) -> tuple[int, str, str]:
-    result = CliRunner().invoke(cli.app, args)
-    assert result.exception is None or isinstance(result.exception, SystemExit)
-    return result.exit_code, result.stdout, result.stderr
 
 
 @pytest.mark.parametrize("url", TO_TENHOU)

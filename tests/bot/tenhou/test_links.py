@@ -12,9 +12,9 @@ from typing import ClassVar
 import pytest
 
 from bot.tenhou.links import GameLink, fetched, parse_link
-from game.errors import ReplayError, ReplayFormatError
+from kit.errors import ReplayError, ReplayFormatError
 from replays.formats import MAX_FILE, read_game
-from replays.mjlog import write
+from replays.mjlog.writer import write
 from tests.replays.games import whole_game
 
 GAME = "2026010203gm-0001-0000-0123abcd"

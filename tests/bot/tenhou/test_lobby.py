@@ -13,12 +13,12 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from bot.tenhou.lobby import Lobby, LobbySettings, core
-from bot.tenhou.lobby.seat_clock import ClockSettings
-from game.errors import ConfigError
+from bot.tenhou.lobby.table_seat import ClockSettings
 from game.events import EndGame, GameEvent, PlayerLeft, PlayerReturned
-from replays.library import Library
-from replays.mjlog import read
+from kit.errors import ConfigError
+from replays.mjlog.reader import read
 from replays.record import GameRecord
+from replays.store.library import Library
 from tests.bot.tenhou.lobby_client import ACCOUNT, OTHER, client, plain_reply, whole_game
 
 

@@ -10,7 +10,7 @@ from websockets.protocol import State
 
 from bot.tenhou.lobby import connection as lobby_connection
 from bot.tenhou.lobby.connection import LobbyConnection
-from bot.tenhou.lobby.counts import lobby_counts
+from bot.tenhou.lobby.core import lobby_counts
 from bot.tenhou.messages import EchoReply
 
 

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from bot.tenhou import messages as m
 from bot.tenhou.session import Session
 from bot.tenhou.session.events import PromptOpened, Resumed, SessionEvent, StateLost
-from game.errors import StateMismatchError
 from game.events import Discard, Draw, StartGame, StartRound
 from game.state import apply_all, new_round
+from kit.errors import StateMismatchError
 from tests.bot.captures import capture
 from tests.bot.tenhou.recorded import Moment, feed, moments, new_session, rendered, server_frames, snapshot
+from tests.scale import scaled
 
 GAMES = (
     "tcp-xml-kakan-daiminkan-t13-20180125.log",
@@ -307,7 +308,7 @@ def hostile(draw: st.DrawFn) -> m.RoundSnapshot:
     )
 
 
-@settings(max_examples=150, deadline=4000)
+@settings(max_examples=scaled(150, 1_000), deadline=4000)
 @given(hostile())
 def test_no_snapshot_hangs_or_crashes(shot: m.RoundSnapshot) -> None:
     session, events = _returned(shot)

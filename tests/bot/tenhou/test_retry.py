@@ -27,7 +27,7 @@ from bot.tenhou.client.retry import (
     process_exception,
     wait_s,
 )
-from game.errors import (
+from kit.errors import (
     ConnectionLost,
     LocalProtocolError,
     LoginRejected,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from itertools import product
-from pathlib import Path
 
 import pytest
 
@@ -13,11 +12,10 @@ from bot.tenhou import messages as m
 from bot.tenhou.session import Session, seat_states
 from bot.tenhou.session.events import GameStarted, StateLost
 from bot.tenhou.session.seat_states import TRANSITIONS, SeatState, Trigger
-from game.errors import StateMismatchError
 from game.layout import PHASE_TURN
+from kit.errors import StateMismatchError
 from tests.bot.tenhou.recorded import new_session, rendered, snapshot
 
-DOCS = Path(__file__).parents[3] / "docs"
 NAMES = ("us", "right", "across", "left")
 HAND = (0, 4, 8, 12, 20, 24, 28, 32, 36, 40, 44, 48, 56)
 SCORES = (25_000, 25_000, 25_000, 25_000)
@@ -94,7 +92,7 @@ def pull(session: Session, trigger: Trigger) -> None:
 
 def drawn_table(text: str) -> dict[tuple[str, str], str]:
     """The cells of a table of states in a text, by row and column; "." cells are left out."""
-    lines = [re.findall(r"[A-Z_.]+|state", line.replace("`", "")) for line in text.splitlines()]
+    lines = [re.findall(r"[A-Z_.]+|state", line) for line in text.splitlines()]
     head = next(n for n, words in enumerate(lines) if words[:2] == ["state", "BEGIN"])
     rows = [words for words in lines[head:] if words and words[0] in SeatState.__members__]
     columns = lines[head][1:]
@@ -102,9 +100,8 @@ def drawn_table(text: str) -> dict[tuple[str, str], str]:
     return {(state, name): to for state, name, to in cells if to != "."}
 
 
-@pytest.mark.parametrize("where", ["docstring", "architecture.md"])
-def test_the_table_is_drawn_as_it_is(where: str) -> None:
-    text = seat_states.__doc__ if where == "docstring" else (DOCS / where).read_text("utf-8")
+def test_the_table_is_drawn_as_it_is() -> None:
+    text = seat_states.__doc__
     assert text is not None
     cells = ((state, trigger, to) for state, row in TRANSITIONS.items() for trigger, to in row.items())
     assert drawn_table(text) == {(state.name, trigger.name): to.name for state, trigger, to in cells}

@@ -29,8 +29,8 @@ from bot.tenhou.session.events import (
     UnknownTag,
 )
 from game.actions import PASS, RIICHI, Action, ActionKind
-from game.errors import LocalProtocolError, RemoteProtocolError, StateMismatchError
 from game.events import DrawnRound, EndGame, EndRound, Riichi, StartGame, StartRound, Win
+from kit.errors import LocalProtocolError, RemoteProtocolError, StateMismatchError
 from tests.bot.captures import capture
 from tests.bot.tenhou.recorded import Moment, feed, moments, new_session, rendered, server_frames, snapshot
 

@@ -17,11 +17,12 @@ from bot.tenhou.messages import (
 )
 from bot.tenhou.messages import ResponseType as C
 from game.actions import ActionKind as K
-from game.errors import RemoteProtocolError
 from game.events import Discard, EndGame
 from game.state import hand_tiles
 from game.tiles import tile_text
-from replays.mjlog import read_record, write
+from kit.errors import RemoteProtocolError
+from replays.mjlog.reader import read_record
+from replays.mjlog.writer import write
 from tests.bot.tenhou.at_table import GAME_ID, AtTable
 from tests.stacked import stacked_wall
 

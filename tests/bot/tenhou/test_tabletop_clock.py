@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from bot.tenhou.game_types import GameType
-from bot.tenhou.lobby.seat_clock import ClockSettings, SeatClock, clock_of
+from bot.tenhou.lobby.table_seat import ClockSettings, SeatClock, clock_of
 from bot.tenhou.messages import DiscardTile
 from game.actions import ActionKind as K
-from game.errors import RemoteProtocolError
 from game.events import PlayerLeft, PlayerReturned
+from kit.errors import RemoteProtocolError
 from tests.bot.tenhou.at_table import AtTable
 from tests.stacked import stacked_wall
 

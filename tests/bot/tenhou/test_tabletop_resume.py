@@ -6,7 +6,7 @@ import pytest
 
 from bot.tenhou.messages import AcceptMatch
 from game.actions import ActionKind as K
-from game.errors import RemoteProtocolError
+from kit.errors import RemoteProtocolError
 from tests.bot.tenhou.at_table import AtTable, Frame
 from tests.stacked import stacked_wall
 

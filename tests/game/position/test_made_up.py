@@ -6,8 +6,9 @@ import random
 from collections import Counter
 from typing import Any
 
-from game.errors import PositionError
 from game.position import WrittenPosition, place
+from kit.errors import PositionError
+from tests.scale import scaled
 
 MELDS = ("1~23m", "55~5z", "777~z", "1111s", "2~222p", "3~33+3p", "5~55s", "9~99m", "4~56p")
 KANS = ("1111s", "2~222p", "3~33+3p")
@@ -49,7 +50,7 @@ def made_up(rng: random.Random) -> dict[str, Any]:
 
 def test_every_position_is_placed_or_refused_with_a_reason() -> None:
     met: Counter[str] = Counter()
-    for seed in range(300):
+    for seed in range(scaled(300, 900)):
         stated = made_up(random.Random(seed))
         try:
             placed = place(WrittenPosition(**stated))

@@ -10,18 +10,19 @@ import numpy as np
 import pytest
 
 from game.actions import ActionKind
-from game.dora import dora_of
-from game.errors import PositionError
 from game.events import Discard, Draw, StartRound
 from game.layout import PHASE_CALLED, PHASE_CLAIM, PHASE_TURN
 from game.melds import MeldKind
 from game.position import WrittenPosition, place
 from game.position.notation import read_tiles
-from game.restore import seen_by
-from game.table import Table
+from game.scoring.dora import dora_of
+from game.table.restore import seen_by
+from game.table.table import Table
 from game.tiles import face_of, tile_text
+from kit.errors import PositionError
 from tests.game.position.writing import written
 from tests.game.test_fold_against_engine import anyhow, boldly, clumped_wall
+from tests.scale import scaled
 
 HAND = "123m456p789s11z23z"
 _ALIKE = (
@@ -60,7 +61,7 @@ def can_be_written(record: np.void) -> bool:
 
 def test_positions_of_games_are_placed_as_they_were() -> None:
     met: Counter[str] = Counter()
-    for seed in range(12):
+    for seed in range(scaled(12, 30)):
         rng = random.Random(seed)
         seats = [rng.choice((anyhow, boldly)) for _ in range(4)]
         table = Table(seed, wall=clumped_wall(rng), round_index=seed % 8, honba=seed % 3)

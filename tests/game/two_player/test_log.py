@@ -8,10 +8,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from game.errors import ReplayFormatError
-from game.two_player.draws import shuffle
-from game.two_player.layout import POSITION, TILES
+from game.two_player.layout import POSITION, TILES, shuffle
 from game.two_player.log import BEGINNING, DuelLog, parse_log, write_log
+from kit.errors import ReplayFormatError
 from policies.two_player.abstraction import KEYS, NORMAL, POLICIES, POLICY_NAMES, TRIPLETS, NodeKey, encode
 from policies.two_player.playing import BY_TABLE, COMMITMENT, RANDOM_ACTIONS, play_duel
 from policies.two_player.watched import duel_text, watched_duel

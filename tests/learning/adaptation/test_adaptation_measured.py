@@ -6,13 +6,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from typer.testing import CliRunner
 
-from bot import cli
-from game.errors import ConfigError
-from learning.adaptation.figures import figures_of
+from kit.errors import ConfigError
 from learning.adaptation.plan import AdaptationPlan, AdaptedTo, HandRow
+from learning.adaptation.playing import figures_of
 from policies.adaptation import AdaptationSettings
+from tests.cli import run_cli
 
 
 def a_plan(**changes: object) -> AdaptationPlan:
@@ -67,7 +66,6 @@ def test_hands_are_counted_and_their_gains_averaged() -> None:
         {"playouts": (9,)},
         {"divergences": (0.1, 0.02)},
         {"divergences": (0.0,)},
-        {"moment": "end"},
         {"settings": AdaptationSettings(trials=1)},
     ],
 )
@@ -80,8 +78,8 @@ def test_hands_are_measured_once_and_kept(tmp_path: Path) -> None:
     def report(*more: str) -> dict[str, object]:
         flags = ["--hands", "1", "--playouts", "4", "--tests", "4", "--moment", "middle"]
         flags += ["--divergence", "0.02", "--divergence", "0.1"]
-        done = CliRunner().invoke(
-            cli.app, ["eval", "adaptation", "--out", str(tmp_path), *flags, "--workers", "1", "--json", *more]
+        done = run_cli(
+            "eval", "adaptation", "--out", str(tmp_path), *flags, "--workers", "1", "--json", *more
         )
         assert done.exit_code == 0, done.output
         return msgspec.json.decode(done.stdout)["figures"]  # type: ignore[no-any-return]

@@ -8,14 +8,13 @@ from xml.etree import ElementTree
 
 import msgspec
 import pytest
-from typer.testing import CliRunner
 
-from bot import cli
-from game.errors import ConfigError
+from kit.errors import ConfigError
 from learning.arena.agents import compare_agents, draw_agents
 from learning.arena.plan import ArenaPlan
 from learning.matches.store import Store
 from learning.matches.tally import GameRow
+from tests.cli import run_cli
 from tests.learning.arena.made_up import a_plan, a_row
 
 STRONG, WEAK = [1, 2, 1, 4, 1, 1, 2, 4] * 2, [4, 4, 3, 1, 2, 4, 4, 3] * 2
@@ -35,7 +34,7 @@ def runs(tmp_path: Path) -> list[Path]:
 
 
 def test_each_player_has_the_figures_of_its_run(runs: list[Path]) -> None:
-    result = CliRunner().invoke(cli.app, ["eval", "agents", *map(str, runs), "--json"])
+    result = run_cli("eval", "agents", *map(str, runs), "--json")
     assert result.exit_code == 0
     strong, weak = json.loads(result.stdout)["agents"]
     assert (strong["games"], weak["games"]) == (16, 16)
@@ -46,7 +45,7 @@ def test_each_player_has_the_figures_of_its_run(runs: list[Path]) -> None:
 
 def test_the_table_and_the_plot_name_all_players(runs: list[Path], tmp_path: Path) -> None:
     plot = tmp_path / "agents.svg"
-    result = CliRunner().invoke(cli.app, ["eval", "agents", *map(str, runs), "--plot", str(plot)])
+    result = run_cli("eval", "agents", *map(str, runs), "--plot", str(plot))
     assert result.exit_code == 0
     found = compare_agents(runs)
     lines = result.stdout.splitlines()

@@ -9,11 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from bot import cli
 from learning.arena.plan import ArenaPlan
 from learning.matches.store import RESULTS_FILE, read_results
+from tests.cli import run_cli
 from tests.learning.arena.engine_players import alive, engine_text, started
 
 pytestmark = [pytest.mark.usefixtures("restore_logs"), pytest.mark.slow]
@@ -25,8 +24,8 @@ END_S = 60.0
 def test_the_report_shows_the_faults_of_an_engine(tmp_path: Path) -> None:
     text = engine_text(tmp_path / "e", "die", "20")
     flags = ("--games", "4", "--answer-timeout", "5", "--out", str(tmp_path / "out"))
-    result = CliRunner().invoke(cli.app, ["arena", "--challenger", text, *FLAGS, *flags])
-    assert result.exit_code == cli.EXIT_FAILED
+    result = run_cli("arena", "--challenger", text, *FLAGS, *flags)
+    assert result.exit_code == 1
     assert "caution: " in result.stdout
     assert "died with exit code 1, saying 'no tiles left'" in result.stdout
     plan, rows = read_results(tmp_path / "out", ArenaPlan)

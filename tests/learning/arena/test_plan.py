@@ -6,13 +6,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from game.errors import ConfigError
+from kit.errors import ConfigError
 from learning.arena.plan import SEATS, ArenaPlan, Mode, sets_for
 from learning.matches.players import ENGINE_TABLES, Contender
 from learning.matches.series import wall_seed
 from learning.matches.store import RESULTS_FILE, Store, compute_for, tables_in
 from learning.matches.tally import GameRow
-from policies.compute import Compute
+from policies.nets.compute import Compute
 from tests.learning.arena.made_up import HEURISTIC, a_plan
 
 

@@ -15,7 +15,7 @@ import pytest
 from structlog.testing import capture_logs
 
 import learning.matches.runner
-from game.workers.pool import Work
+from kit.workers.pool import Work
 from learning import selfplay
 from learning.arena.plan import ArenaPlan
 from learning.arena.run import run
@@ -24,7 +24,7 @@ from learning.matches.records import RECORDS_FOLDER
 from learning.matches.runner import Ended, Setup, Stretch, player_of_blocks
 from learning.matches.store import RESULTS_FILE, read_results
 from learning.selfplay import SelfPlay
-from policies.named import Files
+from policies.play.named import Files
 from tests.learning.arena.made_up import HEURISTIC, RANDOM, a_plan
 from tests.learning.clusters import address, machines
 from tests.policies.models import save_models
@@ -67,7 +67,7 @@ def test_a_python_file_travels_to_the_cluster(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "mine.py"
-    path.write_text("from policies.random_play import RandomPolicy\nclass Mine(RandomPolicy): pass\n")
+    path.write_text("from policies.play.named import RandomPolicy\nclass Mine(RandomPolicy): pass\n")
 
     def packed_and_gone(*contenders: Contender) -> dict[str, Files]:
         files = packed(*contenders)

@@ -6,7 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from learning.arena.report import ArenaReport, placements_of, print_report, report, whole_sets
+from kit.reports import write_report
+from learning.arena.report import ArenaReport, placements_of, report, whole_sets
 from learning.matches.statistics import Estimate
 from tests.learning.arena.made_up import a_plan, a_row
 
@@ -59,7 +60,7 @@ def test_a_set_with_a_crash_does_not_count_and_is_named() -> None:
     assert found is not None
     assert (found.games, found.sets) == (4, 1)
     assert found.crashes == (f"game 5, seed {rows[5].seed}: it broke",)
-    assert print_report(found, as_json=True) == 1
+    assert write_report(found, as_json=True) == 1
 
 
 def test_independent_games_are_resampled_one_by_one() -> None:
@@ -88,14 +89,14 @@ def test_an_unfinished_set_does_not_count() -> None:
 
 def test_the_report_as_text_and_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     found = a_report([1, 2, 4, 1, 1, 1, 1, 2], seconds=4.0, played=8)
-    assert print_report(found, as_json=False) == 0
+    assert write_report(found, as_json=False) == 0
     text = capsys.readouterr().out
     assert text.startswith("heuristic 1 v 3 random: 8 tonpuu games, 2 duplicate sets, seed 0\n")
     assert "average placement" in text
     assert "1.625  [1.250, 2.000]" in text
     assert "fault: game 1: E1-0 turn 3 player 0: too late" in text
     assert "8 games in 4.0 s, 2.00 games/s" in text
-    assert print_report(found, as_json=True) == 0
+    assert write_report(found, as_json=True) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["challenger"]["placement"] == {"value": 1.625, "low": 1.25, "high": 2.0}
     assert answer["plan"]["seed"] == 0

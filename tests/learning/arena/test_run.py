@@ -10,8 +10,8 @@ import pytest
 from structlog.testing import capture_logs
 
 import learning.matches.runner
-from game.table import Table
-from game.workers.pool import DONE, Done
+from game.table.table import Table
+from kit.workers.pool import DONE, Done
 from learning.arena.plan import ArenaPlan
 from learning.arena.report import ArenaReport
 from learning.arena.run import run

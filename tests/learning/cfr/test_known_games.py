@@ -7,11 +7,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from learning.cfr.known_games import KNOWN_GAMES
-from learning.cfr.regrets import UPDATES
+from learning.cfr.known_report import KNOWN_GAMES
 from learning.cfr.response import best_response, exploitability, value_of
 from learning.cfr.solver import TreeSolver
-from learning.cfr.tree import DecisionNode, GameTree, OutcomeNode, Step, lay_out
+from learning.cfr.tree import UPDATES, DecisionNode, GameTree, OutcomeNode, Step, lay_out
+from tests.scale import scaled
 
 
 def kuhn() -> GameTree:
@@ -21,7 +21,7 @@ def kuhn() -> GameTree:
 def test_the_value_and_an_equilibrium_of_kuhn_poker() -> None:
     tree, information = lay_out(KNOWN_GAMES["kuhn"].rules)
     solver = TreeSolver(tree, UPDATES["cfr"])
-    solver.run(10_000)
+    solver.run(scaled(10_000, 20_000))
     strategy = solver.average()
     assert abs(value_of(tree, strategy) + 1 / 18) < 1e-3
     assert exploitability(tree, strategy).value < 3e-3
@@ -44,7 +44,7 @@ def test_the_value_and_an_equilibrium_of_kuhn_poker() -> None:
 def test_every_variant_solves_kuhn_poker(update: str, external: bool) -> None:
     tree = kuhn()
     solver = TreeSolver(tree, UPDATES[update], external=external, seed=1)
-    solver.run(12_000 if external else 1_000)
+    solver.run(scaled(12_000, 30_000) if external else 1_000)
     assert abs(value_of(tree, solver.average()) + 1 / 18) < 0.01
     assert exploitability(tree, solver.average()).value < 0.01
 
@@ -109,7 +109,7 @@ def test_external_samples_give_the_exact_regrets_on_average() -> None:
     exact = TreeSolver(tree, UPDATES["cfr"])
     exact.run(1)
     sums = np.zeros_like(exact.regrets)
-    samples = 10_000
+    samples = scaled(10_000, 20_000)
     for seed in range(samples):
         sampled = TreeSolver(tree, UPDATES["cfr"], external=True, seed=seed)
         sampled.run(1)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from game.errors import CheckpointCorrupt, CheckpointMissing, ConfigError, TrainingError
+from kit.errors import CheckpointCorrupt, CheckpointMissing, ConfigError, TrainingError
 from learning.cfr.node_table import NODES_FILE, read_table, visited
 from learning.cfr.run import CfrPlan, CfrRun, learn, regret_bound
 from learning.runs.loop import carry_out
@@ -87,9 +87,3 @@ def test_another_run_s_folder_and_bad_tables_are_refused(tmp_path: Path) -> None
         carry_out(CfrRun(SMALL, 10, tmp_path), quiet=True)
     with pytest.raises(CheckpointMissing, match="not found"):
         read_table(tmp_path / "nothing.sqlite")
-
-
-@pytest.mark.parametrize(("name", "value"), [("sampling", "none"), ("update", "minus")])
-def test_unknown_variants_are_refused(name: str, value: str) -> None:
-    with pytest.raises(ConfigError, match=f"--{name}: found {value}, expected c"):
-        CfrPlan(**{name: value})

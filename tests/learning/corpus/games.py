@@ -9,7 +9,7 @@ from pathlib import Path
 
 import zstandard
 
-from replays.mjlog_reader import read_record
+from replays.mjlog.reader import read_record
 from replays.record import GameRecord
 from tests.shared import shard_texts
 

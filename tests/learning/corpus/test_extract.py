@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from bot import cli
-from game.errors import ConfigError, ReplayError
+from kit.errors import ConfigError, ReplayError
 from learning.corpus.extract import extract
 from learning.corpus.layout import SPLITS, split_of
 from replays.formats import read_game
+from tests.cli import run_cli
 from tests.learning.corpus.games import MODERN, records, texts, write_shard
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
@@ -41,7 +40,7 @@ def test_the_number_of_games_of_a_part_is_limited(tmp_path: Path) -> None:
 def test_a_bad_line_is_named_and_the_rest_written(tmp_path: Path) -> None:
     shard = write_shard(tmp_path / "a.jsonl.zst", texts(MODERN, 2), b'{"id": "../../escape", "text": ""}\n')
     flags = [str(shard), "--out", str(tmp_path / "out")]
-    result = CliRunner().invoke(cli.app, ["corpus", "extract", *flags])
+    result = run_cli("corpus", "extract", *flags)
     assert result.exit_code == 1
     assert "2 games in" in result.stdout
     assert "a.jsonl.zst:3" in result.stderr

@@ -7,21 +7,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from bot import cli
 from game.actions import ActionKind
 from game.events import StartRound, Win
-from learning.losses.figures import Pair, risk, slope
 from learning.losses.playing_out import Choices, play_out
 from learning.losses.sample import options_of, weighed, winners_on
+from learning.losses.study import Pair, risk, slope
 from learning.matches.statistics import Floats
 from policies.heuristic.player import HeuristicPolicy
-from policies.random_play import RandomPolicy
+from policies.play.named import RandomPolicy
 from policies.reward import round_starts
-from replays.library import save
 from replays.review.moments import Moment, follow
 from replays.review.prospects import Prospects
+from replays.store.library import save
+from tests.cli import run_cli
 from tests.replays.review.made import predictor, whole
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
@@ -122,7 +121,7 @@ def test_one_command_measures_it_all(tmp_path: Path) -> None:
 
     def run(*more: str) -> str:
         arguments = ["eval", "loss", "--data", str(file), "--worlds", "2", "--policy", "random", *more]
-        result = CliRunner().invoke(cli.app, arguments)
+        result = run_cli(*arguments)
         assert result.exit_code == 0, result.output
         return result.stdout
 
@@ -140,9 +139,9 @@ def test_records_without_open_hands_cannot_be_used(tmp_path: Path) -> None:
     from tests.replays.games import seen_from
 
     file = save(seen_from(whole(), 1), tmp_path)
-    result = CliRunner().invoke(cli.app, ["eval", "loss", "--data", str(file), "--policy", "random"])
+    result = run_cli("eval", "loss", "--data", str(file), "--policy", "random")
     assert result.exit_code == 1
     assert "could be used; four open hands are needed" in result.stderr
-    split = CliRunner().invoke(cli.app, ["eval", "loss", "--data", str(file), "--split", "tests"])
+    split = run_cli("eval", "loss", "--data", str(file), "--split", "tests")
     assert split.exit_code == 2
-    assert "--split tests: the splits are train, validation, test and all" in split.stderr
+    assert 'Invalid value "tests" for --split' in split.stderr

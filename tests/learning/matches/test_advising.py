@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from game.errors import ConfigError, EngineUnusable
+from kit.errors import ConfigError, EngineUnusable
 from learning.matches.advising import EngineAdviser
 from replays.review.report import Reviewer, length_of
 from replays.review.schema import ReviewDecision

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from game.errors import EngineDied, EngineError, EngineGarbled, EngineLate
+from kit.errors import EngineDied, EngineError, EngineGarbled, EngineLate
 from learning.matches.engine_process import MAX_LINE, Child, ChildRequest, ask, dismiss
 from learning.matches.watchdog import Watchdog
 from tests.learning.arena.engine_players import alive, engine_text, started

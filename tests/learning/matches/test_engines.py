@@ -11,13 +11,13 @@ import pytest
 from structlog.testing import capture_logs
 
 import learning.matches.engines
-from game.errors import ConfigError, EngineUnusable
+from kit.errors import ConfigError, EngineUnusable
 from learning.arena.plan import ArenaPlan
 from learning.arena.report import ArenaReport, report
 from learning.matches.engines import Dialect, EngineProgram, _SkipsForced, engine_of
 from learning.matches.players import contender, seat_down, tables_for
 from learning.matches.tally import GameRow, row_of
-from policies.rollout import TABLES, Rollout
+from policies.play.rollout import TABLES, Rollout
 from tests.learning.arena.engine_players import alive, engine_text, games_ended, started
 from tests.learning.arena.made_up import HEURISTIC, RANDOM, a_plan
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from game.errors import CheckpointCorrupt, CheckpointError, ConfigError
+from kit.errors import CheckpointCorrupt, CheckpointError, ConfigError
 from learning.matches.players import Contender, contender, packed, seat_down
-from policies.named import NETWORK
-from policies.rollout import PolicyChooser
-from policies.thinking import ThinkingChooser
+from policies.adaptation.thinking import ThinkingChooser
+from policies.play.named import NETWORK
+from policies.play.rollout import PolicyChooser
 from tests.policies.models import save_models
 
 

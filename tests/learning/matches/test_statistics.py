@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from game.ladder import stable_rank
+from game.ranking import stable_rank
 from learning.matches.statistics import (
     LEAST_SETS,
     Floats,
@@ -11,7 +11,6 @@ from learning.matches.statistics import (
     first_clear,
     half_width,
     mean_place,
-    ratio,
     resample,
     spread,
 )
@@ -56,12 +55,6 @@ def test_sets_are_resampled_whole_so_their_likeness_widens_the_interval() -> Non
     assert narrow.low is not None and narrow.high is not None
     assert wide.low is not None and wide.high is not None
     assert (wide.high - wide.low) == pytest.approx(2 * (narrow.high - narrow.low), rel=0.2)
-
-
-def test_a_ratio_of_nothing_is_not_defined() -> None:
-    sums = np.array([[0.0, 0.0], [0.0, 0.0]])
-    found = estimate(sums, resample(sums, 10), ratio(0, 1))
-    assert (found.value, found.low, found.high) == (None, None, None)
 
 
 def test_a_stable_rank_without_a_last_place_has_no_end() -> None:

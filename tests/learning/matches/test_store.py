@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from game import files
-from game.errors import ConfigError, ReplayError
+from kit import files
+from kit.errors import ConfigError, ReplayError
 from learning.arena.plan import ArenaPlan
 from learning.matches.store import RESULTS_FILE, Store, read_results
 from learning.matches.tally import GameRow
@@ -48,13 +48,6 @@ def test_cut_anywhere_the_whole_lines_count_and_the_run_goes_on(tmp_path: Path) 
         assert path.read_bytes() == whole
 
 
-def test_a_game_written_twice_counts_once(tmp_path: Path) -> None:
-    whole = fill(tmp_path)
-    lines = whole.splitlines(keepends=True)
-    (tmp_path / RESULTS_FILE).write_bytes(whole + lines[3] + lines[1])
-    assert len(read_results(tmp_path, ArenaPlan)[1]) == 6
-
-
 def test_another_comparison_is_not_mixed_in(tmp_path: Path) -> None:
     before = fill(tmp_path)
     with pytest.raises(ConfigError, match=r"another run is there, with --seed 0, not 1; give the same flags"):
@@ -81,12 +74,6 @@ def test_an_invalid_line_is_named(tmp_path: Path) -> None:
         Store(a_plan(), GameRow, tmp_path)
     with pytest.raises(ReplayError, match=r"line 3: .*number"):
         read_results(tmp_path, ArenaPlan)
-
-
-def test_without_a_folder_nothing_is_written() -> None:
-    with Store(a_plan(), GameRow) as store:
-        assert store.add(a_row(a_plan(), 0, 1))
-        assert not store.add(a_row(a_plan(), 0, 2))
 
 
 def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from game.events import Chi, DrawnRound, EndGame, Four, GameEvent, Pon, Riichi, StartRound, Win
-from game.settlement import placements
+from game.scoring.settlement import placements
 from learning.matches.tally import row_of
-from policies.random_play import RandomPolicy
-from policies.rollout import Fault, FinishedGame, PolicyChooser, Rollout, Seating
+from policies.play.named import RandomPolicy
+from policies.play.rollout import Fault, FinishedGame, PolicyChooser, Rollout, Seating
 from replays.tally import tally
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import learning.matches.runner
-from game.workers.pool import DONE, LATER
+from kit.workers.pool import DONE, LATER
 from learning.matches.runner import player_of_blocks
 from learning.reinforcement import actors
 from tests.learning.reinforcement.setting import learn, save_start, short_plan

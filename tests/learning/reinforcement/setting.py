@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from tensorboard.backend.event_processing.event_accumulator import SCALARS, EventAccumulator
 
 from learning.reinforcement.learner import PolicyLearner
 from learning.reinforcement.plan import ReinforcementPlan
@@ -40,6 +41,14 @@ def short_plan(**settings: Any) -> ReinforcementPlan:
         "learning_rate": 1e-3,
     }
     return ReinforcementPlan(**{**usual, **settings})
+
+
+def read_curves(folder: Path) -> dict[str, list[tuple[int, float]]]:
+    """The steps and values of each curve of a run."""
+    events = EventAccumulator(str(folder), size_guidance={SCALARS: 0}).Reload()
+    return {
+        name: [(each.step, each.value) for each in events.Scalars(name)] for name in events.Tags()[SCALARS]
+    }
 
 
 def learn(plan: ReinforcementPlan, start: Path, out: Path, **how: Any) -> None:

@@ -12,13 +12,13 @@ from learning.reinforcement.learner import PolicyLearner
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.samples import BlockSamples, samples_of
 from policies.checkpoint import load, network_of
-from policies.features.kinds import kinds_of
+from policies.features.draw import kinds_of
 from policies.features.table import LITE
-from policies.inference import Model, load_policy
-from policies.networks import Network
-from policies.probabilities import chances
-from policies.rollout import Rollout, Seating
-from policies.trajectories import Recorder, Trajectory
+from policies.flow.probabilities import chances
+from policies.nets.networks import Network
+from policies.play.inference import Model, load_policy
+from policies.play.rollout import Rollout, Seating
+from policies.training.trajectories import Recorder, Trajectory
 from tests.learning.reinforcement.setting import short_plan
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -14,17 +14,16 @@ import pytest
 import torch
 from torch import Tensor
 
-from learning.reinforcement.evaluation import against_start
 from learning.reinforcement.plan import ReinforcementPlan, make_reinforcement_plan
-from learning.reinforcement.run import copy_policy, learn_from_play
+from learning.reinforcement.run import against_start, copy_policy, learn_from_play
 from policies.checkpoint import load
 from policies.checkpoint.store import with_weights
-from policies.features.kinds import kinds_of
-from policies.included import PHOENIX
-from policies.inference import load_policy
-from policies.rollout import Rollout, Seating
-from policies.slots import Slot
-from policies.trajectories import Recorder
+from policies.features.draw import kinds_of
+from policies.flow.slots import Slot
+from policies.play.included import PHOENIX
+from policies.play.inference import load_policy
+from policies.play.rollout import Rollout, Seating
+from policies.training.trajectories import Recorder
 
 AGREEMENT = 0.8
 """Share of decisions in which the weak policy chooses as its parent."""

@@ -7,10 +7,10 @@ import pytest
 
 from learning.reinforcement.samples import rewards_of
 from policies.checkpoint import load, network_of
-from policies.included import PHOENIX
+from policies.play.included import PHOENIX
+from policies.play.rollout import Rollout, Seating
 from policies.reward import ROUND_START, PredictorNetwork, final_rewards, predict, together
-from policies.rollout import Rollout, Seating
-from policies.trajectories import DECISION, Recorder, Trajectory
+from policies.training.trajectories import DECISION, Recorder, Trajectory
 from tests.policies.fakes import Undecided
 
 

@@ -13,20 +13,25 @@ from typing import Any
 import pytest
 import torch
 from structlog.testing import capture_logs
-from typer.testing import CliRunner
 
-from bot import cli
-from game.errors import ConfigError
+from kit.errors import ConfigError
 from learning.reinforcement import run as module
 from learning.reinforcement.actors import Actors, LearnedGame
 from learning.reinforcement.learner import PolicyLearner
 from learning.reinforcement.run import ReinforcementRun
 from learning.runs import loop
-from learning.runs.state import STATE_FILE, read_curves
+from learning.runs.state import STATE_FILE
 from policies.checkpoint import load, models_in
 from policies.checkpoint.card import MODELS
+from tests.cli import run_cli
 from tests.learning.clusters import address, machines
-from tests.learning.reinforcement.setting import learn, save_start, short_plan, stop_after_a_block
+from tests.learning.reinforcement.setting import (
+    learn,
+    read_curves,
+    save_start,
+    short_plan,
+    stop_after_a_block,
+)
 
 __all__ = ["address", "machines"]
 
@@ -109,6 +114,7 @@ def test_a_stopped_run_resumes_and_ends_with_the_same_numbers(
     assert same(whole, tmp_path)
 
 
+@pytest.mark.slow
 def test_neither_more_actors_nor_a_killed_one_change_anything(
     start: Path, whole: Path, tmp_path: Path, unjudged: None
 ) -> None:
@@ -239,9 +245,7 @@ def test_an_oracle_fades_into_a_normal_policy(start: Path, tmp_path: Path, unjud
 @pytest.mark.slow
 def test_the_tiny_preset_runs_every_stage(tmp_path: Path) -> None:
     """With the included models: oracle, fading, normal policy, critic and evaluations, in minutes."""
-    result = CliRunner().invoke(
-        cli.app, ["train", "rl", "--preset", "tiny", "--out", str(tmp_path), "--json"]
-    )
+    result = run_cli("train", "rl", "--preset", "tiny", "--out", str(tmp_path), "--json")
     assert result.exit_code == 0, result.output
     curves = read_curves(tmp_path / "runs" / "rl" / "curves")
     assert [value for _, value in curves["policy/gamma"]] == [1.0, 1.0, 1.0, 0.5, 0.0, 0.0]

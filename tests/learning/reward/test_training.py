@@ -2,34 +2,32 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from typer.testing import CliRunner
 
-from bot import cli
-from game.errors import ConfigError
 from game.events import StartRound
 from game.ranking import HANCHAN_REWARDS
-from game.settlement import placements
-from learning.corpus.build import build
+from game.scoring.settlement import placements
+from kit.errors import ConfigError
 from learning.corpus.reader import Corpus
 from learning.reward.games import GamesWithPlaces, played_games
 from learning.reward.report import (
+    AND_GAPS,
     CONSTANT,
     FORGETFUL,
     GAPS_TABLE,
     NETWORK,
+    ROUND_AND_PLACE,
     TABLE,
+    RewardTable,
     mean_square_error,
     one_by_one,
     report_on,
 )
-from learning.reward.tables import AND_GAPS, ROUND_AND_PLACE, RewardTable
 from learning.reward.training import RewardPlan, games_of, joined_late, lesson_of, loss_of, train_reward
 from learning.runs.state import RunFolder
 from policies.checkpoint import load
@@ -45,24 +43,11 @@ from policies.reward import (
     round_starts,
     together,
 )
-from tests.learning.corpus.games import MODERN, records, texts, write_shard
+from tests.cli import run_cli
+from tests.learning.corpus.games import MODERN, records
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
-GAMES = 54
-"""Number of games of which the split gives at least one to each part."""
 REWARDS = np.array(HANCHAN_REWARDS)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("reward")
-    build([write_shard(place / "a.jsonl.zst", texts(MODERN, GAMES))], place / "corpus", workers=1)
-    return place / "corpus"
-
-
-@pytest.fixture(scope="module")
-def corpus(folder: Path) -> Corpus:
-    return Corpus(folder)
 
 
 def plan(**settings: Any) -> RewardPlan:
@@ -87,7 +72,7 @@ AHEAD = (34_000, 25_000, 24_000, 17_000)
 
 def test_games_are_those_of_the_records(corpus: Corpus) -> None:
     played = played_games(corpus, corpus.select())
-    for number, record in enumerate(records(MODERN, GAMES)):
+    for number, record in enumerate(records(MODERN, len(corpus))):
         rounds = round_starts(record.events)
         assert np.array_equal(played.games.starts[number][: len(rounds)], rounds)
         assert played.games.counts[number] == len(rounds)
@@ -184,50 +169,10 @@ def test_the_places_of_games_seen_often_are_known(corpus: Corpus, tmp_path: Path
     assert mean_square_error(last, games_of(wanted, corpus, "train")) < 0.65 * (REWARDS**2).mean()
 
 
-def test_a_run_that_was_killed_ends_with_the_same_numbers(
-    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    train_reward(plan(), corpus, tmp_path / "whole", quiet=True)
-    saved = RunFolder.save
-
-    def save_and_die(folder: RunFolder, state: Mapping[str, Any]) -> None:
-        saved(folder, state)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(RunFolder, "save", save_and_die)
-    with pytest.raises(KeyboardInterrupt):
-        train_reward(plan(), corpus, tmp_path / "killed", quiet=True)
-    monkeypatch.setattr(RunFolder, "save", saved)
-    train_reward(plan(), corpus, tmp_path / "killed", quiet=True)
-    assert last_weights(tmp_path / "whole") == last_weights(tmp_path / "killed")
-    train_reward(plan(seed=1), corpus, tmp_path / "other", quiet=True)
-    assert last_weights(tmp_path / "whole") != last_weights(tmp_path / "other")
-
-
-def test_a_run_stops_when_validation_gets_no_better(
-    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    errors = iter([9.0, 8.0, 8.5, 8.25, 7.0])
-    monkeypatch.setattr("learning.reward.training.mean_square_error", lambda *_: next(errors))
-    card, _ = train_reward(plan(epochs=9, patience=2), corpus, tmp_path, quiet=True)
-    assert card.metrics["error"] == 8.0
-    assert card.training.epochs == 2
-    assert next(errors) == 7.0
-
-
-def test_a_folder_of_another_run_is_refused(corpus: Corpus, tmp_path: Path) -> None:
-    train_reward(plan(epochs=1), corpus, tmp_path, quiet=True)
-    with pytest.raises(ConfigError, match=r"plan\.hidden"):
-        train_reward(plan(epochs=1, hidden=7), corpus, tmp_path, quiet=True)
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"hidden": 0},
         {"learning_rate": 0.0},
-        {"joined": 1.5},
-        {"rooms": ("phoenix",)},
         {"rewards": (0.0,) * 4},
     ],
 )
@@ -306,22 +251,17 @@ def test_single_rounds_have_no_history(corpus: Corpus) -> None:
 def test_the_command_trains_and_reports(folder: Path, tmp_path: Path) -> None:
     sizes = ["--hidden", "4", "--dense", "4", "--epochs", "1", "--rewards", "3", "1", "-1", "-3"]
     command = ["train", "reward", "--corpus", str(folder), "--out", str(tmp_path), *sizes]
-    result = CliRunner().invoke(cli.app, [*command, "--json"])
+    result = run_cli(*command, "--json")
     assert result.exit_code == 0, result.output
     report = json.loads(result.stdout)
     assert report["square_errors"][CONSTANT] == pytest.approx(5.0)
     assert load(tmp_path, "reward").card.architecture.rewards == (3.0, 1.0, -1.0, -3.0)  # type: ignore[union-attr]
-    again = CliRunner().invoke(cli.app, command)
+    again = run_cli(*command)
     assert again.exit_code == 0
     assert "square errors: " in again.stdout
-    refused = CliRunner().invoke(cli.app, [*command, "--room", "phoenix"])
-    assert refused.exit_code == cli.EXIT_USAGE
+    refused = run_cli(*command, "--room", "phoenix")
+    assert refused.exit_code == 2
 
 
 def as_plain(wanted: RewardPlan) -> dict[str, Any]:
     return {name: getattr(wanted, name) for name in wanted.__struct_fields__}
-
-
-def last_weights(folder: Path) -> list[bytes]:
-    state = torch.load(folder / "runs" / "reward" / "state.pt", weights_only=True)["network"]
-    return [tensor.numpy().tobytes() for tensor in state.values()]

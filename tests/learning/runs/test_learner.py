@@ -11,7 +11,7 @@ from torch import Tensor
 
 from learning.runs.learner import Learner
 from learning.supervised.plan import make_plan
-from policies.networks import Network
+from policies.nets.networks import Network
 
 
 class Planes(NamedTuple):

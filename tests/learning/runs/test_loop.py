@@ -14,20 +14,18 @@ import msgspec
 import pytest
 import torch
 from structlog.testing import capture_logs
-from typer.testing import CliRunner
 
-from bot import cli
-from game import files
-from game.errors import ConfigError
-from learning.corpus.build import build
+from kit import files
+from kit.errors import ConfigError
 from learning.corpus.reader import Corpus
 from learning.reward.training import RewardPlan, train_reward
-from learning.runs.descent import Descent
+from learning.runs.learner import Descent
 from learning.runs.state import CURVES_FOLDER, STATE_FILE, RunFolder
 from learning.supervised.plan import TrainingPlan, make_plan
 from learning.supervised.run import train
 from policies.checkpoint import models_in
-from tests.learning.corpus.games import MODERN, texts, write_shard
+from tests.cli import run_cli
+from tests.learning.stopping import stop_at
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 EARLIER = Path(__file__).parent / "data"
@@ -35,28 +33,15 @@ EARLIER = Path(__file__).parent / "data"
 
 They learned from the first 54 games of ``houou-01``, with one thread, in an earlier format of the corpus.
 """
-GAMES = 54
 STEPS_LEFT = 3
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("loop")
-    build([write_shard(place / "a.jsonl.zst", texts(MODERN, GAMES))], place / "corpus", workers=1)
-    return place / "corpus"
-
-
-def discard_plan() -> TrainingPlan:
-    sizes: dict[str, Any] = {"width": 2, "depth": 1, "batch_size": 64, "samples": 384, "warm_up": 2}
-    return make_plan(
-        "discard",
-        tower="residual",
-        precision="fp32",
-        preset="tiny",
-        validate_every=128,
-        validation_rows=200,
-        **sizes,
-    )
+def discard_plan(**settings: Any) -> TrainingPlan:
+    sizes: dict[str, Any] = {
+        **{"tower": "residual", "width": 2, "depth": 1, "batch_size": 64, "samples": 384, "warm_up": 2},
+        **{"precision": "fp32", "preset": "tiny", "validate_every": 128, "validation_rows": 200},
+    }
+    return make_plan("discard", **{**sizes, **settings})
 
 
 def reward_plan(**settings: Any) -> RewardPlan:
@@ -76,32 +61,18 @@ def last_state(out: Path, model: str) -> dict[str, Any]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="folders are not locked there")
-@pytest.mark.parametrize("model", ["discard", "reward"])
 def test_two_runs_do_not_share_a_folder(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "LOCK_S", 0.0)
-    with RunFolder(tmp_path / "runs" / model, {}).held():
+    with RunFolder(tmp_path / "runs" / "reward", {}).held():
         with pytest.raises(ConfigError, match="another process is writing there"):
-            carry_out(model, folder, tmp_path)
-        assert not (tmp_path / "runs" / model / STATE_FILE).exists()
-    carry_out(model, folder, tmp_path)
-    assert last_state(tmp_path, model)
+            carry_out("reward", folder, tmp_path)
+        assert not (tmp_path / "runs" / "reward" / STATE_FILE).exists()
+    carry_out("reward", folder, tmp_path)
+    assert last_state(tmp_path, "reward")
 
 
-def stop_at(patch: pytest.MonkeyPatch, step: int, number: int = signal.SIGTERM) -> None:
-    left, real = [step], Descent.step
-
-    def counted(*args: Any) -> float:
-        left[0] -= 1
-        if left[0] == 0:
-            os.kill(os.getpid(), number)
-        return real(*args)
-
-    patch.setattr(Descent, "step", counted)
-
-
-@pytest.mark.usefixtures("one_thread")
 def on_the_corpus(folder: Path, state: Path) -> None:
     """Let the state of a run continue on a corpus of the same games in today's format."""
     saved = torch.load(state, weights_only=True)
@@ -110,6 +81,7 @@ def on_the_corpus(folder: Path, state: Path) -> None:
     torch.save({**saved, "identity": msgspec.json.encode(identity).decode()}, state)
 
 
+@pytest.mark.usefixtures("one_thread")
 def test_a_run_of_an_earlier_version_resumes_and_ends_with_the_same_numbers(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,11 +177,11 @@ def test_ctrl_c_on_the_reward_command_saves_and_the_same_command_resumes(
     args += ["--epochs", "2", "--batch-games", "8"]
     with pytest.MonkeyPatch.context() as patch:
         stop_at(patch, 2, signal.SIGINT)
-        result = CliRunner().invoke(cli.app, args)
-    assert result.exit_code == cli.EXIT_INTERRUPTED
+        result = run_cli(*args)
+    assert result.exit_code == 130
     state = tmp_path / "runs" / "reward"
     assert f"samples are learned and saved in {state}; give the same command again to resume" in result.stderr
-    assert CliRunner().invoke(cli.app, args).exit_code == 0
+    assert run_cli(*args).exit_code == 0
 
 
 def test_a_second_ctrl_c_stops_at_once_and_says_what_is_lost(folder: Path, tmp_path: Path) -> None:
@@ -262,19 +234,6 @@ def test_a_state_that_takes_long_to_save_is_saved_less_often(folder: Path, tmp_p
         patch.setattr("learning.runs.loop.time.monotonic", lambda: now[0])
         patch.setattr(Descent, "step", slow_step)
         patch.setattr(RunFolder, "save", slow_save)
-        train(
-            make_plan(
-                "discard",
-                preset="tiny",
-                precision="fp32",
-                width=2,
-                depth=1,
-                batch_size=64,
-                samples=64 * 10,
-                validation_rows=64,
-            ),
-            Corpus(folder),
-            tmp_path,
-            quiet=True,
-        )
+        ten = discard_plan(samples=64 * 10, validate_every=500_000, validation_rows=64)
+        train(ten, Corpus(folder), tmp_path, quiet=True)
     assert saves == [3, 8, 10, 10]

@@ -5,29 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from learning.corpus.build import build
 from learning.corpus.reader import Corpus
 from learning.samples.choice import choose
-from learning.samples.decisions import by_decision
 from learning.samples.loader import Loader
-from learning.samples.positions import positions_of
+from learning.samples.positions import by_decision, positions_of
 from policies.features.table import HOSEI
-from policies.slots import Slot
-from tests.learning.corpus.games import MODERN, texts, write_shard
-
-GAMES = 4
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    place = tmp_path_factory.mktemp("decisions")
-    build([write_shard(place / "a.jsonl.zst", texts(MODERN, GAMES))], place / "corpus", workers=1)
-    return Corpus(place / "corpus")
+from policies.flow.slots import Slot
 
 
 @pytest.mark.parametrize("slot", [Slot.CHI, Slot.PON, Slot.KAN])
 def test_each_decision_has_one_row_that_says_what_was_taken(corpus: Corpus, slot: Slot) -> None:
-    found = positions_of(corpus, choose(corpus, corpus.select()), slot)
+    found = positions_of(corpus, choose(corpus, corpus.select()[:4]), slot)
     joined = by_decision(found, slot)
     assert len(joined.labels) == len(joined.calls) == len(found.players)
     for decision, label in enumerate(joined.labels.tolist()):
@@ -43,7 +31,7 @@ def test_each_decision_has_one_row_that_says_what_was_taken(corpus: Corpus, slot
 
 
 def test_the_loader_delivers_them(corpus: Corpus) -> None:
-    choice = choose(corpus, corpus.select())
+    choice = choose(corpus, corpus.select()[:4])
     found = positions_of(corpus, choice, Slot.CHI)
     batches = list(Loader(corpus, choice, Slot.CHI, features=HOSEI, batch_size=64, workers=1).epoch())
     labels = np.concatenate([batch.labels.numpy() for batch in batches])

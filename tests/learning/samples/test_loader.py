@@ -7,24 +7,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from bot import cli
-from game.errors import ReplayError
 from game.events import PlayerLeft, PlayerReturned
-from game.tiles import KINDS
+from kit.errors import ReplayError
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus
 from learning.samples import loader as samples
 from learning.samples.choice import ALL_PLAYERS, SelectedDecisions, choose
 from learning.samples.loader import FEATURES, Batch, Loader
-from learning.samples.loader_bench import slice_speeds
 from learning.samples.positions import count, positions_of
 from policies.features.encode import encode
 from policies.features.permute import PERMUTATIONS, permute_kinds, permute_planes
 from policies.features.table import LITE, LITE_CALL, ORACLE, SETS, SUPHX, SUPHX_CALL
-from policies.slots import Slot
+from policies.flow.slots import Slot
 from replays.record import GameRecord
+from tests.cli import run_cli
 from tests.learning.corpus.games import MODERN, OLD, records, texts, write_shard
 from tests.learning.stub import corpus_of, everybody
 
@@ -212,12 +209,6 @@ def test_a_smaller_share_lies_within_a_larger_one(corpus: Corpus) -> None:
     assert set(fewer.games.tolist()) == shares[3] & set(games[::2].tolist())
 
 
-def test_only_the_requested_rooms(corpus: Corpus) -> None:
-    games = corpus.select()
-    assert len(choose(corpus, games, rooms=("houou",)).games) == len(games)
-    assert not choose(corpus, games, rooms=("ippan", "tokujou")).games.size
-
-
 def test_renamed_planes_go_with_renamed_labels(corpus: Corpus) -> None:
     choice = choose(corpus, corpus.select()[:2])
     plain = list(Loader(corpus, choice, batch_size=64, augment=False).epoch())
@@ -251,38 +242,8 @@ def test_the_same_seed_gives_the_same_batches_whatever_the_workers(corpus: Corpu
     assert first != run(1, 1, epoch=1)
 
 
-@pytest.mark.parametrize("slot", [Slot.RIICHI, Slot.KAN])
-def test_several_pools_are_folded_ahead_in_their_order(corpus: Corpus, slot: Slot) -> None:
-    choice = choose(corpus, corpus.select())
-    runs = [
-        [contents(batch) for batch in Loader(corpus, choice, slot, workers=workers, pool_games=3).epoch()]
-        for workers in (1, 4)
-    ]
-    assert runs[0] == runs[1]
-
-
-def test_tensors_are_ready_to_learn_from(corpus: Corpus) -> None:
-    loader = Loader(corpus, choose(corpus, corpus.select()), batch_size=32)
-    epoch = loader.epoch()
-    batch = next(epoch)
-    epoch.close()
-    assert batch.planes.dtype == torch.uint8
-    assert batch.labels.dtype == torch.int64
-    assert tuple(batch.planes.shape) == (32, 239, KINDS)
-    assert loader.costs.encode > 0
-
-
-def test_nothing_chosen_gives_no_batches(corpus: Corpus) -> None:
-    assert list(Loader(corpus, choose(corpus, corpus.select()[:0])).epoch()) == []
-
-
-def test_speed_of_slices_counts_what_came_in_each() -> None:
-    assert slice_speeds([0.0, 1.0, 3.0], [0, 10, 20]) == [10.0, 5.0]
-    assert len(slice_speeds([float(n) for n in range(101)], list(range(101)))) == 10
-
-
 def test_the_command_reports_speed_and_shares(folder: Path) -> None:
-    result = CliRunner().invoke(cli.app, ["bench", "loader", "--corpus", str(folder), "--json"])
+    result = run_cli("bench", "loader", "--corpus", folder, "--json")
     assert result.exit_code == 0
     report = json.loads(result.stdout)
     assert 0 < report["minimum"] <= report["median"] <= report["maximum"]
@@ -291,15 +252,15 @@ def test_the_command_reports_speed_and_shares(folder: Path) -> None:
 
 def test_the_command_measures_any_slot(folder: Path) -> None:
     arguments = ["bench", "loader", "--corpus", str(folder), "--json", "--slot"]
-    report = json.loads(CliRunner().invoke(cli.app, [*arguments, "chi"]).stdout)
+    report = json.loads(run_cli(*arguments, "chi").stdout)
     assert (report["slot"], report["features"]) == ("chi", LITE_CALL)
-    refused = CliRunner().invoke(cli.app, [*arguments, "ron"])
-    assert refused.exit_code == cli.EXIT_USAGE
+    refused = run_cli(*arguments, "ron")
+    assert refused.exit_code == 2
 
 
 def test_the_command_reports_a_missing_corpus(tmp_path: Path) -> None:
-    result = CliRunner().invoke(cli.app, ["bench", "loader", "--corpus", str(tmp_path)])
-    assert result.exit_code == cli.EXIT_FAILED
+    result = run_cli("bench", "loader", "--corpus", tmp_path)
+    assert result.exit_code == 1
     assert ReplayError.__name__ not in result.output
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from game.actions import Action, ActionKind
-from game.errors import StateMismatchError
 from game.events import (
     Ankan,
     Chi,
@@ -23,16 +22,16 @@ from game.events import (
     PlayerReturned,
     Pon,
     Riichi,
-    RiichiAccepted,
     Win,
 )
 from game.layout import PHASE_TURN, ROUND_STATE
 from game.rules import legal_actions
 from game.state import apply, clone, new_round
-from game.tiles import KINDS, parse_hand, tile_text
+from game.tiles import KINDS, tile_text
+from kit.errors import StateMismatchError
 from learning.samples.choice import SelectedDecisions
 from learning.samples.positions import PositionCounts, Positions, count, positions_of
-from policies.slots import Slot
+from policies.flow.slots import Slot
 from tests.learning.corpus.games import MODERN, OLD, records
 from tests.learning.stub import corpus_of, everybody
 from tests.scene import Scene
@@ -69,40 +68,6 @@ def four_of_circles() -> Scene:
     ).own("8p", "4p")
 
 
-def test_a_passed_tile_is_declined_by_all_who_could_call() -> None:
-    scene = four_of_circles().draw("9s")
-    assert melds(scene, Slot.CHI) == [(1, text, 0) for text in FIVE_RUNS]
-    assert melds(scene, Slot.PON) == [(2, "4p4p", 0)]
-    assert melds(scene, Slot.KAN) == [(2, "4p4p4p", 0)]
-
-
-def test_the_run_taken_is_the_one_of_these_faces_and_pon_was_declined() -> None:
-    scene = four_of_circles().chi("3p", "0p", player=1)
-    assert melds(scene, Slot.CHI) == [(1, text, int(text == "3p0p")) for text in FIVE_RUNS]
-    assert melds(scene, Slot.PON) == [(2, "4p4p", 0)]
-    assert melds(scene, Slot.KAN) == [(2, "4p4p4p", 0)]
-
-
-def test_a_pon_hides_the_next_players_chi() -> None:
-    scene = four_of_circles().pon(2)
-    assert melds(scene, Slot.CHI) == []
-    assert melds(scene, Slot.PON) == [(2, "4p4p", 1)]
-    assert melds(scene, Slot.KAN) == [(2, "4p4p4p", 0)]
-
-
-def test_an_open_kan_hides_the_next_players_chi() -> None:
-    scene = four_of_circles().daiminkan(2)
-    assert melds(scene, Slot.CHI) == []
-    assert melds(scene, Slot.PON) == [(2, "4p4p", 0)]
-    assert melds(scene, Slot.KAN) == [(2, "4p4p4p", 1)]
-
-
-def test_a_ron_hides_all_calls() -> None:
-    scene = four_of_circles()
-    scene.apply(win(scene, 3, 0))
-    assert all(melds(scene, slot) == [] for slot in CALLS)
-
-
 def test_three_rons_hide_all_calls_although_the_round_is_aborted() -> None:
     scene = four_of_circles().apply(DrawnRound("triple_ron", LEVEL))
     assert all(melds(scene, slot) == [] for slot in CALLS)
@@ -115,31 +80,6 @@ def test_an_abort_after_a_discard_hides_nothing() -> None:
 
 def test_the_event_after_a_discard_must_be_known() -> None:
     assert all(melds(four_of_circles(), slot) == [] for slot in CALLS)
-
-
-def test_a_pon_by_the_next_player_leaves_that_players_chi_declined() -> None:
-    scene = Scene(
-        "119m19s4p1234567z",
-        others={1: "134667m2356p44p8s", 2: "159p22778s3344z0s", 3: "123456789m11s56p"},
-    ).own("8p", "4p")
-    scene.pon(1)
-    assert [row for row in melds(scene, Slot.CHI) if row[1] == "5p6p"] == [(1, "5p6p", 0)]
-    assert melds(scene, Slot.PON) == [(1, "4p4p", 1)]
-
-
-def test_the_state_is_that_of_the_question() -> None:
-    """Before the riichi stick is paid, and while the tile can still be claimed."""
-    scene = Scene(
-        "123456789m99p4p1z",
-        others={1: "119s2356p0p58s34z4s", 2: "4449p22778s3355z", 3: "19m19p147s567z26m5p"},
-    ).draw("1z")
-    scene.apply(Riichi(0)).discard("4p")
-    asked = clone(scene.record)
-    scene.apply(accepted(scene)).pon(2)
-    found = positions(scene, Slot.PON)
-    assert found.labels.tolist() == [1]
-    assert np.array_equal(found.states, np.array([asked], ROUND_STATE))
-    assert found.states["riichi"][0, 0] == 1
 
 
 @pytest.mark.parametrize(
@@ -177,34 +117,6 @@ def two_kans() -> Scene:
     return Scene("1111m9999m22z234p", others=OTHERS).draw("5z")
 
 
-def riichi_or_kan() -> Scene:
-    return Scene("1111m234567p999s", others=OTHERS).draw("5z")
-
-
-def test_closed_kans_have_a_row_each() -> None:
-    assert melds(two_kans().discard("5z"), Slot.KAN) == [(0, "1m1m1m1m", 0), (0, "9m9m9m9m", 0)]
-    assert melds(two_kans().ankan("9m"), Slot.KAN) == [(0, "1m1m1m1m", 0), (0, "9m9m9m9m", 1)]
-
-
-def test_riichi_declared() -> None:
-    scene = riichi_or_kan()
-    scene.apply(Riichi(0)).discard("1m")
-    assert melds(scene, Slot.RIICHI) == [(0, "", 1)]
-    assert melds(scene, Slot.KAN) == [(0, "1m1m1m1m", 0)]
-
-
-def test_riichi_declined() -> None:
-    scene = riichi_or_kan().discard("5z")
-    assert melds(scene, Slot.RIICHI) == [(0, "", 0)]
-    assert melds(scene, Slot.KAN) == [(0, "1m1m1m1m", 0)]
-
-
-def test_riichi_is_not_in_question_when_a_kan_comes_first() -> None:
-    scene = riichi_or_kan().ankan("1m")
-    assert melds(scene, Slot.RIICHI) == []
-    assert melds(scene, Slot.KAN) == [(0, "1m1m1m1m", 1)]
-
-
 def test_a_winning_turn_holds_no_other_decision() -> None:
     def complete() -> Scene:
         return Scene("111123m456p789s5z", others=OTHERS).draw("5z")
@@ -224,20 +136,6 @@ def test_aborting_is_no_decision_of_a_slot() -> None:
     assert all(not positions(scene, slot).labels.size for slot in Slot)
 
 
-def test_kans_in_riichi_are_decisions_and_discards_are_not() -> None:
-    scene = Scene("111m234567p999s5z", others=OTHERS).draw("6z").riichi("6z")
-    scene.own("1z", "1z").own("2z", "2z").own("6z", "6z").draw("1m").discard("1m")
-    assert melds(scene, Slot.KAN) == [(0, "1m1m1m1m", 0)]
-    assert melds(scene, Slot.RIICHI) == [(0, "", 1)]
-    assert (positions(scene, Slot.DISCARD).players == 0).sum() == 1  # 5z or 6z with the riichi
-
-
-def test_an_added_kan_declined() -> None:
-    scene = four_of_circles().pon(2).discard("9p")
-    scene.own("2m", "2m").own("5z", "5z").own("6z", "6z").draw("7z").discard("7z")
-    assert melds(scene, Slot.KAN) == [(2, "4p4p4p", 0), (2, "4p4p4p", 0)]
-
-
 def test_a_robbed_kan_was_made() -> None:
     scene = four_of_circles().pon(2).discard("9p")
     scene.own("2m", "2m").own("5z", "5z").own("6z", "6z").draw("7z").kakan("4p")
@@ -246,16 +144,6 @@ def test_a_robbed_kan_was_made() -> None:
 
 
 # --- discards ---------------------------------------------------------------------------------------------
-
-
-def test_a_call_forbids_discards() -> None:
-    scene = four_of_circles().chi("5p", "6p", player=1).discard("8s")
-    found = positions(scene, Slot.DISCARD)
-    assert found.players.tolist() == [0, 1]
-    held = set(np.flatnonzero(found.states["hand34"][1, 1]).tolist())
-    seven = parse_hand("7p")[0] >> 2
-    assert seven in held
-    assert kinds_of(found.legal[1]) == held - {seven}
 
 
 def test_a_forbidden_discard_is_not_learned_from() -> None:
@@ -273,21 +161,6 @@ def test_a_forbidden_discard_is_not_learned_from() -> None:
     )
     assert (positions(lawful, Slot.DISCARD).players == 1).sum() == 1
     assert (positions(forbidden, Slot.DISCARD).players == 1).sum() == 0
-
-
-def test_a_discard_without_a_choice_is_no_decision() -> None:
-    scene = Scene("123456789m99p4p1z", others=OTHERS).draw("1z")
-    scene.apply(Riichi(0)).discard("4p")
-    assert not positions(scene, Slot.DISCARD).labels.size
-
-
-def test_the_indicator_of_an_open_kan_is_unknown_at_the_discard() -> None:
-    scene = four_of_circles().daiminkan(2).draw("7z")
-    asked = clone(scene.record)
-    scene.dora("8p").discard("9p")
-    found = positions(scene, Slot.DISCARD)
-    assert found.players.tolist() == [0, 2]
-    assert np.array_equal(found.states[1:], np.array([asked], ROUND_STATE))
 
 
 def test_an_event_that_does_not_fit_is_named() -> None:
@@ -308,14 +181,6 @@ def test_counting_keeps_nothing_and_agrees() -> None:
     assert count(corpus, everybody(2), Slot.CHI) == PositionCounts(1, 5, 1)
     assert count(corpus, everybody(2), Slot.KAN) == PositionCounts(2, 3, 1)
     assert count(corpus, everybody(2)) == PositionCounts(1, 1, 0)
-
-
-def test_arrays_grow_as_games_come() -> None:
-    events = two_kans().ankan("9m").events
-    found = positions_of(corpus_of(*[events] * 40), everybody(40), Slot.KAN)
-    assert found.games.tolist() == list(range(40))
-    assert found.owners.tolist() == [n // 2 for n in range(80)]
-    assert found.labels.tolist() == [0, 1] * 40
 
 
 # --- real games -------------------------------------------------------------------------------------------
@@ -457,10 +322,6 @@ def discarded(options: dict[Action, bool]) -> int:
 
 def kinds_of(mask: np.uint64) -> set[int]:
     return {kind for kind in range(KINDS) if int(mask) >> kind & 1}
-
-
-def accepted(scene: Scene) -> RiichiAccepted:
-    return RiichiAccepted(int(scene.record["last_player"]))
 
 
 def win(scene: Scene, player: int, source: int) -> Win:

@@ -2,54 +2,35 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import pytest
 import torch
-from torch import Tensor
-from typer.testing import CliRunner
 
-from bot import cli
-from game.errors import CheckpointMismatch, ConfigError, TrainingError
-from game.files import replace_file
-from learning.corpus.build import build
+from kit.errors import CheckpointMismatch, ConfigError, TrainingError
+from kit.files import replace_file
 from learning.corpus.reader import Corpus
 from learning.runs.learner import Learner
-from learning.runs.state import CURVES_FOLDER, STATE_FILE
+from learning.runs.state import STATE_FILE
 from learning.samples.loader import Loader
 from learning.samples.positions import count
 from learning.supervised.first_weights import first_network
-from learning.supervised.imitation import imitation_loss
 from learning.supervised.plan import TrainingPlan, make_plan
-from learning.supervised.run import Parent, choice_of, parent_of, train
+from learning.supervised.run import Parent, choice_of, imitation_loss, parent_of, train
 from policies.checkpoint import load, network_of
 from policies.features.table import HOSEI, LITE, SETS
-from policies.networks import Network, TowerName, plane_weights
-from policies.slots import Slot
-from tests.learning.corpus.games import MODERN, texts, write_shard
+from policies.flow.slots import Slot
+from policies.nets.networks import Network, TowerName, plane_weights
+from tests.cli import run_cli
+from tests.learning.stopping import stop_at
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
-GAMES = 40
-"""Number of games of which the split gives at least one to each part."""
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("supervised")
-    build([write_shard(place / "a.jsonl.zst", texts(MODERN, GAMES))], place / "corpus", workers=1)
-    return place / "corpus"
-
-
-@pytest.fixture(scope="module")
-def corpus(folder: Path) -> Corpus:
-    return Corpus(folder)
 
 
 def plan(model: str = "discard", **settings: Any) -> TrainingPlan:
@@ -93,7 +74,7 @@ def test_a_run_stopped_by_a_signal_ends_with_the_same_numbers(corpus: Corpus, tm
     wanted = plan(samples=1280)
     train(wanted, corpus, tmp_path / "whole", quiet=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Learner, "step", _stopping(Learner.step, after=7))
+        stop_at(patch, 7)
         with pytest.raises(
             KeyboardInterrupt,
             match=r"^stopped: 448 of 1,280 samples are learned and saved in .*discard; give the same command",
@@ -104,39 +85,17 @@ def test_a_run_stopped_by_a_signal_ends_with_the_same_numbers(corpus: Corpus, tm
     assert same(tmp_path / "whole", tmp_path / "parts")
 
 
-def _stopping(real: Any, after: int, number: int = signal.SIGTERM) -> Any:
-    """`Learner.step` that asks the program to stop."""
-    left = [after]
-
-    def step(learner: Learner[Any], *args: Any) -> float:
-        left[0] -= 1
-        if left[0] == 0:
-            os.kill(os.getpid(), number)
-        return float(real(learner, *args))
-
-    return step
-
-
 def test_ctrl_c_reports_the_saved_state_and_the_same_command_resumes(folder: Path, tmp_path: Path) -> None:
     args = ["train", "pon", "--corpus", str(folder), "--out", str(tmp_path), "--preset", "tiny", "--json"]
     args += ["--samples", "256", "--batch-size", "64"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Learner, "step", _stopping(Learner.step, 2, signal.SIGINT))
-        result = CliRunner().invoke(cli.app, args)
-    assert result.exit_code == cli.EXIT_INTERRUPTED
+        stop_at(patch, 2, signal.SIGINT)
+        result = run_cli(*args)
+    assert result.exit_code == 130
     state = tmp_path / "runs" / "pon"
     assert f"suzaku: stopped: 128 of 256 samples are learned and saved in {state}; give" in result.stderr
     assert (state / STATE_FILE).exists()
-    assert CliRunner().invoke(cli.app, args).exit_code == 0
-
-
-def test_the_training_loss_is_drawn_between_validations(corpus: Corpus, tmp_path: Path) -> None:
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    train(plan(samples=64 * 50, validate_every=64 * 50), corpus, tmp_path, quiet=True)
-    curves = EventAccumulator(str(tmp_path / "runs" / "discard" / CURVES_FOLDER)).Reload()
-    assert [point.step for point in curves.Scalars("training/loss")] == [20, 40, 50]
-    assert [point.step for point in curves.Scalars("validation/loss")] == [50]
+    assert run_cli(*args).exit_code == 0
 
 
 CHILD = """
@@ -145,7 +104,7 @@ from pathlib import Path
 import msgspec, torch
 torch.set_num_threads(1)
 from learning.runs import loop
-from learning.supervised.run import train
+from learning.supervised.run import imitation_loss, train
 from learning.corpus.reader import Corpus
 from learning.supervised.first_weights import first_network
 from learning.runs.learner import Learner
@@ -425,14 +384,14 @@ def test_players_are_chosen(corpus: Corpus) -> None:
         choice_of(plan(selection={"player": "Nobody"}), corpus, "train")
 
 
-@pytest.mark.parametrize("model", [Slot.DISCARD, Slot.RIICHI, Slot.CHI])
+@pytest.mark.parametrize("model", [Slot.DISCARD, Slot.CHI])
 def test_hosei_s_models_learn_and_resume(corpus: Corpus, tmp_path: Path, model: Slot) -> None:
     """The dropout of a run that was stopped goes on where it was."""
     wanted = plan(model, tower="hosei", width=6, samples=256, validate_every=128, without=("H4",))
     card = train(wanted, corpus, tmp_path / "whole", quiet=True)
     assert card.architecture.outputs == {"discard": 34, "chi": 4}.get(model, 2)  # type: ignore[union-attr]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Learner, "step", _stopping(Learner.step, after=3))
+        stop_at(patch, 3)
         with pytest.raises(KeyboardInterrupt):
             train(wanted, corpus, tmp_path / "parts", quiet=True)
     train(wanted, corpus, tmp_path / "parts", quiet=True)
@@ -463,16 +422,12 @@ def test_as_many_games_as_hold_some_decisions(corpus: Corpus) -> None:
         ({"tower": "hosei", "features": LITE}, "tower: hosei does not go with lite-239/1"),
         ({"features": "suit-55/1"}, "hosei and hosei-base go with suit-55/1"),
         ({"tower": "hosei", "depth": 5}, "width, depth: 5 layers leave nothing of an image of 8×9"),
-        ({"selection": {"decisions": -1}}, "decisions: -1"),
         ({"features": "lite-9/1"}, "features: no set 'lite-9/1'"),
         ({"features": "lite-287/1"}, "features: lite-287/1 is for .* not for discard"),
         ({"features": "oracle/1"}, "features: oracle/1"),
         ({"without": ("ZZ",)}, "without: lite-239/1 has no group 'ZZ'"),
-        ({"width": 0, "passes": -1.0}, r"width: 0 must be above 0\npasses: -1.0"),
+        ({"passes": 0.0, "learning_rate": 0.0}, r"passes: 0.0 must be above 0\nlearning_rate: 0.0"),
         ({"selection": {"share": 0.0}}, "share: 0.0"),
-        ({"selection": {"rooms": ("attic",)}}, "room: no room 'attic'"),
-        ({"preset": "huge"}, "preset: no preset 'huge'"),
-        ({"precision": "int8"}, "precision: 'int8'"),
         ({"squeeze": 8, "tower": "pooled"}, "squeeze: only the tower suits"),
     ],
 )
@@ -483,18 +438,18 @@ def test_an_invalid_plan_is_refused(settings: dict[str, Any], message: str) -> N
 
 def test_the_command(folder: Path, tmp_path: Path) -> None:
     args = ["--corpus", str(folder), "--out", str(tmp_path), "--preset", "tiny", "--samples", "128", "--json"]
-    result = CliRunner().invoke(cli.app, ["train", "pon", *args, "--squeeze", "8"])
+    result = run_cli("train", "pon", *args, "--squeeze", "8")
     assert result.exit_code == 0, result.output
     card = json.loads(result.stdout)
     assert (card["model"], card["architecture"]["squeeze"]) == ("pon", 8)
-    wrong = CliRunner().invoke(cli.app, ["train", "pon", *args, "--features", LITE])
+    wrong = run_cli("train", "pon", *args, "--features", LITE)
     assert wrong.exit_code == 2
     assert "features: lite-239/1" in wrong.output
 
 
 def test_the_bench_measures_all_three(folder: Path) -> None:
     args = ["--corpus", str(folder), "--preset", "tiny", "--seconds", "0.1", "--json"]
-    result = CliRunner().invoke(cli.app, ["bench", "training", *args])
+    result = run_cli("bench", "training", *args)
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     assert found["share"] == pytest.approx(found["together"]["median"] / found["network_alone"]["median"])
@@ -515,32 +470,3 @@ def test_threads_learn_what_one_does(corpus: Corpus) -> None:
         learner.close()
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
     assert losses[0][2] < losses[0][0]
-
-
-class Weighed(NamedTuple):
-    """Samples of a policy gradient: what was chosen, and how much better it was than expected."""
-
-    planes: Tensor
-    chosen: Tensor
-    advantage: Tensor
-
-
-def policy_gradient(scores: Tensor, batch: Weighed) -> Tensor:
-    likelihood = scores.float().log_softmax(1).gather(1, batch.chosen[:, None])[:, 0]
-    return -(batch.advantage * likelihood).mean()
-
-
-def test_a_learner_takes_another_loss_over_samples_of_its_own(corpus: Corpus) -> None:
-    wanted = plan()
-    planes = next(iter(Loader(corpus, choice_of(wanted, corpus, "train"), batch_size=64).epoch(0))).planes
-    chosen = torch.arange(64) % 34
-    batch = Weighed(planes, chosen, torch.where(chosen % 2 == 0, 1.0, -1.0))
-    torch.manual_seed(0)
-    learner = Learner(first_network(wanted).eval(), wanted, 2, loss=policy_gradient)
-    before = learner.scores(batch).softmax(1)[torch.arange(64), chosen]
-    for number in range(20):
-        learner.step(batch, number, 1e-3)
-    after = learner.scores(batch).softmax(1)[torch.arange(64), chosen]
-    learner.close()
-    gained = (after - before) * batch.advantage
-    assert gained.mean() > 0.005

@@ -15,15 +15,13 @@ import pytest
 from structlog.testing import capture_logs
 
 import learning.workers.cluster
-from game.errors import ConfigError, WorkerFailed
-from game.workers.pool import DONE, LATER, Later, Work
+from kit.errors import ConfigError, WorkerFailed
+from kit.workers.pool import DONE, LATER, Later, Work
 from learning.workers.spread import spread
-from tests.game.workers.test_pool import (
-    Block,
+from tests.kit.workers.test_pool import (
     counting,
     dying,
     hopeless,
-    playing,
     raising,
     refused,
     threads,
@@ -60,17 +58,6 @@ def test_every_task_is_done_once_and_its_end_comes_last(address: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_task_can_carry_what_earlier_results_gave(address: str) -> None:
-    seen: list[tuple[int, int]] = []
-    tasks = (Block.after(number, len(seen)) for number in range(3))
-    for _, result in spread(playing, 0, tasks, workers=1, ray=address):
-        if isinstance(result, tuple):
-            seen.append(result)
-    assert [weights for _, weights in seen] == [0, 1, 2]
-    assert len({process for process, _ in seen}) == 1
-
-
-@pytest.mark.slow
 def test_a_worker_waits_for_a_task_that_comes_later(address: str) -> None:
     seen: list[int] = []
 
@@ -98,10 +85,6 @@ def test_another_thread_can_stop_the_work(address: str) -> None:
     threading.Timer(6.0, stop.set).start()
     found = list(spread(counting, 100, tasks(), workers=1, ray=address, stop=stop))
     assert [value for _, value in found] == [100, 101, 102, DONE]
-
-
-def test_nothing_to_do_needs_no_cluster() -> None:
-    assert list(spread(counting, 0, [], ray="local")) == []
 
 
 @pytest.mark.slow
@@ -153,14 +136,6 @@ def test_a_machine_with_another_program_is_refused(address: str, monkeypatch: py
     monkeypatch.setattr(learning.workers.cluster, "program", lambda: {**here, "torch": "2.12.0"})
     with pytest.raises(WorkerFailed, match=rf"runs another program: torch is {here['torch']}, not 2\.12\.0"):
         list(spread(counting, 100, [1], ray=address))
-
-
-@pytest.mark.slow
-def test_leaving_early_leaves_the_cluster_free(address: str) -> None:
-    running = spread(counting, 1, list(range(50)), ray=address)
-    next(running)
-    running.close()
-    assert next(spread(counting, 1, [3], workers=2, ray=address))[0] == 3
 
 
 @pytest.mark.parametrize(

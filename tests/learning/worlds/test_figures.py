@@ -6,11 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from learning.matches.measuring import MeasurementReport
-from learning.worlds.command import DEALS
 from learning.worlds.figures import WorldsFigures, figures_of
-from learning.worlds.plan import DecisionWorlds, GameWorlds, SampledWorlds, WorldsPlan
-from learning.worlds.scores import HandErrors
+from learning.worlds.plan import DecisionWorlds, GameWorlds, HandErrors, SampledWorlds, WorldsPlan
 
 WORLDS = 70
 NOISE = 900.0
@@ -104,22 +101,3 @@ def test_nothing_is_said_of_what_was_not_asked_for() -> None:
     plan = msgspec.structs.replace(a_plan(("uniform",)), final=False)
     assert figures_of(plan, drawn((0.0,), 3)).final is None
     assert figures_of(msgspec.structs.replace(plan, play=False), drawn((0.0,), 3)).points is None
-
-
-def test_where_noise_leaves_nothing_the_correlation_is_not_defined() -> None:
-    for seed_games in range(2, 6):
-        report = figures_of(a_plan(("uniform",)), drawn((0.0,), seed_games, noise=60_000.0))
-        assert report.points is not None
-        estimate = report.points.samplers[0].correlation
-        assert estimate.value is None or estimate.low is not None
-
-
-def test_the_report_names_every_sampler(found: WorldsFigures, capsys: pytest.CaptureFixture[str]) -> None:
-    report = MeasurementReport(a_plan(("good", "poor", "none")), found)
-    assert DEALS.show(report, as_json=False) == 0
-    text = capsys.readouterr().out
-    assert all(name in text for name in ("good", "poor", "none"))
-    assert "\nfigures points: " in text
-    assert "\nfigures final: " in text
-    assert DEALS.show(report, as_json=True) == 0
-    assert '"correlation"' in capsys.readouterr().out

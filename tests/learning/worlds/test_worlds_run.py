@@ -7,16 +7,22 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from bot.cli import app
-from game.errors import ConfigError
+from kit.errors import ConfigError
+from kit.reports import write_report
 from learning.matches.store import RESULTS_FILE
-from learning.worlds.command import DEALS, make_plan, measure
 from learning.worlds.plan import WorldsPlan
-from learning.worlds.playing import WorldsSetup, close_decisions, differences_of, judge_of_games
-from learning.worlds.scores import scores_of
+from learning.worlds.playing import (
+    DEALS,
+    WorldsSetup,
+    close_decisions,
+    differences_of,
+    judge_of_games,
+    make_plan,
+    scores_of,
+)
 from policies.deals import UniformDeals
+from tests.cli import run_cli
 from tests.policies.fakes import Undecided
 
 
@@ -72,7 +78,7 @@ def test_rounds_are_compared_by_the_final_reward_too(tmp_path: Path) -> None:
         policy="network", samplers=("uniform",), games=1, per_game=2, close=0.15, worlds=16,
         seed=3, final=True,
     )  # fmt: skip
-    figures = measure(plan, tmp_path, workers=1, quiet=True).figures
+    figures = DEALS.run(plan, tmp_path, workers=1, quiet=True).figures
     assert figures.points is not None
     assert figures.final is not None
     assert figures.final.samplers[0].gains.keys() == {"16"}
@@ -117,27 +123,27 @@ def test_hands_can_be_compared_without_playing(undecided: str, capsys: pytest.Ca
     assert {each.differences for found in row.decisions for each in found.samplers} == {()}
     report = DEALS.report(plan, [row])
     assert report.figures.points is None
-    assert DEALS.show(report, as_json=False) == 0
+    assert write_report(report, as_json=False) == 0
     text = capsys.readouterr().out
     assert "scores shanten" in text
     assert "correlation" not in text
 
 
 def test_a_run_goes_on_where_it_stopped(undecided: str, tmp_path: Path) -> None:
-    measure(a_plan(undecided), tmp_path, workers=1, quiet=True)
+    DEALS.run(a_plan(undecided), tmp_path, workers=1, quiet=True)
     whole = (tmp_path / RESULTS_FILE).read_bytes()
     with (tmp_path / RESULTS_FILE).open("ab") as file:
         file.write(b'{"number": 1, "cl')
-    report = measure(a_plan(undecided), tmp_path, workers=1, quiet=True)
+    report = DEALS.run(a_plan(undecided), tmp_path, workers=1, quiet=True)
     assert (tmp_path / RESULTS_FILE).read_bytes() == whole
     assert report.figures.decisions == 2
     assert DEALS.so_far(tmp_path) == report
     with pytest.raises(ConfigError, match=r"--close 0\.05, not 0\.1"):
-        measure(a_plan(undecided, close=0.1), tmp_path, workers=1, quiet=True)
+        DEALS.run(a_plan(undecided, close=0.1), tmp_path, workers=1, quiet=True)
 
 
 def test_the_command_refuses_samplers_that_do_not_exist(tmp_path: Path) -> None:
     out = str(tmp_path / "out")
-    result = CliRunner().invoke(app, ["eval", "deals", "--out", out, "--sampler", "diffusion:stops=2"])
+    result = run_cli("eval", "deals", "--out", out, "--sampler", "diffusion:stops=2")
     assert result.exit_code == 2
     assert not (tmp_path / "out").exists()

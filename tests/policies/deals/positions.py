@@ -10,18 +10,18 @@ import numpy as np
 from game.events import EndRound, GameEvent, StartRound
 from game.layout import AT_UNSEEN
 from game.observation import Observation
-from game.restore import concealed_hands
 from game.rules import legal_actions
 from game.shanten import waits
 from game.state import apply, hand_tiles, new_round
-from game.table import Table
+from game.table.restore import concealed_hands
+from game.table.table import Table
 from policies.deals import Deals, RoundView
+from policies.deals.deal import ANY_HAND, Unseen
 from policies.deals.uniform import is_possible
-from policies.deals.view import ANY_HAND, Unseen
-from policies.draws import drawn_share
-from policies.inference import load_policy
-from policies.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times
-from policies.slots import Policy
+from policies.flow.draws import drawn_share
+from policies.flow.slots import Policy
+from policies.play.inference import load_policy
+from policies.play.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times
 from replays.formats import read_game
 from tests.game.test_fold_against_engine import anyhow, boldly, clumped_wall
 from tests.shared import shard_texts

@@ -8,12 +8,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from game.errors import StateMismatchError
 from game.shanten import waits
 from game.tiles import parse_hand
+from kit.errors import StateMismatchError
 from policies.deals import uniform
+from policies.deals.deal import ANY_HAND, READY, READY_AFTER_DISCARD, Unseen
 from policies.deals.uniform import uniform_tiles
-from policies.deals.view import ANY_HAND, READY, READY_AFTER_DISCARD, Unseen
 
 POOL = np.array(sorted(parse_hand("1123345m19s")), np.int16)
 

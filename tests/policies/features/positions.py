@@ -14,9 +14,9 @@ from game.events import GameEvent
 from game.layout import PHASE_CALLED, PHASE_TURN, ROUND_STATE
 from game.rules import legal_rows
 from game.state import apply, new_round
-from game.table import Table, masked
+from game.table.table import Table, masked
 from policies.features.permute import permute_tiles
-from replays.mjlog_reader import read
+from replays.mjlog.reader import read
 from tests.shared import shard_texts
 
 CALLS = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN, ActionKind.ANKAN, ActionKind.KAKAN)

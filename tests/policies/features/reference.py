@@ -16,7 +16,7 @@ from game.actions import ActionKind
 from game.layout import PHASE_CALLED, PHASE_CLAIM, PHASE_TURN, RIVER_CALLED, RIVER_RIICHI, RIVER_TSUMOGIRI
 from game.melds import MeldKind
 from game.rules import legal_actions, legal_rows
-from game.settlement import placements
+from game.scoring.settlement import placements
 from game.shanten import shanten, shanten_normal, shanten_seven_pairs
 from game.state import hand_tiles, is_furiten, melds_of, river_of, unseen34
 from game.tiles import RED_FIVES, TERMINALS_AND_HONOURS
@@ -667,9 +667,6 @@ def group_la3(view: View) -> Plane:
             out[31 + i, kind] = 0 if missing is None else 1 / (1 + missing)
     return out
 
-
-LA3_IDS = tuple("LA3" + letter for letter in "abcdefgh")
-LA3_PLANES = (3, 8, 4, 4, 4, 4, 4, 5)
 
 _SHARED: dict[str, Callable[[View], Plane]] = {
     "A1": group_a1, "A2": group_a2, "A3": group_a3, "C1": group_c1, "C2": group_c2, "E": group_e,

@@ -14,6 +14,7 @@ from policies.features.table import LITE, LITE_CALL, SETS, SUPHX, SUPHX_CALL
 from tests.policies.features.positions import CALLS, Positions, random_positions, real_positions
 from tests.policies.features.reference import View, group_la3, kinds, one_hot, stack, therm
 from tests.policies.features.test_encode import check
+from tests.scale import scaled
 from tests.scene import Scene
 
 CLAIMS = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN)
@@ -38,7 +39,7 @@ def event_of(state: np.void, player: int, row: list[int]) -> GameEvent:
 
 @pytest.fixture(scope="module", params=["real", "random"])
 def positions(request: pytest.FixtureRequest) -> Positions:
-    return real_positions(3) if request.param == "real" else random_positions(3, seed=5)
+    return real_positions(scaled(3, 12)) if request.param == "real" else random_positions(3, seed=5)
 
 
 def test_all_kinds_of_calls_are_met() -> None:

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from game.jit import compiled_forms
 from game.layout import ROUND_STATE
+from kit.jit import compiled_forms
 from policies.features.encode import encode
 from policies.features.table import HOSEI, LITE, ORACLE, SETS, SUPHX
 from tests.policies.features.positions import Positions, random_positions, real_positions
 from tests.policies.features.reference import GROUPS, View, group_la3
+from tests.scale import scaled
 
 
 @pytest.fixture(scope="module")
@@ -51,25 +52,20 @@ def check(ours: NDArray[np.uint8], wanted: NDArray[np.float64], where: str, slac
 
 @pytest.mark.parametrize("name", [LITE, SUPHX])
 def test_groups_on_real_games(real: Positions, name: str) -> None:
-    compare(real.every(6), name)
+    compare(real.every(scaled(6, 2)), name)
 
 
 @pytest.mark.parametrize("name", [LITE, SUPHX])
 def test_groups_on_random_games(random: Positions, name: str) -> None:
-    compare(random.every(4), name)
+    compare(random.every(scaled(4, 1)), name)
 
 
-def test_efficiency_on_real_games(real: Positions) -> None:
-    compare_efficiency(real.every(31))
-
-
-@pytest.mark.slow
-def test_efficiency_on_many_real_games() -> None:
-    compare_efficiency(real_positions(60, "houou-01").every(7))
+def test_efficiency_on_real_games() -> None:
+    compare_efficiency(real_positions(scaled(1, 60), "houou-01").every(scaled(13, 7)))
 
 
 def test_efficiency_on_random_games(random: Positions) -> None:
-    compare_efficiency(random.every(23))
+    compare_efficiency(random.every(scaled(23, 7)))
 
 
 def compare_efficiency(positions: Positions) -> None:

@@ -8,10 +8,10 @@ from game.actions import Action, ActionKind
 from game.events import Draw
 from game.layout import ROUND_STATE
 from game.state import hand_tiles, new_round
-from game.table import Table
-from game.walls import indicator_place
+from game.table.table import Table
+from game.table.walls import indicator_place
 from policies.features.encode import encode
-from policies.features.table import ORACLE, ORACLE_DRAWS, SETS
+from policies.features.table import ORACLE, ORACLE_DRAWS
 from tests.policies.features.reference import (
     bits,
     distance,
@@ -23,8 +23,6 @@ from tests.policies.features.reference import (
     therm,
 )
 from tests.policies.features.test_encode import check
-
-CHOSEN = SETS[ORACLE]
 
 
 def quiet(table: Table, player: int) -> Action:

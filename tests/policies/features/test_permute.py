@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from game.dora import dora_of
 from game.layout import ROUND_STATE
 from game.rules import legal_rows
+from game.scoring.dora import dora_of
 from game.state import new_round
 from game.tiles import RED_FIVES
 from policies.features.encode import encode

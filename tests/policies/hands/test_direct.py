@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from game.errors import CheckpointCorrupt
+from kit.errors import CheckpointCorrupt
 from policies.checkpoint import HAND_MODELS, load, models_in
 from policies.hands.direct import HAND_MODELS_FOLDER, DirectModel
 from tests.policies.hands.models import real_moments

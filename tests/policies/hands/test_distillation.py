@@ -9,7 +9,6 @@ from torch import Tensor
 
 from policies.features.encode import encode
 from policies.features.table import LITE
-from policies.hand_networks import DenoiserNetwork
 from policies.hands.diffusion import (
     DiffusionSampler,
     DiffusionSettings,
@@ -21,8 +20,9 @@ from policies.hands.diffusion import (
     stepped,
 )
 from policies.hands.views import view_of
-from policies.networks import as_input
-from policies.towers.suits import Columns
+from policies.nets.conditioned import DenoiserNetwork
+from policies.nets.networks import as_input
+from policies.nets.towers.suits import Columns
 from tests.policies.hands.models import denoiser, real_moments
 
 STEPS = 4

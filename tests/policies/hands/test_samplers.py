@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from game.errors import StateMismatchError
 from game.layout import AT_HAND, AT_UNSEEN
 from game.tiles import RED_FIVES
+from kit.errors import StateMismatchError
 from policies.features.table import LITE
 from policies.hands import generation
 from policies.hands.autoregressive import AutoregressiveSampler, AutoregressiveSettings, load_autoregressive
@@ -16,9 +16,9 @@ from policies.hands.diffusion import DiffusionSampler, DiffusionSettings, load_d
 from policies.hands.direct import DirectModel
 from policies.hands.generation import Generator
 from policies.hands.ready import IMPOSSIBLE, is_ready, make_ready
-from policies.hands.sampler import SampledHands
-from policies.hands.views import view_of
+from policies.hands.views import SampledHands, view_of
 from tests.policies.hands.models import denoiser, real_moments
+from tests.scale import scaled
 
 
 def diffusion(**settings: object) -> DiffusionSampler:
@@ -68,7 +68,7 @@ def faults(
 
 @all_samplers
 def test_hands_are_always_possible(make: type[Generator]) -> None:
-    states, players = (each[::4] for each in real_moments(12, 61))
+    states, players = (each[:: scaled(4, 1)] for each in real_moments(12, 61))
     assert len(states) > 25
     assert (states["riichi"] > 0).any(axis=1).sum() > 3
     sampler = make()  # type: ignore[call-arg]
@@ -111,7 +111,7 @@ def test_the_true_hands_are_not_read(make: type[Generator]) -> None:
 
 def test_where_no_hand_can_be_made_ready_other_hands_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     states, players = real_moments(12, 61)
-    rows = np.flatnonzero((states["riichi"] > 0).any(axis=1))[:8]
+    rows = np.flatnonzero((states["riichi"] > 0).any(axis=1))[: scaled(8, 20)]
     states, players = states[rows], players[rows]
     asked = 0
 
@@ -135,7 +135,7 @@ def test_as_many_hands_are_ready_as_the_direct_model_expects() -> None:
     shares = []
     for match_ready in (False, True):
         sampler = diffusion(match_ready=match_ready)
-        found = sampler.sample(states, players, 6, seed=0).counts
+        found = sampler.sample(states, players, scaled(6, 10), seed=0).counts
         melds = [view_of(state, int(player)).melds for state, player in zip(states, players, strict=True)]
         ready = [
             is_ready(hand, count)
@@ -150,7 +150,7 @@ def test_as_many_hands_are_ready_as_the_direct_model_expects() -> None:
 
 
 def test_the_included_generators_give_possible_hands() -> None:
-    states, players = (each[::24] for each in real_moments(12, 61))
+    states, players = (each[:: scaled(24, 8)] for each in real_moments(12, 61))
     for sampler in (load_diffusion(), load_autoregressive()):
         found = sampler.sample(states, players, 2, seed=0)
         assert faults(states, players, found) == []

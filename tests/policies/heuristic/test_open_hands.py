@@ -52,17 +52,14 @@ def rates(record: np.void, *, reads_melds: bool) -> npt.NDArray[np.float64]:
         ("222p 111s", "19m4z", "triplets", -1),
         ("222p 555z", "19m4z", "triplets with value", -1),
         ("234p 555z", "19m4z", "value", -1),
-        ("333z", "19m4z", "value", -1),
         ("111z", "19m4z", "value", -1),
         ("222z", "19m4z", "one outside meld", -1),
         ("789p 123s", "456m", "outside", -1),
-        ("789p 9999s", "456m", "outside", -1),
         ("789p", "456m", "one outside meld", -1),
         ("789p 345s", "456m", "mixed", -1),
         ("345s", "19m4z12m56p", "simples", -1),
         ("345s", "19m4z12m567p", "flush, 1 meld", 2),
         ("345s 666z", "19m4z2m8p", "flush, 2 melds", 2),
-        ("345s 666z", "19m4z2s8p", "value", -1),
         ("345m 666z 999m", "19p4z2s8p", "flush, 3 melds", 0),
         ("345m 666z 999m", "19p4z2m8p9s", "flush, 3 melds, suit discarded", 0),
         ("345m 666z 999m", "19p4z2m8m9s", "value", -1),
@@ -93,24 +90,6 @@ def test_a_flush_waits_in_its_suit() -> None:
     found = factors("345s 999s 222s", "19p4z2m8p")
     assert found[18:27].max() > 1.2
     assert 0.0 < found[2:9].max() < 0.6
-
-
-def test_simples_leave_terminals_and_winds_alone() -> None:
-    found = factors("345s 222p", "2m3z4z")
-    assert found[0] < 0.5
-    assert found[28] < 0.6
-    assert found[4] == pytest.approx(1.0, abs=0.15)
-
-
-def test_outside_hands_wait_at_the_ends() -> None:
-    found = factors("789p 123s", "2z4z")
-    assert found[0] > 0.9
-    assert found[4] < 0.5
-
-
-def test_triplets_mind_suji_little() -> None:
-    found = factors("111p 222z", "5m19s")
-    assert found[1] > 1.2 * found[10]  # 2m, suji of the discarded 5m, against 2p with no suji passed
 
 
 def test_a_pon_of_dora_costs_more() -> None:

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from game.actions import Action, ActionKind
 from game.events import StartGame
 from game.layout import AT_HAND, AT_UNSEEN
-from game.settlement import placements
+from game.scoring.settlement import placements
 from game.state import clone
-from game.table import Table
+from game.table.table import Table
 from game.tiles import RED_FIVES
-from policies.decision import Decision, decide
 from policies.heuristic.player import HeuristicPolicy
+from policies.play.decision import Decision, decide
 
 
 def play(seed: int, players: set[int]) -> Iterator[tuple[Table, int, list[Action], Decision | None]]:

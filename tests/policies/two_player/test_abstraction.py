@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from game.tiles import KINDS, kind_text, parse_hand
-from game.two_player.draws import shuffle
 from game.two_player.game import TwoPlayerGame, seeded_wall
-from game.two_player.layout import DRAWS, OVER, POSITION, TILES, WIN, action_of
+from game.two_player.layout import DRAWS, OVER, POSITION, TILES, WIN, action_of, shuffle
 from game.two_player.rules import deal
 from policies.two_player.abstraction import (
     LIMITS,

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import cache
 
 from game.events import DrawnRound, EndRound, GameEvent, StartGame
+from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
-from policies.included import SHIPPED
-from policies.named import Named
+from policies.play.included import SHIPPED
+from policies.play.named import Named
 from policies.reward import Predictor
-from policies.slots import Policy
 from replays.record import GameRecord
 from replays.review.moments import Found, follow
 from replays.review.prospects import predictor_on

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from game.tiles import mjai_text
-from replays.review.after import After
+from replays.review.judging import After
 from replays.review.notes import kinds_of
 from tests.scene import Scene
 

@@ -9,7 +9,7 @@ import pytest
 from game.layout import PHASE_CALLED
 from game.melds import MeldKind
 from game.position import WrittenPosition, place
-from game.restore import seen_by
+from game.table.restore import seen_by
 from replays.review.asking import answer
 from replays.review.moments import Moment, follow
 from replays.review.report import length_of

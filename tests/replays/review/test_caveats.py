@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from game.errors import ReplayError
-from game.events import EndGame, StartRound
+from game.events import EndGame, StartRound, Win
+from kit.errors import ReplayError
 from replays.record import GameRecord
 from replays.review.caveats import caveats_of, check_rules
 from tests.replays.games import whole_game
@@ -61,6 +61,14 @@ def test_an_anonymous_review_does_not_name_the_lobby() -> None:
     game = msgspec.structs.replace(whole_game(), lobby=7447)
     assert [each.params.lobby for each in caveats_of(game, anonymous=False)] == [7447]
     assert [(each.key, each.params.lobby) for each in caveats_of(game, anonymous=True)] == [("lobby", 0)]
+
+
+def test_wins_may_be_paid_by_other_rules() -> None:
+    game = whole_game()
+    place = next(place for place, event in enumerate(game.events) if isinstance(event, Win))
+    events = list(game.events)
+    events[place] = msgspec.structs.replace(events[place], points=events[place].points + 100)
+    assert keys(msgspec.structs.replace(game, events=tuple(events))) == ["values"]
 
 
 def test_three_players_are_refused() -> None:

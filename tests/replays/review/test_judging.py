@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from game.actions import PASS, RIICHI, Action, ActionKind
-from game.errors import ModelError
-from policies.slots import Slot
-from replays.review.grading import THRESHOLDS, category_of
+from kit.errors import ModelError
+from policies.flow.slots import Slot
+from replays.review.grading import THRESHOLDS, Loss, category_of
 from replays.review.judging import Opinion, opinions, ranked
-from replays.review.losses import Loss
 from replays.review.schema import Category
 from tests.policies.fakes import Broken, Scripted
 from tests.replays.review.made import decided, followed

@@ -10,9 +10,9 @@ import pytest
 
 from bot.review.text import review_text
 from game.actions import PASS, RIICHI, Action, ActionKind
-from policies.random_play import RandomPolicy
+from policies.play.named import RandomPolicy
 from replays.review import grading
-from replays.review.losses import CLEAR, RISK_ERROR, SHARE, SPREAD, Loss, losses
+from replays.review.grading import CLEAR, RISK_ERROR, SHARE, SPREAD, Loss, losses
 from replays.review.report import as_json
 from replays.review.schema import Review, ReviewDecision
 from replays.review.worth import Worth

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from game.actions import PASS, ActionKind
-from game.errors import ReplayFormatError
-from game.events import Discard, Draw, PlayerLeft, PlayerReturned, Win
+from game.events import Discard, Draw, EndGame, EndRound, GameEvent, PlayerLeft, PlayerReturned, Win
 from game.tiles import mjai_text
+from kit.errors import ReplayFormatError
 from tests.replays.review.made import drawn, followed
 from tests.scene import Scene
 
@@ -51,6 +51,13 @@ def test_a_pon_hides_the_next_players_chi() -> None:
     found = followed(scene)
     assert len(found.moments) == 1
     assert found.hidden == 1
+
+
+@pytest.mark.parametrize("end", [EndRound(), EndGame((25000,) * 4, (0,) * 4)])
+def test_nothing_is_judged_where_the_record_does_not_tell_what_happened(end: GameEvent) -> None:
+    scene = Scene("45m11p369s147s123z").own("9p", "9p").turn("9s").turn("8s").turn("3m")
+    found = followed(scene.apply(end))
+    assert (len(found.moments), found.hidden) == (1, 1)
 
 
 def test_another_players_ron_hides_a_call_but_not_a_declined_ron() -> None:

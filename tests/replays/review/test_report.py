@@ -11,24 +11,22 @@ import pytest
 from numpy.typing import NDArray
 
 from game.actions import ActionKind
-from game.errors import ReplayError
 from game.events import Win
-from game.restore import seen_by
-from game.settlement import placements
+from game.scoring.settlement import placements
+from game.table.restore import seen_by
+from kit.errors import ReplayError
 from policies.deals import RoundView, UniformDeals
-from policies.decision import Option, decide
-from policies.hands.sampler import SampledHands
+from policies.hands.views import SampledHands
 from policies.heuristic.player import HeuristicPolicy
-from policies.improvement import Improvement, OptionValue
-from policies.random_play import RandomPolicy
+from policies.play.decision import Improvement, Option, OptionValue, decide
+from policies.play.named import RandomPolicy
 from replays.formats import read_game
 from replays.record import DecisionRecord
 from replays.review.candidate_hands import candidate_hands
 from replays.review.index import index_of, made_entry
-from replays.review.moments import follow
+from replays.review.moments import action_text, follow
 from replays.review.report import as_json
 from replays.review.schema import Review
-from replays.review.texts import action_text
 from replays.tally import tally
 from tests.policies.fakes import Scripted
 from tests.replays.games import seen_from

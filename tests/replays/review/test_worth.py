@@ -6,7 +6,7 @@ import pytest
 
 from game.actions import RIICHI
 from game.events import EndGame
-from game.settlement import final_results, final_scores
+from game.scoring.settlement import final_results, final_scores
 from policies.heuristic.outlook import danger_of, look
 from policies.reward import round_starts
 from replays.review.prospects import Prospects, RoundSituation

@@ -11,9 +11,9 @@ from game.events import DrawnRound, EndGame, GameEvent, StartRound, Win
 from game.state import apply, clone, hand_tiles, melds_of, new_round, river_of
 from game.tiles import mjai_text
 from replays import formats
-from replays.mjai import render
+from replays.mjai.lines import render
+from replays.names import YAKU_NAMES
 from replays.record import GameRecord
-from replays.yaku_names import YAKU_NAMES
 from tests.shared import shard_texts
 
 KANS = 4

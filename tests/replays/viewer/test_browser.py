@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 
 from game.tiles import mjai_text
-from policies.random_play import RandomPolicy
+from policies.play.named import RandomPolicy
 from replays.review.report import as_json
 from replays.review.schema import CaveatKey
 from replays.viewer import index_page, page
@@ -513,6 +513,7 @@ CAVEATS = (
     {"key": "lobby", "params": {"lobby": 7447}},
     {"key": "start_scores", "params": {"scores": [30000] * 4}},
     {"key": "results", "params": {}},
+    {"key": "values", "params": {}},
     {"key": "of a later version", "params": {}},
 )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from policies.random_play import RandomPolicy
+from policies.play.named import RandomPolicy
 from replays.review.report import as_json
 from replays.viewer import page
 from tests.chromium import Opened, needs_chromium, reloaded

@@ -11,11 +11,10 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 
-from learning.arena.convergence import convergence
-from learning.arena.page import drawing
-from learning.arena.page.drawing import Drawing, Scale
+from learning.arena.page import plots
+from learning.arena.page.plots import Drawing, Scale
 from learning.arena.page.render import page_of, write_page
-from learning.arena.report import ArenaReport, report
+from learning.arena.report import ArenaReport, convergence, report
 from learning.matches.players import Contender
 from learning.matches.statistics import Floats
 from tests.learning.arena.made_up import a_plan, a_row
@@ -119,13 +118,12 @@ def test_a_page_can_be_made_of_any_report(places: list[int], sets: int) -> None:
     assert ("too few fourth places" in page) == (places != [4, 3, 3, 3])
 
 
-def test_an_unfinished_run_a_coverage_and_a_caution_are_shown() -> None:
+def test_an_unfinished_run_and_a_caution_are_shown() -> None:
     plan = msgspec.structs.replace(a_plan(101), champions=a_plan().challenger)
-    found = report(plan, [a_row(plan, number, number % 4 + 1) for number in range(402)], coverage_runs=3)
+    found = report(plan, [a_row(plan, number, number % 4 + 1) for number in range(402)])
     assert found is not None
     text = " ".join(Reader(page_of(found)).texts)
     assert "Unfinished: 400 of 404 games" in text
-    assert "in the 95 % interval of 3 of 3 runs" in text
     assert "Caution: both sides are the same player" in text
 
 
@@ -162,7 +160,7 @@ def a_noise(count: int) -> Floats:
 
 
 def test_scales_and_shapes() -> None:
-    assert doctest.testmod(drawing).failed == 0
+    assert doctest.testmod(plots).failed == 0
     assert Scale(-3, 47, 0, 1).ticks(5) == [0, 10, 20, 30, 40]
     svg = Drawing(50, 'a "label"').text("end", 1, 2, "<b>").shape("rect", "a", "1 < 2", x=1.0)
     root = ET.fromstring(svg.__html__())

@@ -1,4 +1,4 @@
-"""LA1 and LA2 in a slow and obvious way: tile counters and `game.scoring` itself, without tables.
+"""LA1 and LA2 in a slow and obvious way: tile counters and `game.scoring.value` itself, without tables.
 
 Hands are built set by set; one that already lacks more than three tiles is not extended.
 """
@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from game.layout import PHASE_CLAIM
-from game.scoring import WinContext, evaluate
+from game.scoring.value import WinContext, evaluate
 from game.shanten import waits
 from game.state import hand_tiles, melds_of, unseen34
 from game.tiles import EAST, KINDS, RED_FIVES, TERMINALS_AND_HONOURS

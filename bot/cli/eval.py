@@ -1,0 +1,282 @@
+"""`suzaku eval`: how good the networks and the estimates of reviews are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+
+from cyclopts import Parameter
+
+from bot.cli.command import Given, command
+from bot.cli.shared import (
+    AsJson,
+    Device,
+    ExistingFolder,
+    ExistingPath,
+    OfficialAi,
+    OutputFile,
+    OutputFolder,
+    PlayPrecision,
+    Workers,
+)
+
+if TYPE_CHECKING:
+    import learning.accuracy.data
+    import learning.accuracy.evaluate
+    import learning.adaptation.plan
+    import learning.cfr.exploit_report
+    import learning.cfr.known_report
+    import learning.hands.evaluation
+    import learning.losses.study
+    import learning.worlds.plan
+    import policies.adaptation
+
+Data: TypeAlias = Annotated[
+    list[ExistingPath],
+    Parameter(help="Folder of a corpus, or records as for `suzaku corpus build`; may be repeated."),
+]
+ResumedFolder: TypeAlias = Annotated[
+    OutputFolder, Parameter(help="Folder for the results; a run in it is resumed.")
+]
+SoFar: TypeAlias = Annotated[
+    bool, Parameter(help="Report on what is in --out so far, and measure nothing; a run may be under way.")
+]
+Precision: TypeAlias = Annotated[
+    str,
+    Parameter(help="Numeric precision of the networks: auto, int8, bf16 or fp32; auto is the fastest here."),
+]
+
+
+@command()
+def accuracy(
+    given: Given[learning.accuracy.evaluate.AccuracyPlan],
+    *,
+    data: Data,
+    checkpoints: list[ExistingFolder] | None = None,
+    ai: OfficialAi = None,
+    precision: Precision = "fp32",
+    as_json: AsJson = False,
+) -> int:
+    """Compare the networks' choices with those of players in real games.
+
+    Reports how often they agree and how confident the networks are, by turn, riichi and rank, together with
+    the rule-based player.
+
+    Args:
+        given: the measurement.
+        data: games.
+        checkpoints: folder of checkpoints; default: the included ones; may be repeated, and the others are
+            then compared with the first.
+        ai: kind of players.
+        precision: of the networks.
+        as_json: whether to print JSON.
+    """
+    from kit.reports import write_report
+    from learning.accuracy.evaluate import AccuracyPlan, evaluate
+    from learning.matches.store import compute_for
+    from policies.play.included import SHIPPED
+
+    plan = AccuracyPlan(ai=ai, compute=compute_for(None, "auto", precision), **given)
+    return write_report(evaluate(data, checkpoints or [SHIPPED], plan, quiet=as_json), as_json=as_json)
+
+
+@command()
+def agents(
+    runs: Annotated[list[ExistingFolder], Parameter(name="FOLDER")],
+    /,
+    *,
+    plot: OutputFile | None = None,
+    as_json: AsJson = False,
+) -> int:
+    """Put several players side by side that met the same opponents in the arena.
+
+    Reports places, points, rank points and stable ranks with their intervals.
+
+    Args:
+        runs: folders of runs of `suzaku arena`, one for each player; their opponents must be the same.
+        plot: SVG file for a plot of stable ranks and points.
+        as_json: whether to print JSON.
+    """
+    from kit.reports import write_report
+    from learning.arena.agents import compare_agents, draw_agents
+
+    found = compare_agents(runs)
+    if plot is not None:
+        draw_agents(found, plot)
+    return write_report(found, as_json=as_json)
+
+
+@command()
+def danger(plan: learning.accuracy.data.GamesPlan, *, data: Data, as_json: AsJson = False) -> int:
+    """Compare the danger that reviews show with real games.
+
+    Reports how often each class of tile deals in to open hands of each kind, how often those hands are
+    tenpai, and for how many points: the actual figures, the estimate from suji and passed tiles alone, and
+    the estimate that also reads open hands.
+    """
+    from kit.reports import write_report
+    from learning.danger.report import measure_danger
+
+    return write_report(measure_danger(data, plan, quiet=as_json), as_json=as_json)
+
+
+@command()
+def hands(
+    plan: learning.hands.evaluation.HandsEvaluation,
+    *,
+    data: Data,
+    checkpoints: ExistingFolder | None = None,
+    plots: OutputFolder | None = None,
+    as_json: AsJson = False,
+) -> int:
+    """Compare what the models of hands foresee with the hands of real games (docs/hands.md).
+
+    Reports the errors of shanten, the calibration of waits, the cost of generated hands, and how well
+    deal-ins are foreseen, by rule and by the direct model.
+
+    Args:
+        plan: the measurement.
+        data: games.
+        checkpoints: folder with models of hands; default: the included ones.
+        plots: folder for plots of shanten and waits.
+        as_json: whether to print JSON.
+    """
+    from kit.reports import write_report
+    from learning.hands.evaluation import evaluate_hands, save_plots
+    from policies.hands.direct import HAND_MODELS_FOLDER
+    from policies.nets.device import use_one_thread
+
+    use_one_thread()
+    report = evaluate_hands(data, checkpoints or HAND_MODELS_FOLDER, plan, quiet=as_json)
+    if plots is not None:
+        save_plots(report, plots)
+    return write_report(report, as_json=as_json)
+
+
+@command()
+def loss(
+    plan: learning.losses.study.LossPlan,
+    *,
+    data: Annotated[
+        list[ExistingPath], Parameter(help="Records as for `suzaku corpus build`; may be repeated.")
+    ],
+    as_json: AsJson = False,
+) -> int:
+    """Measure how accurate the losses in reviews are.
+
+    Plays out decisions of real games to the end of the round: each option over the same walls, with all hands
+    as they were. Compares the results with the estimated values, and the deal-in probabilities with the
+    actual hands.
+    """
+    from kit.reports import write_report
+    from learning.losses.study import study
+    from policies.nets.device import use_one_thread
+
+    use_one_thread()
+    return write_report(study(data, plan, quiet=as_json), as_json=as_json)
+
+
+@command()
+def deals(
+    given: Given[learning.worlds.plan.WorldsPlan],
+    *,
+    out: ResumedFolder,
+    so_far: SoFar = False,
+    workers: Workers = None,
+    device: Device = "cpu",
+    precision: PlayPrecision = "auto",
+    as_json: AsJson = False,
+) -> int:
+    """Measure how well sampled hidden hands stand for the real ones.
+
+    Takes close decisions of self-play, and plays the two likeliest discards to the end of the round over the
+    same sampled deals. Compares the difference with the one that the true hands give, and judges the choices
+    made by sampled deals with the true hands.
+    """
+    from kit.reports import write_report
+    from learning.matches.store import compute_for
+    from learning.worlds.playing import DEALS, make_plan
+
+    if so_far:
+        return write_report(DEALS.so_far(out), as_json=as_json)
+    plan = make_plan(compute=compute_for(out, device, precision), **given)
+    return write_report(DEALS.run(plan, out, workers=workers, quiet=as_json), as_json=as_json)
+
+
+@command()
+def adaptation(
+    given: Given[learning.adaptation.plan.AdaptationPlan],
+    settings: policies.adaptation.AdaptationSettings,
+    *,
+    out: ResumedFolder,
+    so_far: SoFar = False,
+    workers: Workers = None,
+    device: Device = "cpu",
+    precision: PlayPrecision = "auto",
+    as_json: AsJson = False,
+) -> int:
+    """Measure what adapting the policy to a dealt hand gains.
+
+    Takes hands from self-play, lets a copy of the policy learn from rounds played out over sampled deals, and
+    compares it with the policy over other deals, with the same tiles for both.
+    """
+    from kit.reports import write_report
+    from learning.adaptation.playing import ADAPTATION, make_plan
+    from learning.matches.store import compute_for
+
+    if so_far:
+        return write_report(ADAPTATION.so_far(out), as_json=as_json)
+    plan = make_plan(settings=settings, compute=compute_for(out, device, precision), **given)
+    return write_report(ADAPTATION.run(plan, out, workers=workers, quiet=as_json), as_json=as_json)
+
+
+@command()
+def exploitability(
+    table: str,
+    /,
+    given: Given[learning.cfr.exploit_report.ExploitPlan],
+    *,
+    workers: Workers = None,
+    as_json: AsJson = False,
+) -> int:
+    """Measure how exploitable a strategy of two-player mahjong is.
+
+    As the CFR-p paper does, by the best score of the abstract policies on fixed deals; and by exact best
+    responses in the abstract game.
+
+    Args:
+        table: node table to measure: a folder of `suzaku train cfr`; or normal, triplets, pairs or uniform.
+            current:FOLDER is the table's current strategy instead of the average.
+        given: the deals.
+        workers: processes.
+        as_json: whether to print JSON.
+    """
+    from kit.reports import write_report
+    from learning.cfr.exploit_report import ExploitPlan, measure_exploitability
+
+    return write_report(measure_exploitability(ExploitPlan(table, **given), workers), as_json=as_json)
+
+
+@command()
+def cfr(plan: learning.cfr.known_report.KnownGamePlan, *, as_json: AsJson = False) -> int:
+    """Check counterfactual regret minimisation on a game whose value is known.
+
+    Reports the value and the exploitability of the average strategy as it learns; --json lists the strategy
+    too.
+    """
+    from kit.reports import write_report
+    from learning.cfr.known_report import solve
+
+    return write_report(solve(plan), as_json=as_json)
+
+
+EVAL: Final = (
+    accuracy,
+    agents,
+    danger,
+    hands,
+    loss,
+    deals,
+    adaptation,
+    exploitability,
+    cfr,
+)

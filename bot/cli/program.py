@@ -1,0 +1,167 @@
+"""The program: its commands, and what their errors and results become."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal
+
+from cyclopts import App, Argument, CoercionError, CycloptsError, Token, UnusedCliTokensError
+
+from bot.cli import bench, corpus, traffic
+from bot.cli import eval as evaluation
+from bot.cli.arena import arena
+from bot.cli.ask import ask
+from bot.cli.check import check
+from bot.cli.command import Command, command
+from bot.cli.config import config
+from bot.cli.convert import convert
+from bot.cli.dashboard import dashboard
+from bot.cli.duel import duel
+from bot.cli.engine import engine
+from bot.cli.games import games
+from bot.cli.lobby import lobby
+from bot.cli.output import EXIT_FAILED
+from bot.cli.play import play
+from bot.cli.review import review
+from bot.cli.selfplay import selfplay
+from bot.cli.table import table
+from bot.cli.train import TRAIN
+from kit.errors import BotError, ConfigError
+
+EXIT_USAGE: Final = 2
+EXIT_INTERRUPTED: Final = 130
+LONGEST_WORD: Final = 200
+"""Characters; file names are shorter."""
+
+
+@command()
+def completion(shell: Literal["bash", "zsh", "fish"], /) -> int:
+    """Print the script for Tab completion in a shell.
+
+    For example `suzaku completion bash >> ~/.bash_completion`; `suzaku --install-completion` does it for the
+    shell you are in. Print it again after an update: the script contains the commands and their options.
+
+    Args:
+        shell: the shell.
+    """
+    print(app.generate_completion(shell=shell))
+    return 0
+
+
+COMMANDS: Final = (
+    play,
+    table,
+    lobby,
+    dashboard,
+    engine,
+    check,
+    games,
+    convert,
+    review,
+    ask,
+    arena,
+    selfplay,
+    duel,
+    config,
+    completion,
+)
+GROUPS: Final[Sequence[tuple[str, str, Sequence[Command]]]] = (
+    ("traffic", "Check captured frames.", (traffic.verify,)),
+    ("corpus", "Build and check the training corpus.", (corpus.verify, corpus.build, corpus.extract)),
+    ("train", "Train the networks on real games.", TRAIN),
+    ("eval", "Measure how good the networks are.", evaluation.EVAL),
+    (
+        "bench",
+        "Run benchmarks.",
+        (
+            bench.game,
+            bench.features,
+            bench.decision,
+            bench.adaptation,
+            bench.loader,
+            bench.selfplay,
+            bench.training,
+            bench.rl,
+        ),
+    ),
+)
+
+
+def _version() -> str:
+    from kit.distribution import program_name
+    from learning.runs.commit import current_commit
+
+    commit = current_commit()
+    edited = "+" if commit.endswith("+") else ""
+    return f"{program_name()} (commit {commit[:12]}{edited})" if commit else program_name()
+
+
+def _register(parent: App, commands: Iterable[Command]) -> None:
+    for number, each in enumerate(commands):
+        # cyclopts reads the options of a default command no sooner than it needs them
+        parent.command(App(name=each.name, default_command=each, sort_key=number))
+
+
+app: Final = App(
+    name="suzaku",
+    help="A riichi mahjong bot for Tenhou. `suzaku play` plays one game against the built-in lobby.",
+    help_format="plaintext",
+    version=_version,
+    suppress_keyboard_interrupt=False,
+)
+app.register_install_completion_command(help="Install Tab completion for the shell you are in.")
+_register(app, COMMANDS)
+for _number, (_name, _help, _commands) in enumerate(GROUPS, len(COMMANDS)):
+    _group = App(name=_name, help=_help, sort_key=_number)
+    _register(_group, _commands)
+    app.command(_group)
+
+
+def run(words: Sequence[str]) -> int:
+    """Run a command line; return its exit code."""
+    try:
+        _, apps, rest = app.parse_commands(words)
+        if not rest and apps[-1].default_command is None:
+            app.help_print(words, console=app.error_console)
+            return EXIT_USAGE
+        code = app(words, exit_on_error=False, print_error=False, result_action="return_value")
+    except CycloptsError as error:
+        return _complain(_usage(error), EXIT_USAGE)
+    except ConfigError as error:
+        return _complain(str(error), EXIT_USAGE)
+    except BotError as error:
+        return _complain(str(error), EXIT_FAILED)
+    except KeyboardInterrupt as error:
+        return _complain(str(error), EXIT_INTERRUPTED)
+    return code or 0
+
+
+def _usage(error: CycloptsError) -> str:
+    """What is wrong with a command line, and what prints its help."""
+    match error:
+        case UnusedCliTokensError(unused_tokens=[first, *_]):
+            said = f"Unexpected argument: {first}."
+        case CoercionError(msg=str(reason), token=Token(keyword=None), argument=Argument(name=name)):
+            said = f"Invalid value for {name}: {reason}"
+        case _:
+            said = str(error)
+    return f"{said}\nTry `{' '.join(('suzaku', *(error.command_chain or ()), '--help'))}`."
+
+
+def _complain(message: str, code: int) -> int:
+    from bot.logs.redaction import clean_text, redact
+
+    if message:
+        sys.stderr.write(f"suzaku: {shortened(redact(clean_text(message, keep_lines=True)))}\n")
+    return code
+
+
+def shortened(text: str) -> str:
+    """A message with its overlong words cut short.
+
+    >>> shortened("no folder " + "x" * 5000)[-10:]
+    'xxxxxxxxx…'
+    """
+    return re.sub(rf"(\S{{{LONGEST_WORD}}})\S+", r"\1…", text)

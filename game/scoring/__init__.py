@@ -1,0 +1,1 @@
+"""The value of a win, and the payments that follow from it."""

@@ -1,0 +1,1 @@
+"""A whole game: dealing, asking the players, and the ends of rounds."""

@@ -1,0 +1,1 @@
+"""Files, processes, compiled kernels and printing: nothing here knows mahjong."""

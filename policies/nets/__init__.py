@@ -1,0 +1,1 @@
+"""The networks: their layers in training, and the same in play on a CPU."""

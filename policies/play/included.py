@@ -1,0 +1,21 @@
+"""The sets of checkpoints that come with the program, and their names in commands and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+_FOLDER: Final = Path(__file__).parents[1] / "checkpoints"
+PHOENIX: Final = _FOLDER / "small-phoenix"
+"""Trained on human games from the Phoenix room."""
+SHIPPED: Final = _FOLDER / "small-ai"
+"""The same, trained further on games of strong programs: the default models for play."""
+LARGE: Final = _FOLDER / "large-ai"
+"""The same with larger models for discards, chi and pon, for those who have the time."""
+
+INCLUDED: Final[Mapping[str, Path]] = MappingProxyType(
+    {"network": SHIPPED, "phoenix": PHOENIX, "large": LARGE}
+)
+"""The folder of each set, by its name."""

@@ -1,0 +1,337 @@
+"""The networks as a policy: probabilities for questions, one at a time in play, thousands at once elsewhere.
+
+A question becomes rows: one for a discard or riichi, one for each candidate meld of a call. Rows are encoded
+and evaluated under a number of permutations of the suits, and their logits averaged, which gives the
+geometric mean of the probabilities.
+
+On a CPU an answer depends only on its question, to the last bit, and not on the rest of the batch: products
+of different sizes may sum in different orders, so networks receive a fixed number of rows, padded if needed.
+Fewer are used where they were seen to give the same bits (`policies.nets.compute`). Games are therefore the
+same however they are distributed over tables and processes.
+
+A GPU that runs out of memory or is lost costs one try: the networks move to the CPU and stay there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+import structlog
+import torch
+from numpy.typing import NDArray
+
+from game.layout import ROUND_STATE
+from game.rules import action_row
+from game.scoring.settlement import LAST_ROUND, GameLength
+from kit.errors import ModelError
+from policies.checkpoint import Card, load, network_of
+from policies.checkpoint.files import Reader, read_file
+from policies.features.encode import Planes, encode
+from policies.features.permute import KIND_MAPS, SUIT_PERMUTATIONS, permute_planes
+from policies.features.table import GUIDED, SETS, looks_deep
+from policies.flow.chi_places import mirrored_places
+from policies.flow.probabilities import Logits, of_discards, of_runs, of_yes
+from policies.flow.slots import Question, Slot, Source
+from policies.nets.compute import IN_PLAY, Compute, Padding
+from policies.nets.device import DeviceNetwork, is_device_fault
+from policies.nets.fused import can_fuse
+from policies.nets.guidance import HiddenPart, drop_hidden, hidden_part
+from policies.nets.networks import DISCARDS, HOSEI_CHI, Network, SuitsArchitecture
+from policies.nets.quantized import fused
+from policies.play.included import SHIPPED
+
+log = structlog.get_logger(__name__)
+
+Averaging: TypeAlias = Literal[1, 6, 12]
+"""Permutations a position is evaluated under: none; the suits rotated, each also mirrored; all."""
+
+_PERMUTATIONS: Final[dict[Averaging, NDArray[np.int64]]] = {
+    1: np.array([0]),
+    # better than the six orders of the suits, hardly worse than all twelve (`docs/history/measurements.md`)
+    6: np.array([0, 3, 4, 6, 9, 10]),
+    12: np.arange(12),
+}
+"""Their numbers in `policies.features.permute`; each set is closed under composition."""
+_MIRRORS: Final = np.array([0, SUIT_PERMUTATIONS])
+"""All that differ for a network that treats suits alike."""
+_ROWS_ENCODED: Final = 256
+"""Number of decisions whose planes are in memory at once."""
+
+
+class Model:
+    """One of the five models, ready to answer.
+
+    Args:
+        network: as trained.
+        features: its feature set.
+        without: groups of the set that are left blank.
+        compute: how it computes.
+        gamma: of a guided network, the share of what is hidden that it is shown (`policies.nets.guidance`).
+
+    Attributes:
+        blank: the planes of those groups.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        features: str,
+        without: Sequence[str] = (),
+        compute: Compute = IN_PLAY,
+        gamma: float = 0.0,
+    ) -> None:
+        self.features = features
+        self.gamma = gamma
+        self.compute = compute
+        self._parts = (network, without)  # on the CPU still, should the device be lost
+        self._deep = looks_deep(features, without)
+        self._outputs = network.architecture.outputs
+        self.blank = SETS[features].planes_of(without)
+        self._alike = isinstance(network.architecture, SuitsArchitecture)
+        self._network: Callable[[torch.Tensor], torch.Tensor]
+        if compute.device == "cpu" and can_fuse(network):
+            self._network = fused(network, self.blank, compute.precision)
+        else:
+            self._network = DeviceNetwork(network, self.blank, compute)
+        self._padding = None
+        if compute.device == "cpu":
+            self._padding = Padding(self._network, network.architecture.planes, compute.rows)
+
+    @property
+    def network(self) -> Network:
+        """The network as trained; not to be changed."""
+        return self._parts[0]
+
+    def with_network(self, network: Network, compute: Compute | None = None) -> Model:
+        """The same model with another network of the same architecture.
+
+        Args:
+            network: as trained.
+            compute: how it computes; by default as this one does.
+        """
+        return Model(network, self.features, self._parts[1], compute or self.compute, self.gamma)
+
+    def on_cpu(self) -> Model:
+        """The same model on the CPU; nothing is read from the device it is on."""
+        return self.with_network(self.network, IN_PLAY)
+
+    @property
+    def of_calls(self) -> bool:
+        """Whether a row is a candidate meld."""
+        return SETS[self.features].of_calls
+
+    @property
+    def guided(self) -> bool:
+        """Whether it sees hidden planes."""
+        return self.features == GUIDED
+
+    def look(
+        self,
+        states: NDArray[Any],
+        players: NDArray[np.int8],
+        calls: NDArray[np.int16] | None,
+        length: GameLength,
+        averaging: Averaging = 1,
+        hidden: HiddenPart | None = None,
+    ) -> Logits:
+        """Score the answers for states, each as one player sees it.
+
+        Args:
+            states: ``[N]`` of `ROUND_STATE`.
+            players: ``[N]``, absolute.
+            calls: ``[N, 6]`` as `game.rules.legal_rows` writes them, if rows are candidate melds.
+            length: length of the games.
+            averaging: number of suit permutations; a guided network has one.
+            hidden: what is hidden, for a guided network.
+
+        Returns:
+            ``[N, 34]``, ``[N, 4]`` or ``[N, 2]`` logits, as many as its architecture has outputs.
+        """
+        logits = np.empty((len(states), self._outputs), np.float32)
+        for rows in _pieces(len(states), _ROWS_ENCODED):
+            asked = calls[rows] if calls is not None else None
+            unseen = HiddenPart(hidden.walls[rows], hidden.seeds[rows]) if hidden is not None else None
+            planes = self.planes(states[rows], players[rows], asked, length, unseen)
+            logits[rows] = self.scores(planes, averaging)
+        return logits
+
+    def planes(
+        self,
+        states: NDArray[Any],
+        players: NDArray[np.int8],
+        calls: NDArray[np.int16] | None,
+        length: GameLength,
+        hidden: HiddenPart | None = None,
+    ) -> Planes:
+        """``[N, C, 34]``: what the model is shown of states; arguments as for `look`."""
+        planes = encode(
+            states,
+            players,
+            self.features,
+            calls=calls if self.of_calls else None,
+            walls=hidden.walls if hidden is not None else None,
+            deep=self._deep,
+            last_round=LAST_ROUND[length],
+        )
+        if hidden is not None:
+            drop_hidden(planes, hidden.seeds, self.gamma)
+        return planes
+
+    def scores(self, planes: Planes, averaging: Averaging = 1) -> Logits:
+        """Score the answers for planes of the model's feature set.
+
+        Args:
+            planes: ``[N, C, 34]`` from the encoder.
+            averaging: number of suit permutations.
+
+        Returns:
+            ``[N, 34]`` or ``[N, 2]`` logits.
+        """
+        logits = np.empty((len(planes), self._outputs), np.float32)
+        for rows in _pieces(len(planes), _ROWS_ENCODED):
+            logits[rows] = self._averaged(planes[rows], averaging)
+        return logits
+
+    def _averaged(self, planes: Planes, averaging: Averaging) -> Logits:
+        if averaging == 1:
+            return self._logits(planes)
+        looks = _MIRRORS if self._alike else _PERMUTATIONS[averaging]
+        numbers = np.tile(looks, len(planes))
+        permuted = permute_planes(np.repeat(planes, len(looks), axis=0), self.features, numbers)
+        logits = self._logits(permuted)
+        if self._outputs == DISCARDS:
+            logits = np.take_along_axis(logits, _COLUMNS[numbers], axis=1)
+        elif self._outputs == HOSEI_CHI:
+            columns = mirrored_places(np.arange(HOSEI_CHI), numbers[:, None])
+            logits = np.take_along_axis(logits, columns, axis=1)
+        mean: Logits = logits.reshape(len(planes), len(looks), self._outputs).mean(axis=1)
+        return mean
+
+    def _logits(self, planes: Planes) -> Logits:
+        count = len(planes)
+        parts = [planes[rows] for rows in _pieces(count, self.compute.rows)]
+        if self._padding and (missing := self._padding.missing(count)):
+            parts[-1] = np.concatenate([parts[-1], np.zeros((missing, *planes.shape[1:]), np.uint8)])
+        scores = [self._network(torch.from_numpy(part)) for part in parts]
+        whole: Logits = torch.cat(scores).cpu().numpy()
+        return whole[:count]
+
+
+class NetworkPolicy:
+    """Fills the five slots with networks.
+
+    Args:
+        models: one for each slot.
+        averaging: number of suit permutations every position is evaluated under.
+        cards: cards of the checkpoints from which the models were loaded, if any.
+    """
+
+    source: Source = "model"
+
+    def __init__(
+        self,
+        models: Mapping[Slot, Model],
+        averaging: Averaging = 1,
+        cards: Mapping[Slot, Card] | None = None,
+    ) -> None:
+        self.averaging = averaging
+        self.cards = dict(cards or {})
+        self._models = dict(models)
+
+    def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
+        """Give each option of each question its probability; see `policies.flow.slots.Policy`.
+
+        If the device runs out of memory or is lost, the questions are asked again on the CPU, one by one.
+
+        Raises:
+            ModelError: the network returned a number that is not finite.
+        """
+        try:
+            return self._answer_all(slot, questions)
+        except Exception as exc:
+            if self._models[slot].compute.device == "cpu" or not is_device_fault(exc):
+                raise
+            log.warning("decision.moved_to_cpu", reason=f"{type(exc).__name__}: {exc}"[:200])
+        self._models = {each: model.on_cpu() for each, model in self._models.items()}
+        return [self._answer_all(slot, (question,))[0] for question in questions]
+
+    def model(self, slot: Slot) -> Model:
+        """The model of a slot."""
+        return self._models[slot]
+
+    def replaced(self, models: Mapping[Slot, Model]) -> NetworkPolicy:
+        """The same policy with other models in some slots; their cards are no longer known."""
+        cards = {slot: card for slot, card in self.cards.items() if slot not in models}
+        return NetworkPolicy({**self._models, **models}, self.averaging, cards)
+
+    def _answer_all(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
+        answers: dict[int, list[float]] = {}
+        for length in {question.length for question in questions}:
+            places = [i for i, question in enumerate(questions) if question.length == length]
+            alike = self._answer(slot, [questions[i] for i in places], length)
+            answers.update(zip(places, alike, strict=True))
+        return [answers[i] for i in range(len(questions))]
+
+    def _answer(self, slot: Slot, questions: Sequence[Question], length: GameLength) -> list[list[float]]:
+        model = self._models[slot]
+        rows = [
+            (question, option)
+            for question in questions
+            for option in (question.options if model.of_calls else question.options[:1])
+        ]
+        # a record is not copied field by field
+        records = b"".join([question.record.tobytes() for question, _ in rows])
+        states = np.frombuffer(bytearray(records), ROUND_STATE)
+        players = np.array([question.player for question, _ in rows], np.int8)
+        calls = np.array([action_row(option) for _, option in rows], np.int16) if model.of_calls else None
+        hidden = hidden_part([question.hidden() for question, _ in rows]) if model.guided else None
+        logits = model.look(states, players, calls, length, self.averaging, hidden)
+        if not np.isfinite(logits).all():
+            raise ModelError(f"the {slot} model returned a number that is not finite")
+        if slot is Slot.DISCARD:
+            return of_discards(questions, logits)
+        if logits.shape[1] == HOSEI_CHI:
+            return of_runs(questions, logits)
+        yes = iter(of_yes(logits).tolist())
+        if model.of_calls:
+            return [[next(yes) for _ in question.options] for question in questions]
+        return [[next(yes)] * len(question.options) for question in questions]
+
+
+def load_policy(
+    folder: Path = SHIPPED,
+    *,
+    averaging: Averaging = 1,
+    compute: Compute = IN_PLAY,
+    read: Reader = read_file,
+) -> NetworkPolicy:
+    """The policy of the five checkpoints in a folder.
+
+    Args:
+        folder: folder of the checkpoints; by default the included ones.
+        averaging: number of suit permutations every position is evaluated under.
+        compute: how the networks compute.
+        read: reads a file of the folder.
+
+    Raises:
+        CheckpointError: one is missing, incomplete, or does not fit.
+    """
+    models, cards = {}, {}
+    for slot in Slot:
+        checkpoint = load(folder, slot, read=read)
+        network = network_of(checkpoint)
+        assert isinstance(network, Network)
+        card = cards[slot] = checkpoint.card
+        models[slot] = Model(network, card.features, card.without, compute)
+    return NetworkPolicy(models, averaging, cards)
+
+
+def _pieces(count: int, size: int) -> Iterator[slice]:
+    return (slice(start, start + size) for start in range(0, count, size))
+
+
+_COLUMNS: Final = KIND_MAPS.astype(np.intp)
+"""``[12, 34]``: the column of each kind's logit under each permutation."""

@@ -1,0 +1,186 @@
+"""Policies by the name used in commands: a built-in one, a folder of checkpoints, or a Python file."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import msgspec
+import numpy as np
+
+from kit.errors import ConfigError
+from kit.files import expand_home
+from policies.flow.slots import Policy, Question, Slot, Source
+from policies.heuristic.player import HeuristicPolicy
+from policies.nets.compute import IN_PLAY, Compute
+from policies.play.included import INCLUDED
+from policies.play.python_file import identity_of, load_python_policy, python_file_of, read_python_file
+
+if TYPE_CHECKING:
+    from policies.play.inference import Averaging
+
+
+_SPAN: Final = 1 << 32
+
+
+class RandomPolicy:
+    """Discards any legal tile, and accepts every second call, riichi and kan on average.
+
+    Its random numbers are derived from the position, so it answers alike alone and in a batch.
+
+    Args:
+        seed: another seed gives other games.
+    """
+
+    source: Source = "rule"
+
+    def __init__(self, seed: int = 0) -> None:
+        self._key = seed.to_bytes(8, "little", signed=True)
+
+    def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
+        """Give each option of each question its probability; see `policies.flow.slots.Policy`."""
+        return [self._answer(slot, question) for question in questions]
+
+    def _answer(self, slot: Slot, question: Question) -> list[float]:
+        draws = self._draws(question)
+        if slot is not Slot.DISCARD:
+            return [draw / _SPAN for draw in draws]
+        chosen = draws[0] * len(question.options) // _SPAN
+        return [float(place == chosen) for place in range(len(question.options))]
+
+    def _draws(self, question: Question) -> list[int]:
+        """Numbers below 2³², one per option, derived from the whole record."""
+        salt = f"{question.slot}{question.player}".encode()
+        position = hashlib.blake2b(question.record.tobytes(), key=self._key, person=salt[:16]).digest()
+        numbers: list[int] = np.frombuffer(position, dtype="<u4").tolist()
+        return [numbers[place % len(numbers)] for place in range(len(question.options))]
+
+
+NETWORK: Final = "network"
+"""The default checkpoints for play."""
+
+Files: TypeAlias = dict[str, bytes]
+"""The checkpoints of a folder, or a Python file, by file name."""
+
+_AVERAGING: Final[tuple[Averaging, ...]] = (6, 12)
+_RULES: Final[dict[str, Callable[[], Policy]]] = {"heuristic": HeuristicPolicy, "random": RandomPolicy}
+
+
+class Named(msgspec.Struct, frozen=True):
+    """A loaded policy.
+
+    Attributes:
+        name: its name in reports.
+        identity: changes when the policy behind the name changes.
+        policy: ready to answer.
+    """
+
+    name: str
+    identity: str
+    policy: Policy
+
+
+def load_named(
+    text: str, usual: Averaging = 1, files: Files | None = None, compute: Compute = IN_PLAY
+) -> Named:
+    """The policy that a text names.
+
+    Args:
+        text: a built-in policy, or a folder of checkpoints; a suffix ``:6`` or ``:12`` makes networks average
+            over as many suit permutations. Or a Python file, in the form that
+            `policies.play.python_file.python_file_of` parses.
+        usual: number of permutations without a suffix.
+        files: what `files_of_named` returned, if the files may not be on this machine.
+        compute: how networks compute.
+
+    Raises:
+        ConfigError: the text is neither a built-in policy nor a folder, or the Python file defines no policy.
+        CheckpointError: the folder's checkpoints cannot be used.
+    """
+    if text in _RULES:
+        return Named(text, text, _RULES[text]())
+    if python_file := python_file_of(text):
+        code = read_python_file(python_file) if files is None else files[python_file.path.name]
+        policy = load_python_policy(python_file, code)
+        return Named(python_file.name, identity_of(python_file, code), policy)
+    return _load_networks(text, usual, files, compute)
+
+
+def _load_networks(text: str, usual: Averaging, files: Files | None, compute: Compute) -> Named:
+    name, said = _parts(text)
+    averaging = said or usual
+    if files is None and not _is_folder(name):
+        known = ", ".join((*INCLUDED, *_RULES))
+        raise ConfigError(
+            f"{text!r} is not a player: give one of {known}, a folder of checkpoints or python:FILE.py"
+        )
+    from policies.checkpoint.files import read_file, reader_of  # noqa: PLC0415 - torch is for those who need it
+    from policies.play.inference import load_policy  # noqa: PLC0415
+
+    read = read_file if files is None else reader_of(files)
+    policy = load_policy(_folder(name), averaging=averaging, compute=compute, read=read)
+    digest = hashlib.sha256(b"%d" % averaging)
+    for slot, card in sorted(policy.cards.items()):
+        digest.update(slot.encode() + b"\0" + msgspec.json.encode(card))
+    return Named(name_of(text), digest.hexdigest(), policy)
+
+
+def files_of_named(text: str) -> Files | None:
+    """The files needed to load a policy on a machine without its folder; None if none are needed.
+
+    Raises:
+        ConfigError: the Python file cannot be read.
+        CheckpointError: the folder's checkpoints cannot be used.
+    """
+    if python_file := python_file_of(text):
+        return {python_file.path.name: read_python_file(python_file)}
+    name = _parts(text)[0]
+    if text in _RULES or not _is_folder(name):
+        return None
+    from policies.checkpoint import files_of  # noqa: PLC0415 - torch is for those who need it
+
+    return files_of(_folder(name), Slot)
+
+
+def folder_of_named(text: str) -> Path:
+    """The folder of checkpoints that a text names.
+
+    Raises:
+        ConfigError: there is no such folder.
+    """
+    if not _is_folder(text):
+        raise ConfigError(
+            f"{text!r} is not a policy of networks: give one of {', '.join(INCLUDED)}, or a folder"
+        )
+    return _folder(text)
+
+
+def name_of(text: str) -> str:
+    """The name in reports of the policy that a text names."""
+    if python_file := python_file_of(text):
+        return python_file.name
+    folder, averaging = _parts(text)
+    name = folder if folder in (*_RULES, *INCLUDED) else Path(folder).resolve().name
+    return f"{name}:{averaging}" if averaging else name
+
+
+def _is_folder(name: str) -> bool:
+    """Whether the folder exists; the system may reject some texts as a path."""
+    try:
+        return bool(name) and _folder(name).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _folder(name: str) -> Path:
+    return INCLUDED.get(name) or expand_home(name)
+
+
+def _parts(text: str) -> tuple[str, Averaging | None]:
+    """The name, and the number of permutations if the text has one."""
+    for averaging in _AVERAGING:
+        if text.endswith(f":{averaging}"):
+            return text.removesuffix(f":{averaging}"), averaging
+    return text, None

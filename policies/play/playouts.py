@@ -1,0 +1,139 @@
+"""Plays each option of a decision to the end of the round, over the same sampled deals.
+
+Everybody plays on by the same policy, so the difference of two options over one deal has less noise than
+either: its tiles are the same.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from game.actions import Action
+from game.scoring.settlement import GameLength
+from game.table.table import Table
+from kit.errors import ModelError
+from policies.deals.deal import Deals
+from policies.play.rollout import TABLES, Chooser, Rollout, Seating
+from policies.reward import Predictor, final_rewards, predict, round_starts, together
+
+_EVERYBODY: Final = (0, 0, 0, 0)
+_NEXT_SEED: Final = 0
+"""Seed of the walls after the round, which nobody plays."""
+
+
+class EndWorth(Protocol):
+    """Says what the end of a round is worth."""
+
+    def __call__(self, tables: Sequence[Table], player: int) -> NDArray[np.float64]:
+        """``[N]``: what each of the tables, whose rounds have just ended, is worth to a player."""
+
+
+def points_worth(tables: Sequence[Table], player: int) -> NDArray[np.float64]:
+    """The player's points."""
+    return np.array([table.scores[player] for table in tables], np.float64)
+
+
+class RewardWorth:
+    """The final reward that a player can expect.
+
+    Source: Suphx, arXiv:2003.13590, section 3.2.
+
+    Args:
+        predictor: expects final rewards.
+        starts: ``[T]`` of `policies.reward.ROUND_START`, the rounds of the game up to the present one.
+    """
+
+    def __init__(self, predictor: Predictor, starts: NDArray[np.void]) -> None:
+        self._predictor = predictor
+        self._starts = starts
+
+    def __call__(self, tables: Sequence[Table], player: int) -> NDArray[np.float64]:
+        """See `EndWorth`."""
+        found = np.zeros(len(tables))
+        over = np.array([table.done for table in tables], np.bool_)
+        if over.any():
+            scores = np.array([table.scores for table in tables if table.done])
+            found[over] = final_rewards(scores, self._predictor.architecture.rewards)[:, player]
+        if not over.all():
+            going = [table for table in tables if not table.done]
+            games = together(
+                [(np.append(self._starts, round_starts(table.events)[-1:]), table.length) for table in going]
+            )
+            found[~over] = predict(self._predictor, games)[:, len(self._starts), player]
+        return found
+
+
+class Branching(NamedTuple):
+    """One decision whose options are to be played out.
+
+    Attributes:
+        deals: what the player may be facing; deal ``i`` gives the same table at every call.
+        options: legal actions of the player.
+        numbers: the deals to play over.
+    """
+
+    deals: Deals
+    options: Sequence[Action]
+    numbers: Sequence[int]
+
+    def values(self, ends: Sequence[Table], worth: EndWorth) -> NDArray[np.float64]:
+        """``[numbers, options]``: what the ends of the round are worth, from `Playouts.ends`."""
+        return worth(ends, self.deals.view.player).reshape(len(self.numbers), len(self.options))
+
+    def ahead(self, ends: Sequence[Table], worth: EndWorth) -> NDArray[np.float64]:
+        """``[numbers]``: how much more the first of two options is worth than the second."""
+        values = self.values(ends, worth)
+        found: NDArray[np.float64] = values[:, 0] - values[:, 1]
+        return found
+
+
+class Playouts:
+    """Plays options out to the end of their rounds.
+
+    Args:
+        chooser: plays for everybody.
+        length: length of the games.
+        tables: played side by side.
+    """
+
+    def __init__(self, chooser: Chooser, length: GameLength, tables: int = TABLES) -> None:
+        self._rollout = Rollout([chooser], tables=tables, length=length)
+
+    def ends(self, branchings: Sequence[Branching]) -> list[list[Table]]:
+        """Play the options of decisions out, all of them side by side.
+
+        Returns:
+            For each decision the tables at the end of the round: the options over the first deal, then those
+            over the next.
+
+        Raises:
+            ModelError: a table crashed.
+        """
+        first = [
+            {each.deals.view.player: option}
+            for each in branchings
+            for _ in each.numbers
+            for option in each.options
+        ]
+        try:
+            played = self._rollout.finish_rounds(_tables(branchings), lambda seating: first[seating.number])
+            ended = {seating.number: table for seating, table in played}
+        except RuntimeError as error:
+            raise ModelError(f"a play-out crashed: {error}") from error
+        in_order = (ended[number] for number in range(len(first)))
+        return [
+            list(itertools.islice(in_order, len(each.numbers) * len(each.options))) for each in branchings
+        ]
+
+
+def _tables(branchings: Sequence[Branching]) -> Iterator[tuple[Seating, Table]]:
+    count = itertools.count()
+    for each in branchings:
+        for number in each.numbers:
+            for _ in each.options:
+                yield Seating(next(count), number, _EVERYBODY), each.deals.table(number, seed=_NEXT_SEED)

@@ -1,0 +1,162 @@
+"""A step's options with their probabilities, and actions drawn in proportion to them.
+
+A draw depends on the game, the player and the moment, and on nothing else: a game stays the same whatever is
+played beside it.
+
+On a claim, the slots' separate answers become one distribution. A "yes" of probability p has the odds
+``p / (1 - p)``, a pass has 1, and options are drawn in proportion to their odds. The likeliest of them is the
+one that `policies.flow.flow.most_likely` takes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, TypeAlias
+
+from game.actions import PASS, Action
+from game.observation import Observation
+from policies.flow.draws import drawn_share
+from policies.flow.flow import Pick, SlotAnswer, flow, most_likely, run_flows
+from policies.flow.slots import Policy, Slot
+from policies.play.rollout import Request
+
+_SUREST: Final = 1e-7
+"""Probabilities are kept this far from 0 and 1 where odds are computed."""
+
+Picks: TypeAlias = Callable[[Request], Pick]
+"""Gives each request of a rollout its way to choose."""
+
+
+class Distribution(NamedTuple):
+    """The options of one step of the flow, with their probabilities.
+
+    Attributes:
+        options: actions; None is "no" to all of them.
+        probabilities: one for each, adding up to 1.
+    """
+
+    options: tuple[Action | None, ...]
+    probabilities: tuple[float, ...]
+
+
+def distribution_of(answers: Sequence[SlotAnswer], temperature: float = 1.0) -> Distribution:
+    """The options of one step and the probability of each.
+
+    Args:
+        answers: what the slots of the step answered.
+        temperature: below 1 sharpens, above 1 flattens: the power 1 / temperature of probabilities or odds.
+
+    >>> riichi = [SlotAnswer(Slot.RIICHI, ("riichi",), (0.75,))]
+    >>> distribution_of(riichi).probabilities
+    (0.25, 0.75)
+    """
+    options: list[Action | None] = []
+    weights: list[float] = []
+    if answers[0].slot is not Slot.DISCARD:
+        options, weights = [None], [1.0]
+    for answer in answers:
+        options += answer.options
+        for probability in answer.probabilities:
+            weights.append(probability if answer.slot is Slot.DISCARD else _odds(probability))
+    if temperature != 1.0:
+        weights = [weight ** (1.0 / temperature) for weight in weights]
+    total = math.fsum(weights)
+    return Distribution(tuple(options), tuple(weight / total for weight in weights))
+
+
+def _odds(probability: float) -> float:
+    sure = min(max(probability, _SUREST), 1.0 - _SUREST)
+    return sure / (1.0 - sure)
+
+
+def drawing(temperature: float = 1.0, stream: int = 0) -> Picks:
+    """Draws discards; all else is decided by the likeliest option.
+
+    Args:
+        temperature: as in `distribution_of`.
+        stream: other numbers give other draws.
+    """
+
+    def picks(request: Request) -> Pick:
+        def pick(answers: Sequence[SlotAnswer]) -> Action | None:
+            if answers[0].slot is not Slot.DISCARD:
+                return most_likely(answers)
+            found = distribution_of(answers, temperature)
+            share = drawn_share(*request.moment, stream, _DISCARD_PURPOSE)
+            return found.options[place_at(found.probabilities, share)]
+
+        return pick
+
+    return picks
+
+
+def place_at(probabilities: Sequence[float], share: float) -> int:
+    """The option that a number in [0, 1) falls on.
+
+    >>> [place_at((0.5, 0.0, 0.5), share) for share in (0.0, 0.49, 0.5, 0.99)]
+    [0, 0, 2, 2]
+    """
+    last = 0
+    for place, probability in enumerate(probabilities):
+        if probability > 0.0:
+            last = place
+            if share < probability:
+                return place
+        share -= probability
+    return last  # rounding left a little over
+
+
+_DISCARD_PURPOSE: Final = 0
+"""Purpose of the draw of a discard: other draws of the same moment have other numbers."""
+
+
+def chances_of(observation: Observation, policy: Policy) -> list[tuple[Action, float]]:
+    """Options with figures whose ratios say how sure the policy is of one rather than of another.
+
+    The likeliest is what the flow would do. A kan or riichi has its "yes", and the likeliest discard has what
+    their "no" leaves. On a claim the figures are probabilities. Of the copies of a tile kind one is listed.
+
+    Args:
+        observation: the decision to be made.
+        policy: fills the five slots.
+
+    Returns:
+        Likeliest first; empty if a rule decides, or if there is no choice.
+
+    Raises:
+        ModelError: the policy gave no usable answer.
+    """
+    (running,) = run_flows([flow(observation, _to_the_discard)], policy.answer)
+    verdict = running.usable()
+    if not verdict.by_slot:
+        return []
+    found = _on_claim(verdict.answers) if verdict.step == "call" else _on_turn(verdict.answers)
+    return sorted(found, key=lambda pair: -pair[1])
+
+
+def _to_the_discard(answers: Sequence[SlotAnswer]) -> Action | None:
+    """Says "no" until there is a discard to choose, so that all slots are asked."""
+    return most_likely(answers) if answers[0].slot is Slot.DISCARD else None
+
+
+def _on_claim(answers: Sequence[SlotAnswer]) -> list[tuple[Action, float]]:
+    found = distribution_of(answers)
+    options = [PASS if option is None else option for option in found.options]
+    return list(zip(options, found.probabilities, strict=True))
+
+
+def _on_turn(answers: Sequence[SlotAnswer]) -> list[tuple[Action, float]]:
+    found: list[tuple[Action, float]] = []
+    left = 1.0
+    for answer in answers[:-1]:
+        pairs = zip(answer.options, answer.probabilities, strict=True)
+        found += [(option, left * chance) for option, chance in pairs]
+        left *= 1.0 - max(answer.probabilities)
+    discards = answers[-1]
+    highest = max(discards.probabilities)
+    kinds: dict[int, tuple[Action, float]] = {}
+    for option, chance in zip(discards.options, discards.probabilities, strict=True):
+        if option.tile >> 2 not in kinds or chance > kinds[option.tile >> 2][1]:
+            kinds[option.tile >> 2] = option, chance
+    return found + [(option, left * chance / highest) for option, chance in kinds.values()]

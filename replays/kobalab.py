@@ -1,0 +1,232 @@
+"""Reads the records of 電脳麻将 and of other programs on kobalab's `majiang-core`: JSON, moves by round.
+
+Players are given by their wind in the round, 0 the dealer; names and final scores by place at the table, with
+``qijia`` the first dealer. Tiles are ``m5``, red ``m0``; a meld is ``s40-6``, with ``-``, ``=`` or ``+``
+behind the tile that came from the left, across or the right. Each move becomes an mjai message, which
+`replays.mjai.reader` reads.
+
+Source: games played with `@kobalab/majiang-core` 1.4.1.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from game.events import EndGame, EndRound, GameEvent, StartGame
+from game.scoring.value import LIMIT_YAKUMAN, YAKU_DOUBLE_RIICHI, YAKU_RIICHI, YAKU_URA_DORA, base_points
+from kit.errors import ReplayFormatError, ReplayTooLarge
+from replays.mjai.reader import MjaiReader
+from replays.names import reason_of, yaku_id
+from replays.record import GameRecord, usual_type
+
+MAX_CHARACTERS: Final = 2 * 1024 * 1024
+MAX_ROUNDS: Final = 100
+MAX_MOVES: Final = 400
+"""In a round."""
+
+_SIDES: Final = {"+": 1, "=": 2, "-": 3}
+_MALFORMED: Final = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError)
+_HONOURS: Final = "ESWNPFC"
+_TILES: Final = re.compile(r"([mpsz])([0-9]+)")
+_MELD: Final = re.compile(r"([mpsz])([0-9]{1,4})([-=+]?)([0-9]{0,3})")
+
+Message = dict[str, Any]
+
+
+def is_kobalab(document: object) -> bool:
+    """Whether a JSON value is a record in this format."""
+    return isinstance(document, dict) and {"qijia", "log"} <= document.keys()
+
+
+def read_record(text: str) -> GameRecord:
+    """Read a game from its JSON.
+
+    Raises:
+        ReplayFormatError: it is not such a record; names the round and the move.
+        ReplayTooLarge: it is longer than any game can be.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise ReplayTooLarge(f"{len(text)} characters; at most {MAX_CHARACTERS} are read")
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as exc:
+        raise ReplayFormatError(f"not JSON: {str(exc)[:80]}") from None
+    if not is_kobalab(document):
+        raise ReplayFormatError("not a record of majiang-core: qijia or log is missing")
+    try:
+        return _record(document)
+    except _MALFORMED as exc:
+        raise ReplayFormatError(f"majiang-core's record: {type(exc).__name__} {str(exc)[:80]}") from None
+
+
+def _record(document: dict[str, Any]) -> GameRecord:
+    first, rounds = int(document["qijia"]) % 4, document["log"]
+    if len(rounds) > MAX_ROUNDS or any(len(moves) > MAX_MOVES for moves in rounds):
+        raise ReplayTooLarge(f"more than {MAX_ROUNDS} rounds, or than {MAX_MOVES} moves in one")
+    players = [str(name)[:64] for name in document["player"]]
+    if len(players) != 4:
+        raise ReplayFormatError(f"majiang-core's record: {len(players)} players; only four are supported")
+    names = (players[first], players[(first + 1) % 4], players[(first + 2) % 4], players[(first + 3) % 4])
+    events: list[GameEvent] = [StartGame(names)]
+    for number, moves in enumerate(rounds, 1):
+        events += _round(moves, number)
+    if document.get("defen") and document.get("point"):
+        scores = [int(document["defen"][(first + player) % 4]) for player in range(4)]
+        tenths = [round(10 * float(document["point"][(first + player) % 4])) for player in range(4)]
+        events.append(EndGame((*scores,), (*tenths,)))  # type: ignore[arg-type]
+    return GameRecord(
+        game_id="", game_type=usual_type(events), names=names, events=tuple(events), rules_said=False
+    )
+
+
+def _round(moves: list[dict[str, Any]], number: int) -> Iterator[GameEvent]:
+    reader = MjaiReader()
+    dealer = int(moves[0]["qipai"]["jushu"]) % 4
+    declared = -1
+    for place, move in enumerate(moves, 1):
+        try:
+            name, details = next(iter(move.items()))
+            if declared >= 0 and not (name == "hule" or details.get("name") == "三家和"):
+                yield from reader.read({"type": "reach_accepted", "actor": declared})
+            declared = -1
+            for message in _messages(name, details, dealer, reader):
+                yield from reader.read(message)
+                declared = message["actor"] if message["type"] == "reach" else declared
+        except (ReplayFormatError, *_MALFORMED) as exc:
+            reason = exc if isinstance(exc, ReplayFormatError) else f"{type(exc).__name__} {str(exc)[:80]}"
+            raise ReplayFormatError(
+                f"majiang-core's record, round {number}, move {place}: {reason}"
+            ) from None
+    yield EndRound()
+
+
+def _messages(name: str, details: dict[str, Any], dealer: int, reader: MjaiReader) -> Iterator[Message]:
+    player = (int(details.get("l", 0)) + dealer) % 4
+    match name:
+        case "qipai":
+            yield _deal(details, dealer)
+        case "zimo" | "gangzimo":
+            yield {"type": "tsumo", "actor": player, "pai": _tiles(details["p"])[0]}
+        case "dapai":
+            text = details["p"]
+            if text.endswith("*"):
+                yield {"type": "reach", "actor": player}
+            yield {
+                "type": "dahai",
+                "actor": player,
+                "pai": _tiles(text)[0],
+                "tsumogiri": "_" in text,
+            }
+        case "fulou" | "gang":
+            yield _meld(details["m"], player)
+        case "kaigang":
+            yield {"type": "dora", "dora_marker": _tiles(details["baopai"])[0]}
+        case "hule":
+            yield _win(details, player, dealer, reader)
+        case "pingju":
+            yield {
+                "type": "ryukyoku",
+                "reason": reason_of(details["name"]) or "unknown",
+                "deltas": _by_player(details["fenpei"], dealer),
+            }
+        case _:
+            raise ReplayFormatError(f"an unknown move {name[:20]!r}")
+
+
+def _deal(details: dict[str, Any], dealer: int) -> Message:
+    hands = [_tiles(hand) if hand else ["?"] * 13 for hand in details["shoupai"]]
+    return {
+        "type": "start_kyoku",
+        "bakaze": "ESWN"[int(details["zhuangfeng"])],
+        "kyoku": dealer + 1,
+        "honba": details["changbang"],
+        "kyotaku": details["lizhibang"],
+        "oya": dealer,
+        "scores": _by_player(details["defen"], dealer),
+        "dora_marker": _tiles(details["baopai"])[0],
+        "tehais": _by_player(hands, dealer),
+    }
+
+
+def _meld(text: str, player: int) -> Message:
+    found = _MELD.fullmatch(text)
+    if found is None:
+        raise ReplayFormatError(f"not a meld: {text[:20]!r}")
+    suit, before, side, after = found.groups()
+    tiles = _tiles(suit + before + after)
+    if not side:
+        return {"type": "ankan", "actor": player, "consumed": tiles}
+    if len(before) == 3 and len(after) == 1:
+        return {"type": "kakan", "actor": player, "pai": tiles[3], "consumed": tiles[:3]}
+    called = tiles.pop(len(before) - 1)
+    kind = "daiminkan" if len(tiles) == 3 else "pon" if len(set(before + after) - {"0"}) == 1 else "chi"
+    if kind == "pon" and "0" in before + after and set(before + after) - {"0"} != {"5"}:
+        kind = "chi"
+    return {
+        "type": kind,
+        "actor": player,
+        "target": (player + _SIDES[side]) % 4,
+        "pai": called,
+        "consumed": tiles,
+    }
+
+
+def _win(details: dict[str, Any], player: int, dealer: int, reader: MjaiReader) -> Message:
+    source = details.get("baojia")
+    yaku, yakuman, liable = [], [], -1
+    for each in details.get("hupai") or ():
+        number = yaku_id(each["name"])
+        if number is None:
+            raise ReplayFormatError(f"unknown yaku {str(each['name'])[:40]!r}")
+        if isinstance(each["fanshu"], int):
+            yaku.append((number, each["fanshu"]))
+        else:
+            yakuman.append(number)
+        if each.get("baojia"):
+            liable = (player + _SIDES[each["baojia"]]) % 4
+    if any(number in (YAKU_RIICHI, YAKU_DOUBLE_RIICHI) for number, _ in yaku):
+        yaku += [(YAKU_URA_DORA, 0)] * (YAKU_URA_DORA not in [number for number, _ in yaku])
+    fu, han = int(details.get("fu") or 0), int(details.get("fanshu") or 0)
+    return {
+        "type": "hora",
+        "actor": player,
+        "target": player if source is None else (int(source) + dealer) % 4,
+        "pai": _winning_tile(details["shoupai"]),
+        "deltas": _by_player(details["fenpei"], dealer),
+        "fu": fu,
+        "points": int(details["defen"]),
+        "limit": LIMIT_YAKUMAN if yakuman else base_points(han, fu)[1],
+        "yaku": yaku,
+        "yakuman": yakuman,
+        "ura_markers": [_tiles(tile)[0] for tile in details.get("fubaopai") or ()],
+        "liable": liable,
+        "honba": int(reader.state["honba"]),
+    }
+
+
+def _winning_tile(hand: str) -> str:
+    """The last tile of the concealed part."""
+    return _tiles(hand.partition(",")[0])[-1]
+
+
+def _tiles(text: str) -> list[str]:
+    """Tiles in mjai's notation; other signs are skipped.
+
+    >>> _tiles("m05z7*")
+    ['5mr', '5m', 'C']
+    """
+    found = []
+    for suit, numbers in _TILES.findall(text):
+        for number in numbers:
+            if suit == "z":
+                found.append(_HONOURS[int(number) - 1])
+            else:
+                found.append(f"5{suit}r" if number == "0" else f"{number}{suit}")
+    return found
+
+
+def _by_player(by_wind: list[Any], dealer: int) -> list[Any]:
+    return [by_wind[(player - dealer) % 4] for player in range(4)]

@@ -1,0 +1,343 @@
+"""Games as mjai: one JSON object per line, the format that engines and arenas exchange.
+
+mjai contains faces (``"5mr"``), not physical tiles. `render` writes what every mjai reader understands. With
+``exact`` it adds ``tiles136``, the physical tiles of the line in their order there, and everything that mjai
+cannot express, under keys that other programs ignore. `MjaiReader` reads both: where physical tiles are
+missing, it gives each face its lowest free copy, so that reading a game twice gives the same game.
+
+Source: the mjai protocol as used by Mortal and RiichiEnv (``hora`` and ``ryukyoku`` with ``deltas``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Annotated, Any, Final
+
+import msgspec
+
+from game.events import (
+    Ankan,
+    Chi,
+    Daiminkan,
+    Discard,
+    DoraRevealed,
+    Draw,
+    DrawnRound,
+    EndGame,
+    EndRound,
+    GameEvent,
+    Kakan,
+    PlayerLeft,
+    PlayerReturned,
+    Pon,
+    Riichi,
+    RiichiAccepted,
+    StartGame,
+    StartRound,
+    Win,
+)
+from game.tiles import mjai_text
+from kit.errors import ReplayFormatError, ReplayTooLarge
+from replays.mjai.reader import WINDS, MjaiReader
+from replays.record import HANCHAN, TONPUU, GameRecord, usual_type
+
+__all__ = ["MjaiReader", "read", "read_record", "render", "write", "write_record"]
+
+MAX_LINE: Final = 64 * 1024
+MAX_LINES: Final = 40_000
+
+_HEAD: Final = "suzaku_record"
+
+Message = dict[str, Any]
+_Text = Annotated[str, msgspec.Meta(max_length=8)]
+_Seed = Annotated[str, msgspec.Meta(max_length=8192)]
+_Rank = Annotated[int, msgspec.Meta(ge=0, le=1000)]
+
+
+class _RecordInfo(msgspec.Struct, frozen=True):
+    """The parts of a record besides its events, for which mjai has no message."""
+
+    game_id: Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9-]{0,80}$")] = ""
+    game_type: Annotated[int, msgspec.Meta(ge=0, le=4095)] = 9
+    lobby: Annotated[int, msgspec.Meta(ge=0, le=19999)] = 0
+    ranks: tuple[_Rank, _Rank, _Rank, _Rank] = (0, 0, 0, 0)
+    rates: tuple[float, float, float, float] = (1500.0, 1500.0, 1500.0, 1500.0)
+    sexes: tuple[_Text, _Text, _Text, _Text] = ("M", "M", "M", "M")
+    dice: Annotated[tuple[tuple[int, int], ...], msgspec.Meta(max_length=1000)] = ()
+    shuffle: _Seed = ""
+    round_shuffles: Annotated[tuple[_Seed, ...], msgspec.Meta(max_length=1000)] = ()
+
+
+def render(event: GameEvent, *, exact: bool = False) -> Message | None:
+    """Render an event as an mjai message; None for one that mjai cannot express.
+
+    Args:
+        event: the event; unseen tiles become ``"?"``.
+        exact: add what mjai cannot express, so that `MjaiReader` restores exactly the same event.
+    """
+    writer = _WRITERS.get(type(event))
+    message = writer(event) if writer else {}
+    if exact:
+        message |= _exact(event)
+    return message or None
+
+
+def write(events: Iterable[GameEvent], *, exact: bool = True) -> str:
+    """Write a game as lines of mjai."""
+    messages = (render(event, exact=exact) for event in events)
+    return "".join(_line(message) for message in messages if message)
+
+
+def read(text: str) -> list[GameEvent]:
+    """Read the events of a game from lines of mjai, each a message or an array of messages.
+
+    Raises:
+        ReplayFormatError: a line is not an mjai message, or does not fit those before it; names the line.
+        ReplayTooLarge: it has too many lines, or overlong ones.
+    """
+    return _read(text)[1]
+
+
+def _read(text: str) -> tuple[Message, list[GameEvent]]:
+    """The first message that tells something, and the events."""
+    reader = MjaiReader()
+    head: Message = {}
+    events: list[GameEvent] = []
+    for number, line in enumerate(_lines(text), 1):
+        try:
+            for message in _messages(line):
+                events += reader.read(message)
+                head = head if len(events) > 1 or not events else message
+        except ReplayFormatError as exc:
+            cut = not text.endswith("\n") and text.endswith(line) and not line.endswith(("}", "]"))
+            reason = "cut short; without this line the record can be read up to here" if cut else exc
+            raise ReplayFormatError(f"mjai line {number}: {reason}") from None
+    return head, events
+
+
+def write_record(record: GameRecord) -> str:
+    """Write a game as exact lines of mjai, with its head under a separate key in the first line."""
+    head = _RecordInfo(
+        game_id=record.game_id,
+        game_type=record.game_type,
+        lobby=record.lobby,
+        ranks=record.ranks,
+        rates=record.rates,
+        sexes=record.sexes,
+        dice=record.dice,
+        shuffle=record.shuffle,
+        round_shuffles=record.round_shuffles,
+    )
+    lines = []
+    for event in record.events:
+        message = render(event, exact=True)
+        if message and isinstance(event, StartGame):
+            message |= {_HEAD: msgspec.to_builtins(head), "names": list(record.names)}
+        if message:
+            lines.append(_line(message))
+    return "".join(lines)
+
+
+def read_record(text: str) -> GameRecord:
+    """Read a game from lines of mjai.
+
+    Its type is taken from its head, if it has one. Otherwise its length is the one in ``start_game``, or
+    follows from its rounds, and the usual rules are assumed.
+
+    Raises:
+        ReplayFormatError: as for `read`, or the lines do not form a game from its start.
+        ReplayTooLarge: as for `read`.
+    """
+    first, events = _read(text)
+    if not events or not isinstance(events[0], StartGame):
+        raise ReplayFormatError("mjai line 1: a game begins with start_game")
+    if sum(isinstance(event, StartGame) for event in events) > 1:
+        raise ReplayFormatError("mjai: more than one game")
+    try:
+        head = msgspec.convert(first.get(_HEAD, {}), _RecordInfo)
+    except msgspec.ValidationError as exc:
+        raise ReplayFormatError(f"mjai line 1: {_HEAD}: {exc}") from None
+    said = _HEAD in first
+    return GameRecord(
+        game_id=head.game_id,
+        game_type=head.game_type if said else _stated_type(first, events),
+        lobby=head.lobby,
+        names=events[0].names,
+        ranks=head.ranks,
+        rates=head.rates,
+        sexes=head.sexes,
+        dice=head.dice,
+        shuffle=head.shuffle,
+        round_shuffles=head.round_shuffles,
+        events=tuple(events),
+        rules_said=said or first.get("kyoku_first") in (0, 4),
+    )
+
+
+def _stated_type(first: Message, events: Sequence[GameEvent]) -> int:
+    """The type of a game from another program: its length is the one in ``start_game``, or from its rounds.
+
+    Source: mjai as written by akochan and mjai-reviewer: ``kyoku_first`` is 0 for a hanchan, 4 for East only.
+    """
+    match first.get("kyoku_first"):
+        case 0:
+            return HANCHAN
+        case 4:
+            return TONPUU
+        case _:
+            return usual_type(events)
+
+
+def _unpacked(text: str) -> str:
+    """A text that is one array of messages, a line for each of them; other texts as they are."""
+    if not text.lstrip("\ufeff \t\r\n").startswith("["):
+        return text
+    try:
+        messages = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return "".join(json.dumps(message, separators=(",", ":")) + "\n" for message in messages)
+
+
+def _messages(line: str) -> list[Message]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        value = None
+    messages: list[Message] = value if isinstance(value, list) else [value]
+    for message in messages:
+        if not isinstance(message, dict):
+            raise ReplayFormatError("not a JSON object")
+        if message.get("aka_flag") in (False, 0):
+            raise ReplayFormatError("games without red fives are not supported")
+    return messages
+
+
+def _line(message: Message) -> str:
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _lines(text: str) -> Iterator[str]:
+    lines = _unpacked(text).splitlines()
+    if len(lines) > MAX_LINES:
+        raise ReplayTooLarge(f"more than {MAX_LINES} lines")
+    for number, line in enumerate(lines, 1):
+        if len(line) > MAX_LINE:
+            raise ReplayTooLarge(f"mjai line {number} has more than {MAX_LINE} characters")
+        if line.strip():
+            yield line
+
+
+# --- writing ----------------------------------------------------------------------------------------------
+
+
+def _texts(tiles: Iterable[int]) -> list[str]:
+    return [mjai_text(tile) for tile in tiles]
+
+
+def _start_round(e: StartRound) -> Message:
+    return {
+        "type": "start_kyoku",
+        "bakaze": WINDS[e.round_index // 4],
+        "kyoku": e.round_index % 4 + 1,
+        "honba": e.honba,
+        "kyotaku": e.riichi_sticks,
+        "oya": e.dealer,
+        "scores": list(e.scores),
+        "dora_marker": mjai_text(e.dora_indicator),
+        "tehais": [_texts(hand) for hand in e.hands],
+    }
+
+
+def _call(kind: str) -> Callable[[Any], Message]:
+    def write_call(e: Chi | Pon | Daiminkan) -> Message:
+        return {
+            "type": kind,
+            "actor": e.player,
+            "target": e.from_player,
+            "pai": mjai_text(e.tile),
+            "consumed": _texts(e.consumed),
+        }
+
+    return write_call
+
+
+def _start_game(e: StartGame) -> Message:
+    return {"type": "start_game", "names": list(e.names)} | ({"id": e.player} if e.player >= 0 else {})
+
+
+def _win(e: Win) -> Message:
+    return {
+        "type": "hora",
+        "actor": e.player,
+        "target": e.from_player,
+        "pai": mjai_text(e.tile),
+        "deltas": list(e.deltas),
+        "ura_markers": _texts(e.ura_indicators),
+    }
+
+
+_WRITERS: Final[dict[type, Callable[[Any], Message]]] = {
+    StartGame: _start_game,
+    StartRound: _start_round,
+    Draw: lambda e: {"type": "tsumo", "actor": e.player, "pai": mjai_text(e.tile)},
+    Discard: lambda e: {
+        "type": "dahai",
+        "actor": e.player,
+        "pai": mjai_text(e.tile),
+        "tsumogiri": e.tsumogiri,
+    },
+    Chi: _call("chi"),
+    Pon: _call("pon"),
+    Daiminkan: _call("daiminkan"),
+    Ankan: lambda e: {"type": "ankan", "actor": e.player, "consumed": _texts(e.consumed)},
+    Kakan: lambda e: {
+        "type": "kakan",
+        "actor": e.player,
+        "pai": mjai_text(e.tile),
+        "consumed": _texts(e.consumed),
+    },
+    DoraRevealed: lambda e: {"type": "dora", "dora_marker": mjai_text(e.indicator)},
+    Riichi: lambda e: {"type": "reach", "actor": e.player},
+    RiichiAccepted: lambda e: {"type": "reach_accepted", "actor": e.player},
+    Win: _win,
+    DrawnRound: lambda e: {"type": "ryukyoku", "reason": e.reason, "deltas": list(e.deltas)},
+    EndRound: lambda _: {"type": "end_kyoku"},
+    EndGame: lambda e: {"type": "end_game", "scores": list(e.scores)},
+}
+
+
+def _exact(event: GameEvent) -> Message:
+    match event:
+        case StartRound(dora_indicator=indicator, hands=hands):
+            return {"tiles136": [indicator, *(tile for hand in hands for tile in hand)]}
+        case Draw(tile=tile) | Discard(tile=tile) | DoraRevealed(indicator=tile):
+            return {"tiles136": [tile]}
+        case Chi() | Pon() | Daiminkan() | Kakan():
+            return {"tiles136": [event.tile, *event.consumed]}
+        case Ankan(consumed=consumed):
+            return {"tiles136": list(consumed)}
+        case Win():
+            return {
+                "tiles136": [event.tile, *event.hand],
+                "ura136": list(event.ura_indicators),
+                "fu": event.fu,
+                "points": event.points,
+                "limit": event.limit,
+                "yaku": [list(pair) for pair in event.yaku],
+                "yakuman": list(event.yakuman),
+                "liable": event.liable,
+                "honba": event.honba,
+                "kyotaku": event.riichi_sticks,
+            } | ({} if event.value == "stated" else {"value": event.value})
+        case DrawnRound(hands=hands):
+            return {"tehais136": [None if hand is None else list(hand) for hand in hands]}
+        case EndGame(results=results):
+            return {"results_tenths": list(results)}
+        case PlayerLeft(player=player):
+            return {"type": "suzaku_left", "actor": player}
+        case PlayerReturned(player=player):
+            return {"type": "suzaku_returned", "actor": player}
+        case _:
+            return {}

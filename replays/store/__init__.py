@@ -1,0 +1,1 @@
+"""Games as files: a library of our own, its index, and shards of many games."""

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+import pytest
+
+from kit import distribution
+from kit.distribution import DISTRIBUTION, OPTIONAL, require, version
+from kit.errors import ConfigError
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+OURS = ("game", "policies", "replays", "learning", "bot")
+MODULES = {"docstring-parser": "docstring_parser", "pyyaml": "yaml"}
+"""Distributions whose module has another name."""
+WITH_OTHERS = {"llvmlite", "pydantic_core", "anyio"}
+"""Modules that numba, pydantic and starlette always install."""
+
+
+def name_of(requirement: str) -> str:
+    found = re.match(r"[\w.-]+", requirement)
+    assert found is not None
+    return found[0]
+
+
+def uninstalled(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.version", refuse)
+    monkeypatch.setattr("importlib.metadata.requires", refuse)
+
+
+def test_the_version_is_known_installed_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.metadata.version", {DISTRIBUTION: "9.8.7"}.__getitem__)
+    assert version() == "9.8.7"
+    uninstalled(monkeypatch)
+    assert version() == PROJECT["version"]
+    monkeypatch.setattr(distribution, "_ROOT", ROOT / "docs")
+    assert version() == "unknown"
+
+
+def test_every_package_that_is_imported_is_required_or_checked_for() -> None:
+    """Any other import fails with a traceback in an installation that only has what play needs."""
+    imported = {
+        name.partition(".")[0]
+        for package in OURS
+        for path in (ROOT / package).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom) and not node.level
+            else []
+        )
+    }
+    required = {name_of(requirement).lower() for requirement in PROJECT["dependencies"]}
+    required = {MODULES.get(name, name) for name in required} | WITH_OTHERS
+    # _typeshed exists for type checkers only
+    others = imported - sys.stdlib_module_names - set(OURS) - required
+    assert others - {"_typeshed"} <= set(OPTIONAL)
+
+
+def test_optional_packages_belong_to_their_stated_extra() -> None:
+    for package, extra in OPTIONAL.items():
+        assert package in map(name_of, PROJECT["optional-dependencies"][extra])
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_missing_package_is_one_sentence_with_the_command_that_helps(
+    installed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learn = PROJECT["optional-dependencies"]["learn"]
+    if installed:
+        listed = [f'{requirement} ; extra == "learn"' for requirement in learn] + [
+            'x~=1; extra == "dev"',
+            "y",
+        ]
+        monkeypatch.setattr("importlib.metadata.requires", {DISTRIBUTION: listed}.__getitem__)
+    else:
+        uninstalled(monkeypatch)
+    monkeypatch.setattr(sys, "executable", "/a b/python")
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
+    with pytest.raises(ConfigError) as caught:
+        require("tensorboard", "`suzaku train`")
+    assert str(caught.value) == (
+        "`suzaku train` needs tensorboard, which is not installed; run "
+        f"`'/a b/python' -m pip install {shlex.join(learn)}`"
+    )
+
+
+def test_make_removes_the_former_distribution_before_it_installs(tmp_path: Path) -> None:
+    """Afterwards would be too late: pip would also remove the new `suzaku` command."""
+    for name in ("Makefile", "pyproject.toml"):
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    for target in (".venv/.ready-to-play", ".venv/.ready-to-test"):
+        command = ["make", "--dry-run", "--directory", str(tmp_path), target]
+        lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+        pip = [line for line in lines if " -m pip " in line]
+        assert re.search("pip uninstall .* suzaku$", pip[0])
+        assert "pip install" in pip[1]
+        assert pip[1].endswith(">&2")  # stdout is the program's
+        assert len(pip) == 2

@@ -1,0 +1,318 @@
+"""Kernels and their cache on disk."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from game.warmup import modules_with_kernels
+from kit import jit
+from kit.files import locked_file
+from kit.jit import WARM_UPS, prune, read_checked, sources_key, write_checked
+
+ROOT = Path(__file__).parents[2]
+SOURCE = """
+from kit.jit import kernel
+
+@kernel
+def double(number):
+    return 2 * number
+"""
+
+Loader = Callable[..., ModuleType]
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("SUZAKU_CACHE_DIR", str(folder))
+    return folder
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Iterator[Loader]:
+    """Import a probe module again, as the next run of the program would."""
+    kept = len(jit._KERNELS)
+
+    def import_anew(source: str = SOURCE) -> ModuleType:
+        path = tmp_path / "probe.py"
+        path.write_text(source)
+        jit._key_at_import.cache_clear()
+        module = ModuleType("probe")
+        exec(compile(source, str(path), "exec"), module.__dict__)
+        return module
+
+    yield import_anew
+    del jit._KERNELS[kept:]
+
+
+def forms(cache: Path) -> list[Path]:
+    return sorted(cache.glob("kernels/*/*"))
+
+
+def hits(function: object) -> int:
+    return sum(function.stats.cache_hits.values())  # type: ignore[attr-defined]
+
+
+def test_a_kernel_is_compiled_once_and_then_loaded(cache: Path, load: Loader) -> None:
+    first = load().double
+    assert (first(21), hits(first)) == (42, 0)
+    second = load().double
+    assert (second(21), hits(second)) == (42, 1)
+    assert len(forms(cache)) == 1
+
+
+def test_kernels_are_named_as_they_are_compiled_and_not_as_they_are_loaded(
+    cache: Path, load: Loader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jit, "OWN_PACKAGES", ("probe",))
+    ready, of = jit.kernels()
+    told: list[str] = []
+    with jit.watched_compiler(told.append):
+        load().double(21)
+        load().double(21)
+    load().double(0.5)
+    assert told == ["probe.double"]
+    assert jit.kernels() == (ready + 3, of + 3)
+
+
+def test_kernels_a_function_makes_keep_their_constants_apart(cache: Path, load: Loader) -> None:
+    source = """
+from kit.jit import kernel
+
+def times(factor):
+    @kernel
+    def product(number):
+        return factor * number
+    return product
+"""
+    for _ in range(2):
+        module = load(source)
+        assert (module.times(2)(21), module.times(3)(21)) == (42, 63)
+
+
+@pytest.mark.parametrize("damage", [b"x" * 1000, None])
+def test_a_damaged_file_is_compiled_and_written_again(
+    cache: Path, load: Loader, damage: bytes | None
+) -> None:
+    load().double(21)
+    (path,) = forms(cache)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] if damage is None else damage)
+    again = load().double
+    assert (again(21), hits(again)) == (42, 0)
+    assert read_checked(path) is not None
+
+
+def test_without_a_folder_to_write_kernels_still_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, load: Loader
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("SUZAKU_CACHE_DIR", str(tmp_path / "file"))
+    function = load().double
+    assert (function(21), function(0.25)) == (42, 0.5)
+
+
+def test_a_folder_that_vanishes_is_made_again(cache: Path, load: Loader) -> None:
+    function = load().double
+    function(21)
+    (path,) = forms(cache)
+    path.unlink()
+    path.parent.rmdir()
+    function(0.25)
+    assert len(forms(cache)) == 1
+
+
+def test_a_source_edited_since_it_was_read_is_not_cached(cache: Path, load: Loader, tmp_path: Path) -> None:
+    function = load().double
+    (tmp_path / "probe.py").write_text(SOURCE.replace("2 *", "3 *"))
+    assert function(21) == 42
+    assert forms(cache) == []
+
+
+def test_the_main_script_is_not_cached() -> None:
+    assert sources_key(Path(__file__), "__main__") == ""
+    assert sources_key(Path("missing.py"), "missing") == ""
+
+
+# --- the key ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Two packages: ``policies.top`` calls ``game.middle``, which calls ``game.low.bottom``."""
+    texts = {
+        "game/__init__.py": "",
+        "game/middle.py": "from .low import (\n    bottom,\n)\n",
+        "game/low/__init__.py": "",
+        "game/low/bottom.py": "import os, game.leaf as leaf\n",
+        "game/leaf.py": "",
+        "game/other.py": "",
+        "policies/__init__.py": "",
+        "policies/top.py": "import numpy\ndef late():\n    from game import middle  # inside\n",
+    }
+    for name, text in texts.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "edited",
+    ["policies/top.py", "game/middle.py", "game/low/bottom.py", "game/low/__init__.py", "game/leaf.py"],
+)
+def test_an_edit_anywhere_below_a_kernel_changes_its_key(project: Path, edited: str) -> None:
+    before = sources_key(project / "policies/top.py", "policies.top")
+    with (project / edited).open("a") as file:
+        file.write("# edited\n")
+    assert sources_key(project / "policies/top.py", "policies.top") != before
+
+
+def test_an_edit_elsewhere_keeps_the_key(project: Path) -> None:
+    before = sources_key(project / "policies/top.py", "policies.top")
+    (project / "game/other.py").write_text("# edited\n")
+    assert sources_key(project / "policies/top.py", "policies.top") == before
+    assert sources_key(project / "game/middle.py", "game.middle") != before
+
+
+def test_a_package_that_imports_itself_has_a_key(project: Path) -> None:
+    (project / "game/low/__init__.py").write_text("from game.low import bottom\n")
+    assert sources_key(project / "game/low/__init__.py", "game.low")
+
+
+def test_only_the_newest_cache_of_older_sources_is_kept(tmp_path: Path) -> None:
+    for age in range(6):
+        folder = tmp_path / f"game.fold-{age}"
+        folder.mkdir()
+        (folder / "form.bin").write_bytes(b"")
+        os.utime(folder, (1_000_000 - age, 1_000_000 - age))
+    (tmp_path / "game.fold_other-9").mkdir()
+    prune(tmp_path / "game.fold-5")
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"game.fold-5", "game.fold-0", "game.fold-1", "game.fold-2", "game.fold_other-9"}
+
+
+# --- files ------------------------------------------------------------------------------------------------
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file.bin"
+    write_checked(path, b"old")
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    assert not write_checked(path, b"new")
+    assert read_checked(path) == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+# --- tables -----------------------------------------------------------------------------------------------
+
+
+def test_a_large_array_must_not_be_frozen_into_the_code(cache: Path, load: Loader) -> None:
+    source = """
+import numpy as np
+from kit.jit import kernel
+LARGE = np.arange(1_000_000)
+
+@kernel
+def look_up(index):
+    return LARGE[index]
+"""
+    with pytest.raises(AssertionError, match="static_table"):
+        load(source).look_up(0)
+
+
+# --- processes --------------------------------------------------------------------------------------------
+
+
+def python(code: str, **environment: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", code],
+        env={**os.environ, **environment},
+        cwd=ROOT,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def test_processes_that_compile_at_the_same_time_do_not_disturb_each_other(
+    cache: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "probe.py").write_text(SOURCE)
+    code = "import probe; print(probe.double(21), probe.double(0.25), len(probe.double.stats.cache_hits))"
+    environment = {"SUZAKU_CACHE_DIR": str(cache), "PYTHONPATH": str(tmp_path)}
+    together = [python(code, **environment) for _ in range(2)]
+    loaded = 0
+    for process in together:
+        out, errors = process.communicate(timeout=60)
+        assert (out.split()[:2], errors) == (["42", "0.5"], "")
+        loaded += int(out.split()[2])
+    assert loaded == 2, "each form is compiled by one process and loaded by the other"
+    out, errors = python(code, **environment).communicate(timeout=60)
+    assert (out, errors) == ("42 0.5 2\n", "")
+    assert [path.suffix for path in forms(cache)] == [".bin", ".bin"]
+
+
+def test_a_form_that_another_process_never_finishes_is_compiled_here(
+    cache: Path, load: Loader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load().double(21)
+    [form] = forms(cache)
+    form.unlink()
+    monkeypatch.setattr(jit, "_COMPILING_S", 0.05)
+    with locked_file(form.with_suffix(".lock"), patience_s=0.0):
+        double = load().double
+        assert (double(21), hits(double)) == (42, 0)
+    assert forms(cache) == [form]
+
+
+def test_every_module_that_registers_a_warm_up_is_found() -> None:
+    for module in modules_with_kernels():
+        importlib.import_module(module)
+        assert module in WARM_UPS
+
+
+WARM_GAME = """
+import numpy as np
+from game.events import Draw
+from game.forbidden import broken_rule
+from kit.jit import compiled_forms
+from game.rules import legal_actions
+from game.state import unseen34
+from game.table.table import Table
+from game.shanten import discard_table, shanten, ukeire, waits
+from game.warmup import warm_up
+
+warm_up()
+warm = compiled_forms()
+table = Table(seed=1, length="tonpuu")
+rng = np.random.default_rng(1)
+for _ in range(60):
+    answers = {}
+    for player in table.waiting():
+        legal = legal_actions(table.state, player)
+        answers[player] = legal[rng.integers(len(legal))]
+        hand34, melds = table.state["hand34"][player], int(table.state["meld_count"][player])
+        shanten(hand34, melds), waits(hand34, melds), ukeire(hand34, melds, unseen34(table.state, player))
+        broken_rule(table.state, Draw(player, 135))
+    table.step(answers)
+print(compiled_forms() - warm)
+"""
+
+
+def test_after_warming_up_a_game_compiles_nothing_more() -> None:
+    out, errors = python(WARM_GAME).communicate(timeout=300)
+    assert errors == ""
+    assert out == "0\n"

@@ -1,0 +1,146 @@
+"""A process beside the program: it is heard, noticed when it hangs or dies, and ended in bounded time."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from queue import SimpleQueue
+from typing import Any
+
+import pytest
+
+from kit.errors import ModelError
+from kit.workers import child
+from kit.workers.child import Child, ChildBusy, ChildGaveUp, ChildIdle, ChildReady, Line
+
+PATIENCE_S = 120.0
+"""Under load a process needs long to start and to end."""
+
+
+def echo(line: Line, setup: str) -> None:
+    """Answer "crossed" as a child does that has not yet received the message, others with an echo."""
+    line.ready()
+    while True:
+        for message in line.hear(wait=True):
+            if message == "give up":
+                raise ModelError("there is nothing to say")
+            if message == "crossed":
+                line.send(ChildIdle(0))
+                while not line.hear(wait=False):
+                    time.sleep(0.01)
+            line.send(setup + message)
+
+
+class Heard:
+    """A child with what it has said."""
+
+    def __init__(self) -> None:
+        self.messages: SimpleQueue[Any] = SimpleQueue()
+        self.ends: SimpleQueue[str] = SimpleQueue()
+        self.child = Child(echo, "heard ", self.messages.put, self.ends.put)
+
+    def until(self, wanted: object) -> None:
+        """Wait for a message."""
+        while self.messages.get(timeout=PATIENCE_S) != wanted:
+            pass
+
+
+@pytest.fixture(scope="module")
+def heard() -> Iterator[Heard]:
+    found = Heard()
+    found.until(ChildReady())
+    yield found
+    found.child.close()
+    assert found.child.join(PATIENCE_S)
+    assert found.ends.empty(), "a closed child has not ended by itself"
+
+
+def test_it_answers_and_takes_only_idle_time(heard: Heard) -> None:
+    assert heard.child.ready.is_set()
+    heard.child.send("this")
+    heard.until("heard this")
+    assert heard.child.pid is not None
+    if hasattr(os, "SCHED_IDLE"):
+        assert os.sched_getscheduler(heard.child.pid) == os.SCHED_IDLE
+
+
+def test_a_message_that_crosses_with_the_word_that_it_is_idle_is_work(
+    heard: Heard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard.child.send("this")
+    heard.until("heard this")
+    _wait(lambda: heard.child._done == heard.child._sent)
+    monkeypatch.setattr(child, "SILENT_S", -1.0)
+    assert not heard.child.hangs
+    heard.child.send("crossed")
+    heard.until(ChildIdle(0))
+    assert heard.child.hangs
+    heard.child.send("on")
+    _wait(lambda: not heard.child.hangs)
+
+
+@pytest.mark.parametrize("how", ["gives up", "is killed", "hangs"])
+def test_an_end_is_noticed(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = Heard()
+    assert heard.child.pid is not None
+    try:
+        heard.until(ChildReady())
+        match how:
+            case "gives up":
+                heard.child.send("give up")
+                assert heard.ends.get(timeout=PATIENCE_S) == "there is nothing to say"
+            case "is killed":
+                os.kill(heard.child.pid, signal.SIGKILL)
+                assert heard.ends.get(timeout=PATIENCE_S) == "it died"
+            case "hangs":
+                os.kill(heard.child.pid, signal.SIGSTOP)
+                monkeypatch.setattr(child, "SILENT_S", 0.1)
+                heard.child.send("this")
+                _wait(lambda: heard.child.hangs)
+    finally:
+        heard.child.close()
+        assert heard.child.join(PATIENCE_S)
+
+
+def test_a_child_says_when_it_is_idle_and_that_it_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = multiprocessing.Pipe()
+    line = Line(theirs)
+    for number in range(3):
+        ours.send(number)
+    assert line.hear(wait=True) == [0, 1, 2]
+    threading.Timer(0.02, ours.send, ["later"]).start()
+    assert line.hear(wait=True) == ["later"]
+    monkeypatch.setattr(child, "BEAT_S", -1.0)
+    assert line.hear(wait=False) == []
+    assert [ours.recv(), ours.recv()] == [ChildIdle(3), ChildBusy()]
+    line.memory_mb = 1
+    with pytest.raises(MemoryError, match="more than 1 MB"):
+        line.hear(wait=False)
+    ours.close()
+    with pytest.raises((EOFError, ConnectionError)):
+        line.hear(wait=True)
+
+
+def test_why_a_child_gave_up_can_be_told() -> None:
+    found: SimpleQueue[Any] = SimpleQueue()
+    ended = threading.Event()
+    given_up = Child(_without_memory, None, found.put, lambda _: ended.set())
+    assert ended.wait(PATIENCE_S)
+    assert found.get() == ChildGaveUp("it ran out of memory")
+    given_up.close()
+    assert given_up.join(PATIENCE_S)
+
+
+def _without_memory(line: Line, _: None) -> None:
+    raise MemoryError
+
+
+def _wait(fact: Callable[[], bool]) -> None:
+    until = time.monotonic() + PATIENCE_S
+    while not fact():
+        assert time.monotonic() < until
+        time.sleep(0.01)

@@ -1,0 +1,67 @@
+"""A function mapped over tasks in processes, in order."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from kit.workers.ordered import batches, in_order, peak_memory_mb
+
+
+def slow_first(task: int) -> tuple[int, int]:
+    """The task and the process that did it; the first takes longest."""
+    time.sleep(0.2 if task == 0 else 0.0)
+    return task, os.getpid()
+
+
+def never_three(task: int) -> int:
+    """The task."""
+    if task == 3:
+        raise ValueError("three")
+    return task
+
+
+def test_one_worker_is_this_process() -> None:
+    assert list(in_order(slow_first, [1, 2], workers=1)) == [(1, os.getpid()), (2, os.getpid())]
+
+
+def test_results_of_several_processes_come_in_order_and_tasks_are_taken_as_they_are_read() -> None:
+    taken = []
+
+    def tasks() -> Iterator[int]:
+        for task in range(100):
+            taken.append(task)
+            yield task
+
+    results = in_order(slow_first, tasks(), workers=2)
+    for number in range(12):
+        task, process = next(results)
+        assert task == number
+        assert process != os.getpid()
+        assert len(taken) < number + 10
+    results.close()  # type: ignore[attr-defined]
+    assert len(taken) < 22
+
+
+def test_an_error_comes_where_its_result_would() -> None:
+    results = in_order(never_three, range(6), workers=2)
+    assert [next(results) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(ValueError, match="three"):
+        next(results)
+
+
+def test_batches_keep_the_order_and_the_last_may_be_short() -> None:
+    assert list(batches(range(5), 2)) == [[0, 1], [2, 3], [4]]
+
+
+def test_the_memory_of_the_process_that_started_it_does_not_count() -> None:
+    code = "from kit.workers.ordered import peak_memory_mb; print(peak_memory_mb())"
+    held = np.ones(300 << 17)  # 300 MB
+    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert 1.0 < float(said) < 250.0 < peak_memory_mb(), held.shape

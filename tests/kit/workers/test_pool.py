@@ -1,0 +1,240 @@
+"""Processes that return results one by one, and die."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import msgspec
+import pytest
+from structlog.testing import capture_logs
+
+from kit import processes
+from kit.errors import ConfigError, WorkerFailed
+from kit.workers.pool import DONE, LATER, Later, Work, results
+from tests.fatal import Fatal
+
+
+def counting(base: int) -> Work[int, int]:
+    def work(task: int) -> Iterator[int]:
+        yield from (base * task + number for number in range(3))
+
+    return work
+
+
+def counting_bytes(setup: bytes) -> Work[int, int]:
+    return lambda task: [task + len(setup)]
+
+
+def dying(folder: Path) -> Work[int, int]:
+    """The first process that gets to task 1 is killed in the middle of it."""
+
+    def work(task: int) -> Iterator[int]:
+        yield 10 * task
+        mark = folder / "dead"
+        if task == 1 and not mark.exists():
+            mark.touch()
+            time.sleep(0.05)  # the result is being sent
+            os.kill(os.getpid(), signal.SIGKILL)
+        yield 10 * task + 1
+
+    return work
+
+
+def hopeless(_: int) -> Work[object, object]:
+    def work(task: object) -> Iterator[object]:
+        yield task
+        os._exit(7)
+
+    return work
+
+
+def raising(_: int) -> Work[int, int]:
+    def work(task: int) -> Iterator[int]:
+        yield task
+        raise ValueError("no such task")
+
+    return work
+
+
+def unprepared(_: int) -> Work[int, int]:
+    raise FileNotFoundError("weights.safetensors")
+
+
+def refused(_: int) -> Work[int, int]:
+    raise ConfigError("no such player")
+
+
+class Block(msgspec.Struct, frozen=True):
+    """A task that brings weights along: more bytes than a pipe holds."""
+
+    number: int
+    weights: bytes
+
+    @classmethod
+    def after(cls, number: int, results: int) -> Block:
+        return cls(number, bytes([results]) * 300_000)
+
+
+def playing(_: int) -> Work[Block, tuple[int, int]]:
+    """Tells which process had which weights."""
+    return lambda block: iter([(os.getpid(), block.weights[-1])])
+
+
+def threads(_: int) -> Work[int, str]:
+    print("prepared", flush=True)
+    return lambda _: iter([os.environ["OMP_NUM_THREADS"]])
+
+
+def test_every_task_is_done_once_and_its_end_comes_last() -> None:
+    for workers in (1, 3):
+        found = list(results(counting, 100, [4, 2, 7], workers))
+        assert sorted(value for _, value in found if isinstance(value, int)) == [
+            *(200, 201, 202),
+            *(400, 401, 402),
+            *(700, 701, 702),
+        ]
+        for task in (4, 2, 7):
+            mine = [value for number, value in found if number == task]
+            assert mine[:3] == [100 * task, 100 * task + 1, 100 * task + 2]
+            assert mine[3:] == [DONE]
+
+
+def test_a_task_is_drawn_when_a_worker_is_free_and_can_carry_what_earlier_results_gave() -> None:
+    seen: list[tuple[int, int]] = []
+    tasks = (Block.after(number, len(seen)) for number in range(4))
+    for block, result in results(playing, 0, tasks, 1):
+        if isinstance(result, tuple):
+            assert block.number == len(seen)
+            seen.append(result)
+    assert [weights for _, weights in seen] == [0, 1, 2, 3]
+    assert len({process for process, _ in seen}) == 1
+
+
+def test_large_tasks_reach_several_workers() -> None:
+    found = list(results(playing, 0, [Block.after(number, number) for number in range(5)], 2))
+    assert sorted(value[1] for _, value in found if isinstance(value, tuple)) == [0, 1, 2, 3, 4]
+
+
+def test_a_worker_runs_its_start_up_with_one_thread_and_prints_nothing_to_stdout(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    before = os.environ.get("OMP_NUM_THREADS")
+    processes.on_start(partial(print, "begun", flush=True))
+    try:
+        assert next(results(threads, 0, [0], 1)) == (0, "1")
+    finally:
+        processes.on_start(processes.nothing)
+    assert os.environ.get("OMP_NUM_THREADS") == before
+    out, err = capfd.readouterr()
+    assert (out, err.split()) == ("", ["begun", "prepared"])
+
+
+def test_processes_that_die_before_they_have_begun_end_the_run_however_large_their_setup() -> None:
+    processes.on_start(Fatal())
+    try:
+        with capture_logs(), pytest.raises(WorkerFailed, match=r"died 3 times \(exit code 3\)"):
+            list(results(counting_bytes, bytes(1 << 20), [0], 1))
+    finally:
+        processes.on_start(processes.nothing)
+    assert list(results(counting_bytes, bytes(1 << 20), [0], 1)) == [(0, 1 << 20), (0, DONE)]
+
+
+def test_processes_that_die_before_there_is_a_task_are_not_started_for_ever() -> None:
+    def later() -> Iterator[int | Later]:
+        while True:
+            yield LATER
+
+    processes.on_start(Fatal())
+    try:
+        with capture_logs(), pytest.raises(WorkerFailed, match=r"3 processes died at their start"):
+            list(results(counting_bytes, b"", later(), 1))
+    finally:
+        processes.on_start(processes.nothing)
+
+
+def test_a_task_whose_process_was_killed_is_done_again(tmp_path: Path) -> None:
+    with capture_logs() as logs:
+        found = list(results(dying, tmp_path, [0, 1, 2], 2))
+    values = [value for _, value in found if isinstance(value, int)]
+    assert set(values) == {0, 1, 10, 11, 20, 21}
+    assert values.count(11) == 1
+    assert [(entry["event"], entry["task"], entry["exit_code"]) for entry in logs] == [
+        ("worker.lost", "1", -9)
+    ]
+
+
+def test_a_task_that_kills_every_process_ends_the_run() -> None:
+    with capture_logs(), pytest.raises(WorkerFailed) as failed:
+        list(results(hopeless, 0, [Block.after(5, 7)], 1))
+    said = str(failed.value)
+    assert said.startswith("task Block(number=")
+    assert said.endswith(": its process died 3 times (exit code 7)")
+    assert len(said) < 120  # the weights are not printed
+
+
+def test_an_error_in_a_task_ends_the_run_with_its_trace() -> None:
+    with pytest.raises(WorkerFailed, match=r"(?s)task 3: .*ValueError: no such task"):
+        list(results(raising, 0, [3], 1))
+    with pytest.raises(WorkerFailed, match=r"weights\.safetensors"):
+        list(results(unprepared, 0, [3], 1))
+    with pytest.raises(WorkerFailed, match=r"^no such player$"):
+        list(results(refused, 0, [3], 1))
+
+
+def test_a_worker_waits_for_a_task_that_comes_later() -> None:
+    """The second process finds no task at first; the last task comes when the first one's results are in."""
+    seen: list[int] = []
+
+    def tasks() -> Iterator[int | Later]:
+        yield 1
+        while len(seen) < 3:
+            yield LATER
+        yield 2
+
+    for _, value in results(counting, 100, tasks(), 2):
+        if isinstance(value, int):
+            seen.append(value)
+    assert seen == [100, 101, 102, 200, 201, 202]
+
+
+def test_a_worker_that_dies_while_it_waits_is_replaced() -> None:
+    seen: list[int] = []
+
+    def tasks() -> Iterator[int | Later]:
+        yield 1
+        while len(seen) < 3:
+            yield LATER
+        os.kill(multiprocessing.active_children()[0].pid or 0, signal.SIGKILL)
+        for _ in range(10):
+            yield LATER
+        yield 2
+
+    with capture_logs():
+        for _, value in results(counting, 100, tasks(), 1):
+            if isinstance(value, int):
+                seen.append(value)
+    assert seen == [100, 101, 102, 200, 201, 202]
+
+
+def test_another_thread_can_stop_the_work() -> None:
+    stop = threading.Event()
+
+    def tasks() -> Iterator[int | Later]:
+        yield 1
+        while True:
+            yield LATER
+
+    found = []
+    for _, value in results(counting, 100, tasks(), 1, stop):
+        found.append(value)
+        if value is DONE:
+            stop.set()
+    assert found == [100, 101, 102, DONE]
+    assert not multiprocessing.active_children()

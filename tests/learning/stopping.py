@@ -1,0 +1,24 @@
+"""A run that is asked to stop."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Any
+
+import pytest
+
+from learning.runs.learner import Descent
+
+
+def stop_at(patch: pytest.MonkeyPatch, step: int, number: int = signal.SIGTERM) -> None:
+    """Send this process a signal at a step of learning."""
+    left, real = [step], Descent.step
+
+    def counted(*args: Any) -> float:
+        left[0] -= 1
+        if left[0] == 0:
+            os.kill(os.getpid(), number)
+        return real(*args)
+
+    patch.setattr(Descent, "step", counted)

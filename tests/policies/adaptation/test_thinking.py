@@ -1,0 +1,172 @@
+"""Search and adaptation as a player uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from game.actions import Action, ActionKind
+from game.events import Discard, GameEvent
+from game.layout import PHASE_TURN
+from game.observation import Observation
+from game.rules import legal_actions
+from game.table.table import Table
+from kit.errors import ModelError
+from policies.adaptation.thinking import Thinker, ThinkingChooser, ThinkingSettings, adapted_choice
+from policies.play.decision import Improvement
+from policies.play.inference import NetworkPolicy
+from policies.play.playouts import EndWorth
+from policies.play.rollout import PolicyChooser, Rollout, Seating
+from policies.play.sampling import chances_of
+from tests.policies.deals.positions import Position, self_play
+from tests.policies.fakes import Broken, Scripted, Undecided
+from tests.policies.models import EAGER, a_policy
+
+SETTINGS = ThinkingSettings(worlds=32, sampler="uniform", reward="points")
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@pytest.fixture(scope="module")
+def policy() -> NetworkPolicy:
+    return a_policy(tower="suits")
+
+
+@pytest.fixture(scope="module")
+def position() -> Position:
+    """A discard late in a round, so that little is left to play out."""
+    return next(
+        each
+        for each in self_play(1, 1.0, Undecided())
+        if each.record["phase"] == PHASE_TURN and each.record["discard_count"] >= 40
+    )
+
+
+def asked(position: Position) -> Observation:
+    player = position.view.player
+    return Observation(position.record, player, tuple(legal_actions(position.record, player)), "hanchan")
+
+
+class Liking(Thinker):
+    """A thinker to whom a round is worth 10,000 points if its player first discards a kind."""
+
+    kind = -1
+    searches = 0
+    most = 0
+
+    def worth(self, events: Sequence[GameEvent]) -> EndWorth:
+        def worth(tables: Sequence[Table], player: int) -> NDArray[np.float64]:
+            return np.array([10_000.0 * (_first(table, player) == self.kind) for table in tables])
+
+        return worth
+
+    def finish_searches(self, *args: Any, **settings: Any) -> list[Improvement | None]:
+        found = super().finish_searches(*args, **settings)
+        self.searches += sum(each is not None for each in found)
+        self.most = max(self.most, len(found))
+        return found
+
+
+def _first(table: Table, player: int) -> int | None:
+    """The kind a player discards first; None if the round ends before."""
+    mine = (each.tile >> 2 for each in table.events if isinstance(each, Discard) and each.player == player)
+    return next(mine, None)
+
+
+def test_a_search_finds_what_is_worth_most(position: Position) -> None:
+    observation = asked(position)
+    thinker = Liking(Undecided(), None, SETTINGS)  # type: ignore[arg-type]
+    discards = [action for action in observation.legal if action.kind is ActionKind.DISCARD]
+    base, wanted = (action for action, _ in chances_of(observation, Undecided())[:2])
+    thinker.kind = wanted.tile >> 2
+    found = thinker.search(observation, position.events, base, 1)
+    assert found is not None
+    assert found.values[0].action == wanted
+    assert found.values[0].action in discards
+    assert found.values[0].ahead == 10_000.0
+    assert found.base == base
+    assert found.worth == "points"
+    assert base in [each.action for each in found.values]
+    assert found.playouts == sum(each.deals for each in found.values)
+    again = thinker.search(observation, position.events, base, 1)
+    assert again == found
+    assert thinker.search(observation, position.events, base, 1, go_on=lambda: False) is None
+
+
+def test_there_is_no_search_where_the_policy_is_sure(position: Position) -> None:
+    observation = asked(position)
+    base = next(action for action in observation.legal if action.kind is ActionKind.DISCARD)
+    thinker = Thinker(Scripted({base: 1.0}), None, SETTINGS)  # type: ignore[arg-type]
+    assert thinker.search(observation, position.events, base, 1) is None
+
+
+def test_an_adapted_policy_decides_only_if_it_is_near(position: Position) -> None:
+    observation = asked(position)
+    discards = [action for action in observation.legal if action.kind is ActionKind.DISCARD]
+    even = [(action, 1.0 / len(discards)) for action in discards]
+    found = adapted_choice(observation, even, Undecided())
+    assert 0.0 < found.divergence < 0.5
+    chances = [option.probability for option in found.options]
+    assert chances == sorted(chances, reverse=True)
+    assert {option.action for option in found.options} == set(discards)
+    with pytest.raises(ModelError, match="nats from the policy of the start"):
+        adapted_choice(observation, even, Scripted({discards[-1]: 1.0}))
+    with pytest.raises(ModelError, match="RuntimeError: out of order"):
+        adapted_choice(observation, even, Broken(_out_of_order))
+
+
+def _out_of_order(_: int) -> list[list[float]]:
+    raise RuntimeError("out of order")
+
+
+@pytest.mark.parametrize("settings", [{"playouts": 24}, {"worlds": 16, "playouts": 24}])
+def test_a_thinking_player_plays_the_same_beside_others(
+    policy: NetworkPolicy, settings: dict[str, int]
+) -> None:
+    """Its choices depend on the game alone, and are legal."""
+    few = msgspec.structs.replace(EAGER, divergence=0.2)
+    asked_for = msgspec.structs.replace(
+        ThinkingSettings(sampler="uniform", reward="points", adaptation=few), **settings
+    )
+    thinker = Liking(policy, None, asked_for)
+    chooser, others = ThinkingChooser(thinker, policy), PolicyChooser(Undecided())
+
+    def ends(seeds: Sequence[int]) -> dict[int, list[object]]:
+        tables = [(Seating(seed, seed, (0, 1, 1, 1)), late(seed)) for seed in seeds]
+        rollout = Rollout([chooser, others], tables=2)
+        return {seating.number: list(table.events) for seating, table in rollout.finish_rounds(tables)}
+
+    alone = ends([3])
+    assert bool(thinker.searches) == bool(asked_for.worlds)
+    for seeds in ([2, 3], [3, 4]):
+        assert ends(seeds)[3] == alone[3]
+    assert (thinker.most > 1) == bool(asked_for.worlds), "no two searches went side by side"
+
+
+def test_a_thinking_player_does_not_search_early_in_a_round(policy: NetworkPolicy) -> None:
+    asked_for = ThinkingSettings(sampler="uniform", reward="points", worlds=32)
+    found = {}
+    for first in (0, 18):
+        thinker = Liking(policy, None, msgspec.structs.replace(asked_for, from_go_around=first))
+        rollout = Rollout([ThinkingChooser(thinker, policy), PolicyChooser(Undecided())], tables=1)
+        list(rollout.finish_rounds([(Seating(3, 3, (0, 1, 1, 1)), late(3))]))
+        found[first] = thinker.searches
+    assert found[0] > 0 == found[18]
+
+
+def late(seed: int) -> Table:
+    """A round of undecided players that is nearly over."""
+    table = Table(seed)
+    while table.state["wall_left"] > 10:
+        table.step({player: _quick(table.legal(player)) for player in table.waiting()})
+        if table.results:
+            return late(seed + 100)
+    return table
+
+
+def _quick(legal: Sequence[Action]) -> Action:
+    return legal[-1]

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from msgspec.structs import replace
+
+from kit.errors import ModelError
+from policies.flow.slots import Slot
+from policies.nets.compute import Precision
+from policies.nets.device import choose_compute, multiplies_bytes
+from policies.nets.fused import FusedNetwork
+from policies.nets.networks import HOSEI_TOWERS, TOWERS, Network, TowerName, as_input
+from policies.nets.quantized import fused
+from tests.policies.models import a_network
+
+FUSED = [tower for tower in TOWERS if tower not in HOSEI_TOWERS]
+INT8_ONLY = pytest.mark.skipif(not multiplies_bytes(), reason="the processor has no products of bytes")
+INT8 = pytest.param("int8", marks=INT8_ONLY)
+
+
+def planes_of(count: int, planes: int) -> torch.Tensor:
+    """Integers between 0 and 255, most of them 0, and planes of one number, as from the encoder."""
+    torch.manual_seed(1)
+    values = torch.randint(0, 256, (count, planes, 34), dtype=torch.uint8)
+    values *= torch.rand(values.shape) < 0.2
+    values[:, 7:60:5] = values[:, 7:60:5, :1]
+    values[:, 1] = torch.tensor([3, 200] * 17)
+    return values
+
+
+@pytest.mark.parametrize("tower", FUSED)
+@pytest.mark.parametrize("slot", [Slot.DISCARD, Slot.PON])
+@pytest.mark.parametrize("count", [1, 2, 37])
+def test_a_fused_network_gives_the_same_logits(tower: TowerName, slot: Slot, count: int) -> None:
+    network = a_network(slot, width=64, depth=6, tower=tower)
+    planes = planes_of(count, network.architecture.planes)
+    with torch.no_grad():
+        wanted = network(as_input(planes))
+    assert wanted.std() > 0.01
+    torch.testing.assert_close(FusedNetwork(network)(planes), wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("tower, squeeze", [*((tower, 0) for tower in FUSED), ("suits", 32)])
+@pytest.mark.parametrize("precision", ["bf16", INT8])
+def test_short_numbers_change_the_logits_only_a_little(
+    tower: TowerName, squeeze: int, precision: Precision
+) -> None:
+    network = a_network(width=64, depth=6, tower=tower, squeeze=squeeze)
+    planes = planes_of(16, network.architecture.planes)
+    with torch.no_grad():
+        wanted = network(as_input(planes))
+    off = fused(network, (), precision)(planes) - wanted
+    assert 0.0 < off.abs().max() < 0.3 * wanted.std()
+    assert off.std() < 0.06 * wanted.std()
+
+
+@pytest.mark.parametrize("tower", FUSED)
+def test_fusing_leaves_the_network_as_it_was(tower: TowerName) -> None:
+    network = a_network(tower=tower)
+    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    planes = planes_of(2, network.architecture.planes)
+    scores = FusedNetwork(network)
+    first, second = scores(planes), scores(planes)
+    assert torch.equal(first, second)
+    assert all(torch.equal(tensor, before[name]) for name, tensor in network.state_dict().items())
+
+
+@pytest.mark.parametrize("tower", FUSED)
+@pytest.mark.parametrize("precision", ["fp32", INT8])
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_numbers_that_are_not_finite_reach_the_logits(
+    tower: TowerName, precision: Precision, number: float
+) -> None:
+    network = a_network(tower=tower)
+    planes = planes_of(2, network.architecture.planes)
+    for norm in (network.stem_norm, network.tower[0].second_norm):
+        bias = next(tensor for name, tensor in norm.named_parameters() if name.endswith("bias"))
+        kept = bias.detach().clone()
+        bias.data.fill_(number)
+        assert not fused(network, (), precision)(planes).isfinite().all()
+        bias.data.copy_(kept)
+    assert fused(network, (), precision)(planes).isfinite().all()
+
+
+@pytest.mark.parametrize("tower", FUSED)
+def test_blank_planes_count_for_nothing(tower: TowerName) -> None:
+    network = a_network(tower=tower)
+    planes = planes_of(3, network.architecture.planes)
+    emptied = planes.clone()
+    emptied[:, [0, 100]] = 0
+    with torch.no_grad():
+        wanted = network(as_input(emptied))
+    assert not torch.allclose(FusedNetwork(network)(planes), wanted, atol=1e-3)
+    torch.testing.assert_close(FusedNetwork(network, (0, 100))(planes), wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"squeeze": 8}, {"normalised": False}, {"squeeze": 3, "normalised": False}]
+)
+@pytest.mark.parametrize("slot", [Slot.DISCARD, Slot.PON])
+def test_variants_of_suits_apart_give_the_same_logits(slot: Slot, changes: dict[str, int]) -> None:
+    shape = a_network(slot, width=16, depth=3, tower="suits").architecture
+    torch.manual_seed(3)
+    network = Network(replace(shape, **changes)).train()
+    for parameter in network.parameters():
+        if parameter.ndim == 1:
+            parameter.data.normal_(0.5, 0.3)
+    planes = planes_of(8, shape.planes)
+    with torch.no_grad():
+        network(as_input(planes))
+        wanted = network.eval()(as_input(planes))
+    assert wanted.std() > 0.01
+    torch.testing.assert_close(FusedNetwork(network)(planes), wanted, rtol=1e-5, atol=1e-5)
+    emptied = planes.clone()
+    emptied[:, [0, 100]] = 0
+    with torch.no_grad():
+        wanted = network(as_input(emptied))
+    torch.testing.assert_close(FusedNetwork(network, (0, 100))(planes), wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("tower", FUSED)
+@INT8_ONLY
+def test_blank_planes_count_for_nothing_in_bytes(tower: TowerName) -> None:
+    network = a_network(tower=tower)
+    planes = planes_of(3, network.architecture.planes)
+    emptied = planes.clone()
+    emptied[:, [0, 100]] = 0
+    blank = fused(network, (0, 100), "int8")
+    assert torch.equal(blank(planes), blank(emptied))
+
+
+@INT8_ONLY
+def test_a_position_in_bytes_does_not_depend_on_its_company() -> None:
+    scores = fused(a_network(width=64, depth=2), (), "int8")
+    planes = planes_of(7, 239)
+    together = scores(planes)
+    alone = torch.cat([scores(planes[i : i + 1]) for i in range(7)])
+    torch.testing.assert_close(together, alone, rtol=0.0, atol=1e-5)
+
+
+@INT8_ONLY
+def test_a_processor_without_products_of_bytes_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert choose_compute().precision == "int8"
+    monkeypatch.setattr("policies.nets.device.multiplies_bytes", lambda: False)
+    assert choose_compute().precision != "int8"
+    with pytest.raises(ModelError, match="use the precision fp32"):
+        choose_compute(precision="int8")
