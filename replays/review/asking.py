@@ -113,7 +113,7 @@ def played_decision(
     shown = decision_of(player, moment, opinion, danger, {}, None, notes, LiveDecisions([made], player))
     live = shown.live and msgspec.structs.replace(shown.live, played=None, probabilities=None)
     kept = tuple(note for note in shown.notes if note.key != "riichi_choice" or "discard" in opinion.reached)
-    options = tuple(option for option in shown.options if option.reached)
+    options = tuple(option for option in shown.options if option.step in opinion.reached)
     return msgspec.structs.replace(shown, options=options, notes=kept, live=live)
 
 

@@ -368,20 +368,20 @@ def _options(
     record = moment.record
     deal_in = danger.deal_in
     after = After(record, player, moment.legal)
+    beside = other.options if other else {}
     rows = []
-    for action in ranked(opinion):
+    for action, probability in ranked(opinion).items():
         step = STEPS[action.kind]
         loss = lost.get(action)
         kind = action.tile >> 2
-        is_discard = action.kind is ActionKind.DISCARD
+        is_discard = action.kind in (ActionKind.DISCARD, ActionKind.RIICHI) and action.tile >= 0
         shape = after.of(action)
         first, second, third = (round(float(chance), 5) for chance in deal_in[:, kind])
         rows.append(
             schema.ReviewOption(
                 action=action_text(action, record),
-                probability=round(opinion.probabilities[action], 6),
+                probability=round(probability, 6),
                 step=step,
-                reached=step in opinion.reached,
                 shanten=shape.shanten if shape else None,
                 ukeire=ukeire_of(shape) if shape else None,
                 discard=shape.discard or None if shape else None,
@@ -389,7 +389,7 @@ def _options(
                 learned=learned_danger(reading, kind, danger.points) if is_discard else None,
                 loss=_value(loss),
                 loss_error=_error(loss),
-                other=round(other.probabilities[action], 6) if other else None,
+                other=round(beside[action], 6) if other else None,
             )
         )
     return tuple(rows)
@@ -443,7 +443,7 @@ def _opponents(
 
 
 def _alike(one: schema.ReviewAction, other: schema.ReviewAction | None) -> bool:
-    if other is not None and one.kind == other.kind == "discard":
+    if other is not None and one.kind == other.kind and one.kind in ("discard", "riichi"):
         return one.tile[:2] == other.tile[:2]
     return one == other
 

@@ -767,7 +767,7 @@ def test_a_game_can_be_followed_as_it_goes_on(review: dict[str, Any], open_page:
 
 def test_broken_data_is_said_and_not_drawn(open_page: Any, tmp_path: Path) -> None:
     path = tmp_path / "broken.html"
-    path.write_text(page({"format": "suzaku-review/1"}), encoding="utf-8")
+    path.write_text(page({"format": "suzaku-review/2"}), encoding="utf-8")
     opened = open_page(path)
     assert opened.tab.text_content("[role=alert]") == "This page's data cannot be read."
 
