@@ -34,6 +34,7 @@ from replays.review.live import LiveDecisions
 from replays.review.moments import Found, Moment, action_text, follow
 from replays.review.notes import Notes, kinds_of
 from replays.review.prospects import Prospects
+from replays.review.reasons import reasons
 from replays.review.rounds import rounds_of
 from replays.review.worth import Pricer, Worth, worths
 from replays.tally import tally
@@ -331,6 +332,8 @@ def decision_of(
     loss = lost.get(done)
     if agrees and loss is not None:
         loss = Loss(0.0, 0.0)
+    category: schema.Category = "fine" if agrees else grading.category_of(ratio, loss, judged)
+    why = () if category == "fine" else reasons(moment, opinion, ratio, danger)
     return schema.ReviewDecision(
         round=moment.round,
         event=moment.event,
@@ -347,8 +350,8 @@ def decision_of(
         ratio=round(ratio, 6),
         loss=_value(loss),
         loss_error=_error(loss),
-        category="fine" if agrees else grading.category_of(ratio, loss, judged),
-        notes=notes.of(moment, opinion),
+        category=category,
+        notes=(*why, *notes.of(moment, opinion)),
         other=action_text(other.preferred, moment.record) if other else None,
         other_agrees=other.agrees(done) if other else None,
         other_ratio=round(other.parted(done)[1], 6) if other else None,

@@ -47,8 +47,36 @@ NoteKey: TypeAlias = Literal[
     "red_five",
     "last_round",
     "last_round_needs",
+    "reason_win",
+    "reason_abort",
+    "reason_play_on",
+    "reason_riichi",
+    "reason_silent",
+    "reason_shanten",
+    "reason_ukeire",
+    "reason_safety",
+    "reason_place",
+    "reason_yakuhai_call",
+    "reason_kan",
+    "reason_no_kan",
+    "reason_no_closer",
+    "reason_closed",
+    "reason_defence",
+    "reason_dora",
+    "reason_yakuhai",
+    "reason_tanyao",
+    "reason_flush",
+    "reason_pairs",
+    "reason_improve",
+    "reason_later",
+    "reason_links",
+    "reason_policy",
+    "cost_shanten",
+    "cost_ukeire",
 ]
-"""Keys of the notes that `replays.review.notes` writes; the page has their sentences."""
+"""Keys of the notes that `replays.review.notes` and `reasons` write; the page has their sentences."""
+NoteValue: TypeAlias = str | bool | int | float | list[str]
+"""A parameter of a note."""
 
 CaveatKey: TypeAlias = Literal["cut", "part", "rules_unsaid", "lobby", "start_scores", "results", "values"]
 """Keys of the caveats that `replays.review.caveats` finds; the page has their sentences."""
@@ -178,7 +206,7 @@ class Note(_ReviewPart, frozen=True, kw_only=True):
     """A line of explanation: the key of a sentence on the page, and the sentence's parameters."""
 
     key: NoteKey
-    params: dict[str, str | bool | int | float | list[str]] = {}
+    params: dict[str, NoteValue] = {}
 
 
 class SearchedOption(_ReviewPart, frozen=True, kw_only=True):
@@ -288,7 +316,7 @@ class ReviewDecision(_ReviewPart, frozen=True, kw_only=True):
         loss: loss of the action done.
         loss_error: its standard error.
         category: by ``thresholds``.
-        notes: explanations.
+        notes: explanations; for an error, what the preferred option has more and what it costs.
         other: the other policy's choice.
         other_agrees: whether the player's action is the same as that.
         other_ratio: the ratio by the other policy.
