@@ -115,6 +115,7 @@ def _found(error: _Error) -> Iterator[Note]:
         return
     yield from _riichi(error)
     yield from _shanten(error)
+    yield from _wide(error)
     yield from _safety(error)
     yield from _calls(error)
     yield from _ukeire(error)
@@ -176,6 +177,13 @@ def _shanten(error: _Error) -> Iterator[Note]:
     better, worse = error.better_shape, error.worse_shape
     if better and worse and better.shanten < worse.shanten:
         yield error.note("reason_shanten", better_shanten=better.shanten, worse_shanten=worse.shanten)
+
+
+def _wide(error: _Error) -> Iterator[Note]:
+    """A hand that is further away, by seven pairs for example, but accepts far more."""
+    better, worse = error.better_shape, error.worse_shape
+    if better and worse and better.shanten > worse.shanten and better.copies >= 2 * worse.copies:
+        yield error.note("reason_wide", better_tiles=better.copies, worse_tiles=worse.copies)
 
 
 def _ukeire(error: _Error) -> Iterator[Note]:

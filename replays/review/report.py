@@ -10,6 +10,8 @@ import numpy as np
 
 from game.actions import Action, ActionKind
 from game.events import Four, GameEvent, StartRound
+from game.layout import PHASE_ROB
+from game.position.writing import written
 from game.scoring.settlement import GameLength, placements
 from game.shanten import shanten
 from game.state import is_furiten, unseen34
@@ -101,9 +103,9 @@ class Reviewer:
             ReplayError: the game has other rules, or does not show the player's hand.
             ModelError: the policy gives no usable answer.
         """
-        _check(record, player)
+        check_player(record, player)
         if beside is not None:
-            _check(record, beside)
+            check_player(record, beside)
         length = length_of(record.game_type)
         known = known_hands(record)
         others = [seat for seat in range(4) if all_seats and seat != player and known[seat]]
@@ -282,7 +284,13 @@ def known_hands(record: GameRecord) -> tuple[bool, bool, bool, bool]:
 # --- parts ------------------------------------------------------------------------------------------------
 
 
-def _check(record: GameRecord, player: int) -> None:
+def check_player(record: GameRecord, player: int) -> None:
+    """Reject what cannot be reviewed.
+
+    Raises:
+        ReplayFormatError: the record has no rounds.
+        ReplayError: the game has other rules, or the record does not show the player's hand.
+    """
     check_rules(record)
     known = known_hands(record)
     if not known[player]:
@@ -356,6 +364,9 @@ def decision_of(
         other_agrees=other.agrees(done) if other else None,
         other_ratio=round(other.parted(done)[1], 6) if other else None,
         live=live.of(moment, options),
+        position=None
+        if moment.record["phase"] == PHASE_ROB
+        else written(moment.record, player, moment.length),
     )
 
 

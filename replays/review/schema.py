@@ -16,6 +16,7 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 import msgspec
 
 from game.events import DrawReason, Four, ValueSource
+from game.position import WrittenPosition
 from game.scoring.settlement import RewardKind
 from policies.flow.flow import Step
 from replays.record import Names
@@ -53,6 +54,7 @@ NoteKey: TypeAlias = Literal[
     "reason_riichi",
     "reason_silent",
     "reason_shanten",
+    "reason_wide",
     "reason_ukeire",
     "reason_safety",
     "reason_place",
@@ -322,6 +324,7 @@ class ReviewDecision(_ReviewPart, frozen=True, kw_only=True):
         other_ratio: the ratio by the other policy.
         live: the decision as made in play, in games that Suzaku played.
         candidates: hands that the opponents may hold, if they were asked for.
+        position: the position as `suzaku ask` takes it; null where a kan may be robbed, and in play.
     """
 
     round: int
@@ -346,6 +349,7 @@ class ReviewDecision(_ReviewPart, frozen=True, kw_only=True):
     other_ratio: Probability | None = None
     live: Live | None = None
     candidates: tuple[CandidateHands, ...] = ()
+    position: WrittenPosition | None = None
 
 
 class Yaku(_ReviewPart, frozen=True, kw_only=True):

@@ -9,11 +9,11 @@ import pytest
 from game.layout import PHASE_CALLED
 from game.melds import MeldKind
 from game.position import WrittenPosition, place
+from game.position.writing import written
 from game.table.restore import seen_by
 from replays.review.asking import answer
 from replays.review.moments import Moment, follow
 from replays.review.report import length_of
-from tests.game.position.writing import written
 from tests.replays.review.made import of_whole, reviewer, whole
 
 

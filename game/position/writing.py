@@ -1,4 +1,4 @@
-"""Writes a position of a game as a user would, from what one player sees."""
+"""Writes a position of a game as a user would, from what one player sees; the inverse of `placing`."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import numpy as np
 
 from game.layout import PHASE_CALLED, PHASE_CLAIM, RIVER_CALLED, RIVER_RIICHI, RIVER_TSUMOGIRI
 from game.melds import Meld, MeldKind
-from game.position import WrittenPosition
+from game.position.position import WrittenPosition
+from game.scoring.settlement import GameLength
 from game.state import hand_tiles, melds_of
 from game.tiles import tile_text
 
 _MARKS = ((RIVER_TSUMOGIRI, "_"), (RIVER_RIICHI, "!"), (RIVER_CALLED, "~"))
 
 
-def written(record: np.void, player: int) -> WrittenPosition:
+def written(record: np.void, player: int, length: GameLength = "hanchan") -> WrittenPosition:
     """The position as text."""
     seats = [(player + seat) % 4 for seat in range(4)]
     rivers = {each: river(record, each) for each in seats}
@@ -39,6 +40,7 @@ def written(record: np.void, player: int) -> WrittenPosition:
         offered=offered,
         offered_by=offered_by,
         after_call=bool(record["phase"] == PHASE_CALLED),
+        length=length,
     )
 
 
