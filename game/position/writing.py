@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from game.layout import PHASE_CALLED, PHASE_CLAIM, RIVER_CALLED, RIVER_RIICHI, RIVER_TSUMOGIRI
@@ -28,7 +30,7 @@ def written(record: np.void, player: int, length: GameLength = "hanchan") -> Wri
     drawn = int(record["drawn"]) if record["turn"] == player else -1
     hand = [tile for tile in hand_tiles(record, player) if tile != drawn]
     return WrittenPosition(
-        hand="".join(tile_text(tile) for tile in (*hand, *([drawn] if drawn >= 0 else []))),
+        hand=_grouped([*hand, *([drawn] if drawn >= 0 else [])]),
         rivers=(first, second, third, fourth),
         melds=(own, right, across, left),
         dora="".join(tile_text(int(tile)) for tile in record["indicators"][: record["indicator_count"]]),
@@ -41,6 +43,19 @@ def written(record: np.void, player: int, length: GameLength = "hanchan") -> Wri
         offered_by=offered_by,
         after_call=bool(record["phase"] == PHASE_CALLED),
         length=length,
+    )
+
+
+def _grouped(tiles: Sequence[int]) -> str:
+    """Tiles in order, with one suit for neighbours of the same.
+
+    >>> _grouped([0, 4, 36, 1])
+    '12m1p1m'
+    """
+    faces = [tile_text(tile) for tile in tiles]
+    return "".join(
+        face[0] if following[1:] == face[1:] else face
+        for face, following in zip(faces, [*faces[1:], ""], strict=True)
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from game.actions import Action, ActionKind
 from game.events import Four, GameEvent, StartRound
 from game.layout import PHASE_ROB
+from game.position import WrittenPosition
 from game.position.writing import written
 from game.scoring.settlement import GameLength, placements
 from game.shanten import shanten
@@ -368,6 +369,14 @@ def decision_of(
         if moment.record["phase"] == PHASE_ROB
         else written(moment.record, player, moment.length),
     )
+
+
+def _position(moment: Moment) -> WrittenPosition | None:
+    """The position as `suzaku ask` takes it; None directly after a kan, which cannot be written."""
+    record = moment.record
+    if record["phase"] == PHASE_ROB or record["rinshan"]:
+        return None
+    return written(record, moment.player, moment.length)
 
 
 def _options(

@@ -324,7 +324,7 @@ class ReviewDecision(_ReviewPart, frozen=True, kw_only=True):
         other_ratio: the ratio by the other policy.
         live: the decision as made in play, in games that Suzaku played.
         candidates: hands that the opponents may hold, if they were asked for.
-        position: the position as `suzaku ask` takes it; null where a kan may be robbed, and in play.
+        position: the position as `suzaku ask` takes it; null directly after a kan, and in play.
     """
 
     round: int

@@ -505,7 +505,7 @@ export const english = {
       ["E S W N", "seat winds of this round; in the table, the probability of dealing in to each"],
       ["0m 1z", "tiles as text: 0 is a red five, 1z to 7z are East, South, West, North, white, green, red"],
       ["?! ?", "inaccuracy and mistake; ?? is a blunder, ✓ an option as good or nearly as good"],
-      ["± ≈ 0", "loss in rank points compared with the policy's choice, ± standard error; ≈ 0: too small to distinguish from 0; negative: the estimate prefers this choice"],
+      ["±", "loss in rank points compared with the policy's choice, ± standard error; blank where it cannot be distinguished from 0; negative: the estimate prefers this choice"],
     ],
   },
 };

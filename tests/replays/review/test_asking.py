@@ -31,6 +31,7 @@ def test_a_decision_of_a_game_gets_the_same_answer_when_it_is_written_by_hand(pl
         told = answer(reviewer(), position, place(position)).decision
         assert told is not None
         expected = review.decisions[at]
+        assert expected.position == position
         assert told.preferred == expected.preferred
         assert told.hand == expected.hand
         assert told.opponents == expected.opponents

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any, get_args
+from urllib.parse import unquote
 
 import pytest
 
@@ -42,6 +44,7 @@ HOSTILE = (
 )
 READ_TABLE = """(positions) => positions.map(([round, event]) => {
   const viewer = globalThis.suzakuViewer;
+  viewer.hideOthers = false;
   viewer.go({ round, event });
   const faces = (root) => [...root.querySelectorAll(".tile")].map((tile) => tile.dataset.tile);
   const open = (tiles) => tiles.filter((tile) => tile && tile !== "?").sort();
@@ -70,7 +73,7 @@ READ_DECISIONS = """() => globalThis.suzakuViewer.review.decisions.map((decision
   const cells = (row, name) => [...row.querySelectorAll(`[data-value=${name}]`)].map((td) => td.textContent);
   return {
     shown: Number(viewer.decision.querySelector("[data-decision]").dataset.decision), index,
-    loss: viewer.decision.querySelector(".verdict [data-value=loss]").textContent,
+    loss: viewer.decision.querySelector(".verdict [data-value=loss]")?.textContent ?? "",
     badge: viewer.decision.querySelector(".decision-head .badge").className,
     rows: [...viewer.decision.querySelectorAll(".options tbody tr")].map((row) => ({
       signs: row.querySelector(".sign").textContent,
@@ -238,7 +241,7 @@ def test_every_number_of_every_decision_is_that_of_the_data(
     for decision, shown in zip(review["decisions"], read, strict=True):
         assert shown["shown"] == shown["index"]
         assert decision["category"] in shown["badge"]
-        assert shown["loss"] == _lost(decision, review)
+        assert shown["loss"] == ("" if decision["agrees"] else _lost(decision, review))
         assert [row["tile"] for row in shown["rows"]] == [
             option["action"]["tile"] for option in decision["options"]
         ]
@@ -263,11 +266,11 @@ def test_a_review_of_a_real_game_shows_its_own_numbers(open_page: Any, tmp_path:
     for decision, shown in zip(made["decisions"], read, strict=True):
         assert shown["shown"] == shown["index"]
         assert decision["category"] in shown["badge"]
-        assert shown["loss"] == _lost(decision, made)
+        assert shown["loss"] == ("" if decision["agrees"] else _lost(decision, made))
         options = decision["options"]
-        deep, valued, risky = (
-            any(option[what] is not None for option in options) for what in ("shanten", "loss", "danger")
-        )
+        deep, risky = (any(option[what] is not None for option in options) for what in ("shanten", "danger"))
+        valued = any("±" in _lost(option, made) for option in options)
+        threatened = any(opponent["tenpai"] >= 0.3 for opponent in decision["opponents"])
         for option, row in zip(options, shown["rows"], strict=True):
             assert row["tile"] == (option["action"].get("tile") or row["tile"])
             assert row["probability"] == _percent(option["probability"])
@@ -275,11 +278,12 @@ def test_a_review_of_a_real_game_shows_its_own_numbers(open_page: Any, tmp_path:
                 reached, ukeire = option["shanten"], option["ukeire"]
                 assert row["shanten"] == ("" if reached is None else str(reached))
                 assert row["ukeire"] == ("" if ukeire is None else f"{ukeire['tiles']} /{ukeire['kinds']}")
-            if valued:
-                assert row["loss"] == _lost(option, made)
+            assert row["loss"] == (_lost(option, made) if valued else None)
             if risky:
                 chances = option["danger"]
-                assert row["danger"] == (["", "", ""] if chances is None else list(map(_percent, chances)))
+                each = [""] * 3 if chances is None else list(map(_percent, chances))
+                worst = [""] if chances is None else [_percent(max(chances))]
+                assert row["danger"] == (each if threatened else worst)
                 assert row["learned"] == []
     kinds = {option["action"]["kind"] for decision in made["decisions"] for option in decision["options"]}
     assert {"discard", "pass"} < kinds
@@ -304,6 +308,29 @@ def test_the_other_policys_numbers_stand_beside(open_page: Any, tmp_path: Path) 
     opened.check()
 
 
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_every_error_has_a_sentence_and_leads_to_ask(language: str, open_page: Any, tmp_path: Path) -> None:
+    made = json.loads(as_json(reviewed(real_game(KANS), 0, RandomPolicy())))
+    path = tmp_path / "review.html"
+    path.write_text(page(made), encoding="utf-8")
+    opened = open_page(path)
+    opened.tab.select_option("[data-switch=language]", language)
+    errors = [decision for decision in made["decisions"] if decision["category"] != "fine"]
+    assert len(errors) > 20
+    for decision in errors:
+        opened.tab.evaluate("(place) => globalThis.suzakuViewer.go(place)", decision)
+        shown = opened.tab.locator(".reasons li")
+        keys = [note["key"] for note in decision["notes"] if note["key"].startswith(("reason_", "cost_"))]
+        assert shown.evaluate_all("(items) => items.map((item) => item.dataset.note)") == keys
+        assert keys
+        assert "undefined" not in " ".join(shown.all_inner_texts())
+        address = opened.tab.get_attribute(".ask-here a", "href")
+        assert json.loads(unquote(address.partition("#")[2])) == decision["position"]
+        command = shlex.split(opened.tab.text_content(".ask-command"))
+        assert command[:3] == ["suzaku", "ask", decision["position"]["hand"]]
+    opened.check()
+
+
 def test_furiten_and_waits_that_are_gone_are_told(open_page: Any, tmp_path: Path) -> None:
     scene = Scene("123m456p78s11222z", dora="9s").own("6s", "6s").turn("9s").turn("9s").turn("9s").draw("8s")
     eight = next(action for action in scene.legal() if mjai_text(action.tile) == "8s")
@@ -314,7 +341,9 @@ def test_furiten_and_waits_that_are_gone_are_told(open_page: Any, tmp_path: Path
     last = made["decisions"][-1]
     opened.tab.evaluate("(place) => globalThis.suzakuViewer.go(place)", last)
     panel = opened.tab.locator("article.decision")
-    assert "(the policy's choice) makes the hand furiten" in panel.locator(".notes").inner_text()
+    assert (
+        "(the policy's choice) makes the hand furiten" in panel.locator(".notes:not(.reasons)").inner_text()
+    )
     assert "No copies left of" in panel.locator(".facts").inner_text()
     opened.check()
 
@@ -328,14 +357,14 @@ def _rounded(value: float, unit: str) -> str:
 
 
 def _lost(of: dict[str, Any], review: dict[str, Any]) -> str:
-    """A loss as the page has it: noise is no number."""
+    """A loss as the page has it: noise is left out."""
     loss, error = of["loss"], of["loss_error"]
     if loss is None:
-        return "–"
+        return ""
     if not error:
         return "0"
     if abs(loss) < review["thresholds"]["clear"] * error:
-        return "≈ 0"
+        return ""
     return f"{'−' if loss < 0 else ''}{_rounded(abs(loss), '0.1')} ±{_rounded(error, '0.1')}"
 
 
@@ -495,7 +524,7 @@ def test_losses_are_numbers_only_where_they_are_clear_and_the_page_says_what_the
     shown = [
         loss for row in opened.tab.evaluate(READ_DECISIONS) for loss in (each["loss"] for each in row["rows"])
     ]
-    assert {"≈ 0", "5.0 ±1.5", "−5.0 ±1.5"} < set(shown)
+    assert {"", "5.0 ±1.5", "−5.0 ±1.5"} < set(shown)
     assert not {
         text for text in shown if "±" in text and abs(float(text.split(" ")[0].replace("−", "-"))) < 2.0
     }
@@ -509,7 +538,7 @@ def test_losses_are_numbers_only_where_they_are_clear_and_the_page_says_what_the
         0 < panel.locator(".worst li", has_text="±").count() == len(clear) < len(review["summary"]["worst"])
     )
     opened.tab.keyboard.press("?")
-    assert "≈ 0" in opened.tab.locator("dialog.help").inner_text()
+    assert "±" in opened.tab.locator("dialog.help").inner_text()
     opened.check()
 
 
@@ -544,10 +573,11 @@ def test_table_turns_and_other_hands_hide(file: Path, open_page: Any) -> None:
     assert turned == ["1", "2", "3", "0"]
     backs = """() => [0, 1, 2, 3].map((place) =>
       document.querySelectorAll(`.row[data-place='${place}'] .tile-back`).length)"""
-    opened.tab.click("[data-command=hands]")
     assert opened.tab.evaluate(backs) == [0, 13, 13, 13]
-    opened.tab.keyboard.press("h")
+    opened.tab.click("[data-command=hands]")
     assert opened.tab.evaluate(backs) == [0, 0, 0, 0]
+    opened.tab.keyboard.press("h")
+    assert opened.tab.evaluate(backs) == [0, 13, 13, 13]
     opened.check()
 
 
