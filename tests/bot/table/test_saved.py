@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from game.events import GameEvent, PlayerLeft, PlayerReturned
 from kit.errors import ConfigError
 from replays.record import GameRecord
 from tests.bot.table.scenes import PATIENCE_S, QUICK, HurriedPlan, Page, bots, no_reviewer
+from tests.cli import run_cli
 
 
 class Run:
@@ -283,3 +285,26 @@ async def test_a_full_disk_costs_no_game(tmp_path: Path, monkeypatch: pytest.Mon
     await run.play(lambda: len(run.events) > 60)
     assert not run.host.saved
     assert (await run.end()).ending is not None
+
+
+async def test_the_command_says_what_can_be_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    code, _, said = await asyncio.to_thread(run_cli, "table", "--resume")
+    assert (code, said.strip()) == (
+        2,
+        "suzaku: --resume: there is no unfinished game; `suzaku table` begins one",
+    )
+    path = await interrupted(tmp_path)
+    folder = tmp_path / "state" / "suzaku" / "tables"
+    folder.mkdir(parents=True)
+    path = path.rename(folder / path.name)
+    code, _, said = await asyncio.to_thread(run_cli, "table", "--resume", "--tonpuu")
+    assert code == 2
+    assert "leave out the options of a new game" in said
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        code, _, said = await asyncio.to_thread(run_cli, "table", "--port", port)
+    assert code == 2
+    assert "`suzaku table --resume` continues it" in said
+    assert str(path) in said
+    assert path.exists()
