@@ -1,6 +1,7 @@
 """Answers questions in processes of their own, each within a time limit.
 
-A question that takes too long, or ends its process, costs its asker an error; others go on in another process.
+A question that takes too long, or ends its process, costs its asker an error; others go on in another
+process.
 """
 
 from __future__ import annotations

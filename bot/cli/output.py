@@ -1,7 +1,8 @@
-"""Output of commands when stdout fails: a full disk, a closed pipe, or no stdout at all."""
+"""Output of commands where stdout fails: a full disk, a closed pipe, an encoding that lacks a character."""
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import io
 import os
@@ -14,6 +15,19 @@ if TYPE_CHECKING:
 
 EXIT_FAILED: Final = 1
 STDOUT: Final = 1
+ESCAPING: Final = "suzaku.escape"
+"""Name of the error handler that writes what an encoding lacks as escapes, which are valid in JSON too."""
+
+
+def _escape(error: UnicodeError) -> tuple[str, int]:
+    """The characters that could not be encoded, as escapes of their UTF-16 units."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4)), error.end
+
+
+codecs.register_error(ESCAPING, _escape)
 
 
 class _Stdout(io.FileIO):
@@ -39,6 +53,9 @@ def checked_output() -> Iterator[None]:
     """
     if sys.stdout is None:
         _end("stdout is closed; redirect it to a file, or to /dev/null")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=ESCAPING)
     if sys.stdout.isatty():
         yield
         return

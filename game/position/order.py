@@ -138,9 +138,7 @@ class _OrderSearch:
             for at, meld in enumerate(given.melds)
             for second in range(2 if meld.kind is MeldKind.KAKAN else 1)
         )
-        self._from_us = sum(
-            1 << 2 * at for at, meld in enumerate(given.melds) if meld.source == given.player
-        )
+        self._from_us = sum(1 << 2 * at for at, meld in enumerate(given.melds) if meld.source == given.player)
 
     def find(self) -> list[PlayStep] | None:
         """The steps, None if there are none."""
@@ -172,10 +170,14 @@ class _OrderSearch:
         """Whether the decision may still come."""
         unmade = (self._from_us & ~now.melds).bit_count()  # each needs a discard of ours
         in_time = self._turns is None or now.turns + unmade <= self._turns
-        return in_time and not self._is_offered(steps) and (not self._in_order or self._keeps_order(now.melds))
+        return (
+            in_time and not self._is_offered(steps) and (not self._in_order or self._keeps_order(now.melds))
+        )
 
     def _is_offered(self, steps: _Steps) -> bool:
-        return bool(steps) and steps[-1].kind == "discard" and steps[-1].discard.tile == self._given.offered >= 0
+        return (
+            bool(steps) and steps[-1].kind == "discard" and steps[-1].discard.tile == self._given.offered >= 0
+        )
 
     def _ways(self, now: _PlayPoint) -> Iterator[tuple[_Steps, _PlayPoint]]:
         """All that may happen next."""

@@ -180,7 +180,9 @@ def _melds(text: str, seat: int) -> list[WrittenMeld]:
     with _concerning(f"melds.{seat}"):
         melds = read_melds(text, _of_seat("melds", seat))
         if len(melds) > _MOST_MELDS:
-            raise PositionError(f"{_of_seat('melds', seat)}: found {len(melds)}, a hand has at most four melds")
+            raise PositionError(
+                f"{_of_seat('melds', seat)}: found {len(melds)}, a hand has at most four melds"
+            )
         return melds
 
 
