@@ -256,10 +256,11 @@ def is_private(folder: Path) -> bool:
 
 
 def _is_ours(found: os.stat_result) -> bool:
-    """Whether only this user and root may write a file or folder."""
+    """Whether only this user and root may change a file, or what is there already in a folder."""
     if sys.platform == "win32":
         return True
-    return found.st_uid in (0, os.geteuid()) and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    guarded = not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) or bool(found.st_mode & stat.S_ISVTX)
+    return found.st_uid in (0, os.geteuid()) and guarded
 
 
 def _tell_once(folder: Path, reason: str, hint: str) -> None:

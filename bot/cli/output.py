@@ -16,15 +16,26 @@ if TYPE_CHECKING:
 EXIT_FAILED: Final = 1
 STDOUT: Final = 1
 ESCAPING: Final = "suzaku.escape"
-"""Name of the error handler that writes what an encoding lacks as escapes, which are valid in JSON too."""
+"""Name of the error handler for characters that an encoding lacks."""
+_PLAIN: Final = {"±": "+-", "…": "...", "–": "-", "−": "-", "×": "x", "·": "|", "▲": ">", "★": "*"}
 
 
 def _escape(error: UnicodeError) -> tuple[str, int]:
-    """The characters that could not be encoded, as escapes of their UTF-16 units."""
+    """The characters that could not be encoded, as plain signs or as escapes, which are valid in JSON too."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass").hex()
-    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4)), error.end
+    lacking = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(character) or _escaped(character) for character in lacking), error.end
+
+
+def _escaped(character: str) -> str:
+    r"""The escapes of a character's UTF-16 units.
+
+    >>> _escaped("東"), _escaped("😀")
+    ('\\u6771', '\\ud83d\\ude00')
+    """
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 codecs.register_error(ESCAPING, _escape)

@@ -145,7 +145,7 @@ def run(words: Sequence[str]) -> int:
     except BotError as error:
         return _complain(str(error), EXIT_FAILED)
     except OSError as error:
-        said = _refused(error)
+        said = _refused(error, words)
         if not said:
             raise
         return _complain(said, EXIT_FAILED)
@@ -166,14 +166,17 @@ def _usage(error: CycloptsError) -> str:
     return f"{said}\nTry `{' '.join(('suzaku', *(error.command_chain or ()), '--help'))}`."
 
 
-def _refused(error: OSError) -> str:
+def _refused(error: OSError, words: Sequence[str]) -> str:
     """Which file or folder the system refuses, and what to do; empty for any other error."""
     if isinstance(error, FileNotFoundError) and not _has_working_folder():
         return "the working folder has been deleted; change to another one"
     if error.filename is None or not error.strerror:
         return ""
     path = error.filename if isinstance(error.filename, str) else os.fsdecode(error.filename)
-    return f"{path}: {error.strerror}; {_ADVICE.get(error.errno or 0, 'check this path')}"
+    advice = _ADVICE.get(error.errno or 0, "check this path")
+    if "--install-completion" in words:
+        advice = "print the script instead with `suzaku completion bash` (or zsh, fish)"
+    return f"{path}: {error.strerror}; {advice}"
 
 
 def _has_working_folder() -> bool:
