@@ -242,7 +242,10 @@ class PlayRun:
             decisions=decisions_of(self._player.tally),
             average_placement=round(sum(places) / len(places), 4) if places else None,
             first_move_s=self._first_move_s,
-            missed=tuple(self._journal.missed_games),
+            missed=tuple(
+                msgspec.structs.replace(game, record=game.record or self._records.late(game.game_id))
+                for game in self._journal.missed_games
+            ),
             interrupted=self._interrupted and self._journal.games < self._config.play.games,
             unfinished=self._unfinished,
             failure=self._failure,

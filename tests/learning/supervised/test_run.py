@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from kit.errors import CheckpointMismatch, ConfigError, TrainingError
-from kit.files import replace_file
+from kit.files import replace_hashed
 from learning.corpus.reader import Corpus
 from learning.runs.learner import Learner
 from learning.runs.state import STATE_FILE
@@ -179,11 +179,26 @@ def test_a_full_disk_stops_a_run_and_keeps_what_was_saved(
         left[0] -= 1
         if left[0] < 0:
             raise OSError(28, "No space left on device")
-        replace_file(path, data)
+        replace_hashed(path, data)
 
     with monkeypatch.context() as patch:
-        patch.setattr("learning.runs.state.replace_file", replace_three)
+        patch.setattr("learning.runs.state.replace_hashed", replace_three)
         with pytest.raises(TrainingError, match=r"cannot be written.*No space left.*free some space"):
+            train(plan(), corpus, tmp_path / "parts", quiet=True)
+    train(plan(), corpus, tmp_path / "parts", quiet=True)
+    train(plan(), corpus, tmp_path / "whole", quiet=True)
+    assert same(tmp_path / "whole", tmp_path / "parts")
+
+
+def test_a_disk_that_is_full_while_a_checkpoint_is_kept_costs_no_step(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("policies.checkpoint.store.replace_file", full)
+        with pytest.raises(TrainingError, match=r"^stopped: .*No space left.* is intact: free some space"):
             train(plan(), corpus, tmp_path / "parts", quiet=True)
     train(plan(), corpus, tmp_path / "parts", quiet=True)
     train(plan(), corpus, tmp_path / "whole", quiet=True)
