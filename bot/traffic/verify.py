@@ -32,7 +32,7 @@ from bot.tenhou.session.events import (
 )
 from bot.tenhou.session.seat import Seat
 from bot.tenhou.session.spectated_game import SpectatedGame
-from bot.traffic.reader import CapturedFrame, Heading, read_capture
+from bot.traffic.capture import CapturedFrame, Heading, read_capture
 from bot.traffic.report import Findings, TrafficReport
 from game.events import EndGame, EndRound, GameEvent
 from kit.errors import RemoteProtocolError, StateMismatchError

@@ -324,20 +324,19 @@ class _TrainingCurves:
 
 @contextmanager
 def _noticing_signals() -> Iterator[threading.Event]:
-    """An event set by the first Ctrl-C or SIGTERM; a second Ctrl-C interrupts at once, without saving."""
+    """An event set by the first Ctrl-C; a second one interrupts at once, without saving."""
     stopped = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stopped
         return
 
-    def note(number: int, _: FrameType | None) -> None:
-        if stopped.is_set() and number == signal.SIGINT:
+    def note(_number: int, _frame: FrameType | None) -> None:
+        if stopped.is_set():
             raise KeyboardInterrupt(_AT_ONCE)
         stopped.set()
 
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = signal.signal(signal.SIGINT, note)
     try:
         yield stopped
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        signal.signal(signal.SIGINT, before)

@@ -26,11 +26,10 @@ from websockets.http11 import Request, Response
 from bot.tenhou import messages as m
 from bot.tenhou.gate import host_name, parse_url
 from bot.tenhou.lobby.connection import LobbyConnection
-from bot.tenhou.lobby.games import LobbyGames
+from bot.tenhou.lobby.games import LobbyGames, Timers
 from bot.tenhou.lobby.member import Member, Register
 from bot.tenhou.lobby.queue import WaitingQueue
 from bot.tenhou.lobby.settings import LobbySettings, check
-from bot.tenhou.lobby.timers import Timers
 from bot.tenhou.messages import LobbyCounts
 from kit.errors import LoginRejected, RemoteProtocolError
 from replays.record import JAPAN, GameRecord
@@ -232,7 +231,9 @@ class Lobby:
         login = asyncio.get_running_loop().call_later(self.settings.login_s, self._close_idle, connection)
         try:
             async for text in socket:
-                self._take(connection, text)
+                connection.count_frame()
+                if not connection.closing:
+                    self._take(connection, text)
                 if connection.closing:
                     break
             else:

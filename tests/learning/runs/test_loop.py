@@ -179,7 +179,7 @@ def test_ctrl_c_on_the_reward_command_saves_and_the_same_command_resumes(
     ]
     args += ["--epochs", "2", "--batch-games", "8"]
     with pytest.MonkeyPatch.context() as patch:
-        stop_at(patch, 2, signal.SIGINT)
+        stop_at(patch, 2)
         result = run_cli(*args)
     assert result.exit_code == 130
     state = tmp_path / "runs" / "reward"

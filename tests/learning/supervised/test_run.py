@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import signal
 import subprocess
 import sys
 import time
@@ -89,7 +88,7 @@ def test_ctrl_c_reports_the_saved_state_and_the_same_command_resumes(folder: Pat
     args = ["train", "pon", "--corpus", str(folder), "--out", str(tmp_path), "--preset", "tiny", "--json"]
     args += ["--samples", "256", "--batch-size", "64"]
     with pytest.MonkeyPatch.context() as patch:
-        stop_at(patch, 2, signal.SIGINT)
+        stop_at(patch, 2)
         result = run_cli(*args)
     assert result.exit_code == 130
     state = tmp_path / "runs" / "pon"
