@@ -210,8 +210,8 @@ def carry_out(run: TrainingRun, *, quiet: bool = False) -> None:
             _carry_on(run, quiet=quiet)
         except OSError as exc:
             raise TrainingError(
-                f"stopped: {exc}; what is saved in {run.folder.folder} is intact: free some space if the disk "
-                "is full, and give the same command again"
+                f"stopped: {exc}; what is saved in {run.folder.folder} is intact: free some space if the "
+                "disk is full, and give the same command again"
             ) from exc
 
 
