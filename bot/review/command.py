@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from bot.records.sources import STDIN, full_source, is_folder, load, shown
 from bot.review.duel import check_options, duel_log, review_duel
 from bot.review.many import items_of, review_many
-from bot.review.one import chosen_player, file_name, reason_of, reviewed, write_review
-from bot.review.source import ReviewPlan
+from bot.review.one import ReviewPlan, chosen_player, file_name, reason_of, reviewed, write_review
 from bot.review.text import review_text
 from kit.distribution import program_name
 from kit.errors import ConfigError, ReplayError

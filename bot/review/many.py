@@ -13,8 +13,18 @@ import msgspec
 
 from bot.logs.redaction import clean_text
 from bot.records.sources import STDIN, LoadedRecord, is_folder, load, records_in, shown
-from bot.review.one import file_name, put, reason_of, reviewed, write_review
-from bot.review.source import NotThereError, PlayerUnsaidError, ReviewPlan, known_players, player_of
+from bot.review.one import (
+    NotThereError,
+    PlayerUnsaidError,
+    ReviewPlan,
+    file_name,
+    known_players,
+    player_of,
+    put,
+    reason_of,
+    reviewed,
+    write_review,
+)
 from bot.review.text import index_text
 from kit.errors import ModelError, ReplayError, ReplayFormatError, ReplayTooLarge
 from replays.review.index import index_of, made_entry

@@ -32,10 +32,9 @@ from bot.records.keeping import RecordKeeper, closing_text
 from bot.review.command import make_reviewer
 from bot.startup.models import compute_of, folder_of, load
 from bot.startup.warm import warm_up_visibly
-from bot.table.advice import Advisor
 from bot.table.host import TableHost
 from bot.table.plan import TableBot, TableSetup
-from bot.table.reviews import TableReviews
+from bot.table.reviews import Advisor, TableReviews
 from bot.table.saved import GameFile, GameStart, SavedGame, SavedGames
 from bot.table.seat import PersonSeat
 from bot.terminal.result import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED

@@ -17,9 +17,8 @@ import structlog
 
 from bot.dashboard.connections import Limits
 from bot.player.worker import WorkerThread
-from bot.table.advice import Advisor
 from bot.table.plan import TableBot, TablePlan
-from bot.table.reviews import TableReviews
+from bot.table.reviews import Advisor, TableReviews
 from bot.table.saved import GameFile, SavedGame, TakenBack
 from bot.table.seat import PersonSeat
 from bot.tenhou.lobby.lobby_table import LobbyTable

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from bot.tenhou.game_types import AGAINST_PEOPLE, FAST, HANCHAN, GameType
-from bot.tenhou.lobby.seat_clock import ClockSettings, clock_of
+from bot.tenhou.lobby.table_seat import ClockSettings, clock_of
 from game.scoring.settlement import GameLength
 from kit.options import INTERNAL, Seed, flag
 from policies.play.rollout import Chooser

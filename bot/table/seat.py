@@ -22,11 +22,10 @@ import structlog
 from bot.dashboard.connections import Limits
 from bot.dashboard.show import Show
 from bot.dashboard.sockets import BrowserSockets
-from bot.table.advice import Advisor
-from bot.table.prompts import OpenPrompt
 from bot.table.requests import (
     ChooseAction,
     GoOn,
+    OpenPrompt,
     SetSwitch,
     SitDown,
     Switches,
@@ -34,6 +33,7 @@ from bot.table.requests import (
     automatic,
     parse_request,
 )
+from bot.table.reviews import Advisor
 from bot.table.view import SeatView
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.lobby.lobby_table import FrameSink, LobbyTable

@@ -19,7 +19,7 @@ import structlog
 from bot.tenhou.messages import render_xml
 from bot.tenhou.messages import server_messages as m
 from bot.tenhou.messages.parse_server import parse_server
-from bot.traffic.reader import CapturedFrame, Heading, read_capture
+from bot.traffic.capture import CapturedFrame, Heading, read_capture
 from bot.traffic.report import Finding
 from bot.traffic.verify import TrafficCheck
 from game.events import Discard

@@ -30,7 +30,7 @@ from bot.tenhou.session.events import (
     StateLost,
 )
 from bot.tenhou.session.spectated_game import SpectatedGame
-from bot.traffic.reader import CapturedFrame, Heading, read_capture
+from bot.traffic.capture import CapturedFrame, Heading, read_capture
 from bot.traffic.report import Findings, TrafficReport
 from game.events import EndGame, EndRound
 from kit.errors import RemoteProtocolError, StateMismatchError

@@ -20,7 +20,6 @@ import structlog
 from bot.tenhou.game_types import GameType
 from bot.tenhou.lobby.moves import Move
 from bot.tenhou.lobby.replies import action_of, default_action
-from bot.tenhou.lobby.seat_clock import ClockSettings, TimeLeft
 from bot.tenhou.lobby.seatview import (
     deal_for,
     frame_of,
@@ -30,7 +29,7 @@ from bot.tenhou.lobby.seatview import (
     snapshot_for,
     standing_of,
 )
-from bot.tenhou.lobby.table_seat import SeatInfo, TablePrompt, TableSeat
+from bot.tenhou.lobby.table_seat import ClockSettings, SeatInfo, TablePrompt, TableSeat, TimeLeft
 from bot.tenhou.messages import (
     AcceptMatch,
     ClientMessage,

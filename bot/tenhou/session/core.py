@@ -29,9 +29,9 @@ from bot.tenhou.session.events import (
     ServerText,
     SessionEvent,
     UnknownTag,
+    rejection,
 )
 from bot.tenhou.session.prompts import Prompt
-from bot.tenhou.session.rejections import rejection
 from bot.tenhou.session.seat import Seat
 from game.actions import Action
 from game.events import GameEvent

@@ -296,7 +296,7 @@ export const english = {
     value: (/** @type {number} */ han, /** @type {number} */ fu) => `${han} han ${fu} fu`,
     han: (/** @type {number} */ han) => `${han} han`,
     yakuman: "yakuman",
-    sources: { computed: "Value computed; the record does not state it", unknown: "The record does not state the value" },
+    sources: { computed: "Computed: the record states only the payments", unknown: "The record does not state the value" },
     scores: "Scores after the round",
   },
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from bot.traffic.capture import Heading, read_capture
 from bot.traffic.insertions import print_insertions, verify_with
-from bot.traffic.reader import Heading, read_capture
 from bot.traffic.report import TrafficReport, print_report, render
 from bot.traffic.verify import verify
 from game.melds import Meld, MeldKind, encode_meld
@@ -207,7 +207,7 @@ def test_all_forms_of_lines_are_read(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.traffic.reader.MAX_FILE_BYTES", 10)
+    monkeypatch.setattr("bot.traffic.capture.MAX_FILE_BYTES", 10)
     path = tmp_path / "large.log"
     path.write_text("Get: <U/> <V/>\n")
     with pytest.raises(RemoteProtocolError):
