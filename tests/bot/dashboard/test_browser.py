@@ -114,7 +114,7 @@ def test_a_game_is_followed_to_its_end_by_two(open_live: Any, tmp_path: Path) ->
             ends = [page.until(lambda seen: seen["game"]["places"] is not None) for page in (wide, narrow)]
             assert other.wait(PATIENCE_S) == 0
             assert "until you press Ctrl-C" in program.stderr.readline()
-            late = open_page(url)
+            late = open_live(url)
             assert late.until(lambda seen: seen["game"]["places"] is not None)["game"] == ends[0]["game"]
             program.send_signal(signal.SIGINT)
             assert program.wait(PATIENCE_S) == 0
