@@ -466,6 +466,7 @@ def everything_has_a_name_for_those_who_hear_it(opened: Opened, review: dict[str
 
 def help_opens_by_key_and_button_and_keeps_keys_to_itself(opened: Opened, _: dict[str, Any]) -> None:
     opened.tab.set_viewport_size({"width": 360, "height": 900})  # the help is longer than the screen
+    opened.tab.click("[data-tab=game]")  # keys in a list of choices choose
     opened.tab.evaluate("globalThis.suzakuViewer.go({ round: 0, event: 5 })")
     for open_help in (
         lambda: opened.tab.keyboard.press("?"),
@@ -512,7 +513,7 @@ def test_a_seat_has_one_name_wherever_it_stands_and_however_the_table_is_turned(
         opened.tab.select_option("[data-switch=language]", language)
         for turned in range(4):
             seats_are_named(opened, review, winds.split(), turned)
-            opened.tab.keyboard.press("r")
+            opened.tab.click("[data-command=rotate]")
     opened.check()
 
 
