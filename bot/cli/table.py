@@ -15,12 +15,14 @@ from kit.errors import ConfigError
 if TYPE_CHECKING:
     import bot.table.plan
     from bot.config.settings import Config
-    from bot.table.plan import TableBot
+    from bot.table.plan import LevelName, TableBot
 
 PERSON: Final = "person"
 OTHERS: Final = 3
 YOU: Final = "Player"
 LONGEST_NAME: Final = 16
+BIRDS: Final = ("Hibari", "Tsubame", "Mejiro")
+"""Names of the programs: lark, swallow, white-eye."""
 
 
 @command(
@@ -42,6 +44,7 @@ def table(
     config: Config,
     given: Given[bot.table.plan.TablePlan],
     *,
+    level: LevelName | None = None,
     opponents: list[str] | None = None,
     name: str = YOU,
     tonpuu: Tonpuu = False,
@@ -58,9 +61,11 @@ def table(
     Args:
         config: the configuration.
         given: what is played.
-        opponents: players in the other seats: one for all three, or three separated by commas, each as for
-            `suzaku arena`, or person for somebody with a link of their own; default: the included networks.
-            If an engine's command contains commas, repeat --opponents for each player instead.
+        level: strength of the programs: rules; people, a network that imitates strong players; network, the
+            included networks; search, these with a search in close decisions. Default: network.
+        opponents: instead of a level, players in the other seats: one for all three, or three separated by
+            commas, each as for `suzaku arena`, or person for somebody with a link of their own. If an
+            engine's command contains commas, repeat --opponents for each player instead.
         name: your name at the table.
         tonpuu: whether to play tonpuusen.
         answer_timeout: of external engines.
@@ -68,19 +73,21 @@ def table(
         resume: whether to continue the last unfinished game, with the same players and settings.
     """
     from bot.table.command import run_table, saved_games
-    from bot.table.plan import TablePlan, TableSetup
+    from bot.table.plan import LEVELS, TablePlan, TableSetup
 
     if resume:
-        if given or opponents or tonpuu or name != YOU:
+        if given or level or opponents or tonpuu or name != YOU:
             raise ConfigError(
                 "--resume continues a game as it was begun; leave out the options of a new game"
             )
         saved = saved_games().latest()
         setup = saved.start.setup
     else:
+        if level and opponents:
+            raise ConfigError("--level and --opponents both say who plays; give one of them")
         saved = None
         plan = TablePlan(length=length_of(tonpuu=tonpuu), **given)
-        setup = TableSetup(plan, name, tuple(_three(opponents or ["network"])))
+        setup = TableSetup(plan, name, tuple(_three(opponents or [LEVELS[level or "network"]])))
     others = setup.opponents
     people = [person for text in others if (person := _person(text)) is not None]
     if setup.plan.practice:
@@ -145,6 +152,15 @@ def _checked(name: str) -> str:
     return name.strip()
 
 
+def _named(given: Sequence[str]) -> list[str]:
+    """The programs' names: those given, and birds for the others.
+
+    >>> _named(["", "Ben", ""])
+    ['Hibari', 'Ben', 'Mejiro']
+    """
+    return [name or bird for name, bird in zip(given, BIRDS, strict=False)]
+
+
 def _numbered(names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
     """The names, with a number after each that occurs more than once.
 
@@ -168,12 +184,17 @@ def _loader(
     def load() -> Sequence[TableBot]:
         from bot.startup.models import compute_of
         from bot.table.plan import TableBot
+        from learning.matches.engines import engine_of
         from learning.matches.players import contender, seat_down
 
         found = {text: contender(text, answer_s) for text in dict.fromkeys(texts)}
         compute = compute_of(config.decision)
         choosers = {text: seat_down(who, compute=compute) for text, who in found.items()}
-        names = _numbered([found[text].name for text in texts], people)
-        return [TableBot(name, choosers[text]) for name, text in zip(names, texts, strict=True)]
+        names = _numbered(_named([found[text].given_name for text in texts]), people)
+        shown = [each.name if engine_of(each.text) else each.text for each in map(found.__getitem__, texts)]
+        return [
+            TableBot(name, player, choosers[text])
+            for name, player, text in zip(names, shown, texts, strict=True)
+        ]
 
     return load

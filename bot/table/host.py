@@ -315,6 +315,7 @@ def _seat_facts(each: PersonSeat | TableBot, viewer: PersonSeat) -> dict[str, An
     person = isinstance(each, PersonSeat)
     return {
         "name": each.name,
+        "player": "" if isinstance(each, PersonSeat) else each.player,
         "own": each is viewer,
         "person": person,
         "here": not isinstance(each, PersonSeat) or each.here,

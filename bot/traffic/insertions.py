@@ -11,7 +11,7 @@ end.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -255,7 +255,7 @@ def _with(items: Items, at: int, texts: Iterable[str]) -> list[CapturedFrame | H
 _HANDS: Final = tuple(",".join(str(tile) for tile in range(seat, 52, 4)) for seat in range(4))
 _INIT: Final = '<INIT seed="0,0,0,1,2,135" ten="250,250,250,250" oya="0" {}/>'
 _OPEN: Final = " ".join(f'hai{seat}="{hand}"' for seat, hand in enumerate(_HANDS))
-_MADE: Final = {
+_MADE: Final[dict[Change, tuple[str, type[m.ServerMessage]]]] = {
     "go": ('<GO type="9" lobby="0" gpid="AAAA1111-BBBB2222"/>', m.MatchFound),
     "taikyoku": ('<TAIKYOKU oya="0" log="2026010203gm-0009-0000-0123abcd"/>', m.GameBegins),
     "init": (_INIT.format(f'hai="{_HANDS[0]}"'), m.RoundDealt),
@@ -367,7 +367,8 @@ def _exchange(text: str, message: m.ServerMessage, places: dict[int, int]) -> st
     return text if other == message else render_xml(other)
 
 
-_BY_KIND: Final = {
+_Runs: TypeAlias = Iterator[tuple[TrafficCheck, list[CapturedFrame | Heading]]]
+_BY_KIND: Final[dict[Change, Callable[[Items, Path], _Runs]]] = {
     "bye": _comings,
     "forbidden": _forbidden,
     **{change: functools.partial(_beginnings, change=change) for change in _MADE},
