@@ -15,7 +15,6 @@ from kit.errors import ConfigError
 if TYPE_CHECKING:
     import bot.table.plan
     from bot.config.settings import Config
-    from bot.table.plan import LevelName, TableBot
 
 PERSON: Final = "person"
 OTHERS: Final = 3
@@ -44,7 +43,7 @@ def table(
     config: Config,
     given: Given[bot.table.plan.TablePlan],
     *,
-    level: LevelName | None = None,
+    level: bot.table.plan.LevelName | None = None,
     opponents: list[str] | None = None,
     name: str = YOU,
     tonpuu: Tonpuu = False,
