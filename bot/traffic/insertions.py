@@ -11,7 +11,7 @@ end.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -40,6 +40,8 @@ from replays.store.library import joined
 Change: TypeAlias = Literal["bye", "go", "taikyoku", "init", "forbidden"]
 Items: TypeAlias = Sequence[CapturedFrame | Heading]
 Game: TypeAlias = tuple[GameEvent, ...]
+Changed: TypeAlias = tuple[TrafficCheck, list[CapturedFrame | Heading]]
+"""The check before a change, and the items from there on."""
 
 _NEXT_DEALS: Final = 2
 _SOME_ID: Final = "2026010203gm-0009-0000-0123abcd"
@@ -228,7 +230,7 @@ _COMINGS: Final = (
 """All players leave; all players return."""
 
 
-def _comings(items: Items, path: Path) -> Iterator[tuple[TrafficCheck, list[CapturedFrame | Heading]]]:
+def _comings(items: Items, path: Path) -> Iterator[Changed]:
     for at, _, before in _read_positions(items, path):
         for texts in _COMINGS:
             yield before, _with(items, at, texts)
@@ -255,7 +257,7 @@ def _with(items: Items, at: int, texts: Iterable[str]) -> list[CapturedFrame | H
 _HANDS: Final = tuple(",".join(str(tile) for tile in range(seat, 52, 4)) for seat in range(4))
 _INIT: Final = '<INIT seed="0,0,0,1,2,135" ten="250,250,250,250" oya="0" {}/>'
 _OPEN: Final = " ".join(f'hai{seat}="{hand}"' for seat, hand in enumerate(_HANDS))
-_MADE: Final = {
+_MADE: Final[dict[Change, tuple[str, type[m.ServerMessage]]]] = {
     "go": ('<GO type="9" lobby="0" gpid="AAAA1111-BBBB2222"/>', m.MatchFound),
     "taikyoku": ('<TAIKYOKU oya="0" log="2026010203gm-0009-0000-0123abcd"/>', m.GameBegins),
     "init": (_INIT.format(f'hai="{_HANDS[0]}"'), m.RoundDealt),
@@ -263,9 +265,7 @@ _MADE: Final = {
 """The made frame of each change, and the kind of frame it is."""
 
 
-def _beginnings(
-    items: Items, path: Path, *, change: Change
-) -> Iterator[tuple[TrafficCheck, list[CapturedFrame | Heading]]]:
+def _beginnings(items: Items, path: Path, *, change: Change) -> Iterator[Changed]:
     made, kind = _MADE[change]
     last = made
     for at, message, before in _read_positions(items, path):
@@ -281,7 +281,7 @@ def _beginnings(
 # --- a discard that a rule forbids ------------------------------------------------------------------------
 
 
-def _forbidden(items: Items, path: Path) -> Iterator[tuple[TrafficCheck, list[CapturedFrame | Heading]]]:
+def _forbidden(items: Items, path: Path) -> Iterator[Changed]:
     for at, frame, before in _positions(items, path):
         message = _message(frame)
         if not isinstance(message, m.TileDiscarded) or not before.is_followed:
@@ -367,7 +367,7 @@ def _exchange(text: str, message: m.ServerMessage, places: dict[int, int]) -> st
     return text if other == message else render_xml(other)
 
 
-_BY_KIND: Final = {
+_BY_KIND: Final[dict[Change, Callable[[Items, Path], Iterator[Changed]]]] = {
     "bye": _comings,
     "forbidden": _forbidden,
     **{change: functools.partial(_beginnings, change=change) for change in _MADE},
