@@ -15,6 +15,7 @@ from kit.errors import ConfigError
 if TYPE_CHECKING:
     import bot.table.plan
     from bot.config.settings import Config
+    from bot.table.plan import TableBot
 
 PERSON: Final = "person"
 OTHERS: Final = 3

@@ -40,6 +40,8 @@ from replays.store.library import joined
 Change: TypeAlias = Literal["bye", "go", "taikyoku", "init", "forbidden"]
 Items: TypeAlias = Sequence[CapturedFrame | Heading]
 Game: TypeAlias = tuple[GameEvent, ...]
+Changed: TypeAlias = tuple[TrafficCheck, list[CapturedFrame | Heading]]
+"""The check before a change, and the items from there on."""
 
 _NEXT_DEALS: Final = 2
 _SOME_ID: Final = "2026010203gm-0009-0000-0123abcd"
@@ -228,7 +230,7 @@ _COMINGS: Final = (
 """All players leave; all players return."""
 
 
-def _comings(items: Items, path: Path) -> Iterator[tuple[TrafficCheck, list[CapturedFrame | Heading]]]:
+def _comings(items: Items, path: Path) -> Iterator[Changed]:
     for at, _, before in _read_positions(items, path):
         for texts in _COMINGS:
             yield before, _with(items, at, texts)
@@ -263,9 +265,7 @@ _MADE: Final[dict[Change, tuple[str, type[m.ServerMessage]]]] = {
 """The made frame of each change, and the kind of frame it is."""
 
 
-def _beginnings(
-    items: Items, path: Path, *, change: Change
-) -> Iterator[tuple[TrafficCheck, list[CapturedFrame | Heading]]]:
+def _beginnings(items: Items, path: Path, *, change: Change) -> Iterator[Changed]:
     made, kind = _MADE[change]
     last = made
     for at, message, before in _read_positions(items, path):
@@ -281,7 +281,7 @@ def _beginnings(
 # --- a discard that a rule forbids ------------------------------------------------------------------------
 
 
-def _forbidden(items: Items, path: Path) -> Iterator[tuple[TrafficCheck, list[CapturedFrame | Heading]]]:
+def _forbidden(items: Items, path: Path) -> Iterator[Changed]:
     for at, frame, before in _positions(items, path):
         message = _message(frame)
         if not isinstance(message, m.TileDiscarded) or not before.is_followed:
@@ -367,8 +367,7 @@ def _exchange(text: str, message: m.ServerMessage, places: dict[int, int]) -> st
     return text if other == message else render_xml(other)
 
 
-_Runs: TypeAlias = Iterator[tuple[TrafficCheck, list[CapturedFrame | Heading]]]
-_BY_KIND: Final[dict[Change, Callable[[Items, Path], _Runs]]] = {
+_BY_KIND: Final[dict[Change, Callable[[Items, Path], Iterator[Changed]]]] = {
     "bye": _comings,
     "forbidden": _forbidden,
     **{change: functools.partial(_beginnings, change=change) for change in _MADE},
