@@ -13,7 +13,7 @@ def config() -> int:
 
     `suzaku config > config.yaml` starts a configuration of your own in the current folder.
     """
-    from bot.config.manual import manual_text
+    from bot.config.sources import manual_text
 
     sys.stdout.write(manual_text())
     return 0

@@ -11,7 +11,7 @@ from bot.cli.shared import ComparedPolicy, OutputFolder, Source
 from kit.options import flag
 
 if TYPE_CHECKING:
-    import bot.review.source
+    import bot.review.one
     from bot.config.settings import Config
     from replays.review.judging import Adviser
 
@@ -22,7 +22,7 @@ def review(
     /,
     *,
     config: Config,
-    plan: bot.review.source.ReviewPlan,
+    plan: bot.review.one.ReviewPlan,
     policy: ComparedPolicy = "network",
     compare: str = "",
     out: OutputFolder | None = None,

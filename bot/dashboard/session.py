@@ -104,10 +104,14 @@ def standing(places: list[int]) -> dict[str, Any]:
     }
 
 
+LADDER_GAMES: Final = 50
+"""From fewer games an expected rank says nothing: two first places would be a tenhoui."""
+
+
 @lru_cache(maxsize=64)
 def ladder(places: Four, length: GameLength) -> dict[str, Any] | None:
-    """The expected position of players with these places on Tenhou's ladder; None before the first game."""
-    if not any(places):
+    """The expected position on Tenhou's ladder; None for fewer than `LADDER_GAMES` games."""
+    if sum(places) < LADDER_GAMES:
         return None
     climbed = climb_from(places, length)
     return {

@@ -23,7 +23,8 @@ from game.state import apply, clone
 from game.tiles import TILES, mjai_text
 from kit.errors import ReplayFormatError
 from policies.flow.slots import Policy
-from policies.play.decision import PolicyGuard
+from policies.heuristic.player import HeuristicPolicy
+from policies.play.decision import decide
 from replays.mjai.lines import Message
 from replays.mjai.meta import write_meta
 from replays.mjai.reader import SILENT, MjaiReader
@@ -77,7 +78,8 @@ class MjaiEngine:
 
     def __init__(self, policy: Policy, settings: EngineSettings | None = None) -> None:
         self._settings = settings or EngineSettings()
-        self._guard = PolicyGuard(policy, self._settings.failures)
+        self._policy = policy
+        self._faults = 0
         self._reader = MjaiReader()
         self._player = _NO_PLAYER if self._settings.player is None else self._settings.player
         self._round = _RoundState.NONE
@@ -150,7 +152,7 @@ class MjaiEngine:
 
     def _start_game(self, message: Mapping[str, Any]) -> None:
         self._round = _RoundState.NONE
-        self._guard.new_game()
+        self._faults = 0
         self._scores = message.get("scores", _START_SCORES)
         player = message.get("id", self._settings.player)
         if player not in range(4) or isinstance(player, bool):
@@ -204,7 +206,9 @@ class MjaiEngine:
         if not legal:
             return None
         observation = Observation(state, self._player, tuple(legal), self._settings.length)
-        decision = self._guard.decide(observation)
+        failed = self._faults >= self._settings.failures
+        decision = decide(observation, HeuristicPolicy() if failed else self._policy)
+        self._faults += decision.source == "fallback"
         log.info(
             "decision.made",
             round=int(state["round_index"]),

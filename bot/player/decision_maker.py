@@ -20,8 +20,9 @@ from bot.player.worker import WorkerThread
 from game.events import GameEvent
 from game.observation import Observation
 from kit.errors import DeadlineExceeded, DecisionError, IllegalActionError, ModelError
+from policies.flow.flow import reason_of
 from policies.flow.slots import Policy
-from policies.play.decision import Decision, Option, PolicyGuard, fall_back, last_resort
+from policies.play.decision import Decision, Option, decide_strictly, fall_back, last_resort
 
 log = structlog.get_logger(__name__)
 
@@ -88,7 +89,7 @@ class DecisionMaker:
         self.was_late = False
         self._adapt = adapt
         self._load_policy = load_policy
-        self._guard: PolicyGuard | None = None
+        self._policy: Policy | None = None
         self._budget_ms = budget_ms
         self._failures = failures
         self._clock = clock
@@ -104,7 +105,7 @@ class DecisionMaker:
     def begin_game(self, game_id: str) -> None:
         """Start a new game: reload the policy if it failed in the last one."""
         if self._faults:
-            self._guard = None
+            self._policy = None
         self._faults = 0
         self._restarted = False
         self._log = log.bind(game_id=game_id)
@@ -144,41 +145,41 @@ class DecisionMaker:
     async def decide(self, prompt: SeatPrompt) -> Decision:
         """The policy's answer, else the rules', else the last resort; always before the deadline."""
         self.was_late = False
-        try:
-            return self._marked(await self._ask_policy(prompt))
-        except Exception as exc:  # decision fallback: on any failure the rules answer the prompt
-            reason = _reason(exc)
-            trace = None if isinstance(exc, DecisionError) else exc
-            self._log.warning("decision.fallback", reason=reason, exc_info=trace)
-            self._faults += 1
-            if self._guard is not None:
-                self._guard.note_fault()
+        reason = "the policy failed too often in this game"
+        if self._faults < self._failures:
+            try:
+                return self._marked(await self._ask_policy(prompt))
+            except Exception as exc:  # decision fallback: on any failure the rules answer the prompt
+                reason = reason_of(exc)
+                trace = None if isinstance(exc, DecisionError) else exc
+                self._log.warning("decision.fallback", reason=reason, exc_info=trace)
+                self._note_fault()
         try:
             return self._marked(await self._ask_rules(prompt, reason))
         except Exception as exc:  # decision fallback: the rules failed too, so answer without thinking
-            self._log.error("decision.fallback", reason=_reason(exc), exc_info=exc)
-            return self._marked(_without_thinking(prompt, f"{reason}; then rules: {_reason(exc)}"))
+            self._log.error("decision.fallback", reason=reason_of(exc), exc_info=exc)
+            return self._marked(_without_thinking(prompt, f"{reason}; then rules: {reason_of(exc)}"))
+
+    def _note_fault(self) -> None:
+        self._faults += 1
+        if self._faults == self._failures:
+            text = f"{self._faults} faults: rules for the rest of the game"
+            self._log.warning("decision.fallback", reason=text)
 
     async def _ask_policy(self, prompt: SeatPrompt) -> Decision:
         thinker = self._usable_thinker()
 
         def work() -> Decision:
-            if self._guard is None:
-                self._guard = PolicyGuard(self._load_policy(), self._failures)
-            decision = self._adapt(prompt, self._guard.decide(prompt))
-            if self._guard.tripped and not decision.fallback_reason:
-                reason = "the policy failed too often in this game"
-                return msgspec.structs.replace(decision, source="fallback", fallback_reason=reason)
-            return decision
+            if self._policy is None:
+                self._policy = self._load_policy()
+            return self._adapt(prompt, decide_strictly(prompt, self._policy))
 
         reserve_ms = min(RULES_RESERVE_MS, self._budget_ms / 2)
         until = self.deadline(prompt) - reserve_ms / 1000
-        decision = await self._in_time(thinker.submit(work), _RunningDecision(prompt, thinker, until))
-        self._faults += bool(decision.fallback_reason)
-        return decision
+        return await self._in_time(thinker.submit(work), _RunningDecision(prompt, thinker, until))
 
     async def _ask_rules(self, prompt: SeatPrompt, reason: str) -> Decision:
-        if self._rules.busy:
+        if self._overdue(self._rules):
             raise DeadlineExceeded("the rules are still busy with an older prompt")
 
         def work() -> Decision:
@@ -214,21 +215,22 @@ class DecisionMaker:
         Raises:
             ModelError: it hung or died a second time.
         """
-        if self._thinker.alive and not self._overdue():
+        if self._thinker.alive and not self._overdue(self._thinker):
             return self._thinker
         if self._restarted:
             raise ModelError("the decision worker hung or died twice in this game")
         self._log.warning("decision.worker_restarted", alive=self._thinker.alive)
         self._restarted = True
-        self._guard = None  # a hung thread may still hold the old policy
+        self._policy = None  # a hung thread may still hold the old policy
         self._thinker.close()
         self._left_behind = [worker for worker in (*self._left_behind, self._thinker) if worker.alive]
         self._thinker = WorkerThread("decision")
         return self._thinker
 
-    def _overdue(self) -> bool:
+    def _overdue(self, worker: WorkerThread) -> bool:
+        """Whether a worker still computes an answer whose time is over."""
         now = self._clock.now()
-        return any(job.worker is self._thinker and job.until <= now for job in self._unwanted.values())
+        return any(job.worker is worker and job.until <= now for job in self._unwanted.values())
 
     def _drop(self, future: asyncio.Future[Decision]) -> None:
         """Handle a result that arrived too late."""
@@ -239,10 +241,6 @@ class DecisionMaker:
 
     def _marked(self, decision: Decision) -> Decision:
         return msgspec.structs.replace(decision, budget_ms=float(self._budget_ms))
-
-
-def _reason(exc: Exception) -> str:
-    return str(exc) if isinstance(exc, DecisionError) else f"{type(exc).__name__}: {exc}"
 
 
 def _without_thinking(prompt: SeatPrompt, reason: str) -> Decision:

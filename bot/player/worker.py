@@ -47,7 +47,6 @@ class WorkerThread:
     def __init__(self, name: str) -> None:
         self.name = name
         self._jobs: queue.SimpleQueue[_Job[Any] | None] = queue.SimpleQueue()
-        self._open: set[Future[Any]] = set()
         self._thread = threading.Thread(target=self._loop, name=name, daemon=True)
         self._thread.start()
 
@@ -56,16 +55,9 @@ class WorkerThread:
         """Whether the thread still takes jobs."""
         return self._thread.is_alive()
 
-    @property
-    def busy(self) -> bool:
-        """Whether a job is running or waiting."""
-        return bool(self._open)
-
     def submit(self, work: Callable[[], T]) -> asyncio.Future[T]:
         """Queue ``work``; the future belongs to the running event loop."""
         job = _Job(work)
-        self._open.add(job.future)
-        job.future.add_done_callback(self._open.discard)
         future = asyncio.wrap_future(job.future)
         self._jobs.put(job)
         return future

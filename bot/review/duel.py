@@ -9,8 +9,7 @@ import msgspec
 
 from bot.logs.redaction import clean_text
 from bot.records.sources import STDIN, shown
-from bot.review.one import put
-from bot.review.source import ReviewPlan
+from bot.review.one import ReviewPlan, put
 from game.two_player.log import BEGINNING, DuelLog, parse_log
 from kit.errors import ConfigError, ReplayError
 from replays.formats import read_file

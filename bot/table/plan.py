@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from bot.tenhou.game_types import AGAINST_PEOPLE, FAST, HANCHAN, GameType
-from bot.tenhou.lobby.seat_clock import ClockSettings, clock_of
+from bot.tenhou.lobby.table_seat import ClockSettings, clock_of
 from game.scoring.settlement import GameLength
 from kit.options import INTERNAL, Seed, flag
 from policies.play.rollout import Chooser
@@ -52,6 +52,20 @@ class TablePlan(msgspec.Struct, frozen=True):
         if self.clock == "none":
             return ClockSettings(base_s=math.inf, bank_s=0.0, popup_s=math.inf)
         return msgspec.structs.replace(clock_of(self.game_type), popup_s=RESULT_S)
+
+
+class TableSetup(msgspec.Struct, frozen=True):
+    """A table and who sits there.
+
+    Attributes:
+        plan: what is played.
+        name: of the user of this machine.
+        opponents: the other players, as on the command line.
+    """
+
+    plan: TablePlan
+    name: str
+    opponents: tuple[str, ...]
 
 
 class TableBot(msgspec.Struct, frozen=True):

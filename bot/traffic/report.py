@@ -8,7 +8,7 @@ import msgspec
 
 from bot.logs.redaction import redact
 from bot.tenhou.session.conduct import SECOND_ANSWER
-from bot.traffic.reader import CapturedFrame
+from bot.traffic.capture import CapturedFrame
 from kit.reports import write_report
 
 EXPLANATIONS: Final = {

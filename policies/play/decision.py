@@ -71,7 +71,7 @@ class Improvement(msgspec.Struct, frozen=True):
     worth: RewardKind = "points"
 
 
-__all__ = ["Decision", "Option", "PolicyGuard", "decide", "fall_back", "last_resort"]
+__all__ = ["Decision", "Option", "decide", "decide_strictly", "fall_back", "last_resort"]
 
 _WINS: Final = (ActionKind.TSUMO, ActionKind.RON)
 _log = structlog.get_logger(__name__)
@@ -109,6 +109,17 @@ class Decision(msgspec.Struct, frozen=True):
         return next((option.probability for option in self.options if option.action == self.action), 0.0)
 
 
+def decide_strictly(observation: Observation, policy: Policy) -> Decision:
+    """Decide by the policy alone.
+
+    Raises:
+        Exception: whatever the policy raises, or what is wrong with its answers.
+    """
+    started = perf_counter()
+    verdict = _verdict(observation, policy)
+    return _decision(observation, verdict, policy.source if verdict.by_slot else "rule", started=started)
+
+
 def decide(observation: Observation, policy: Policy) -> Decision:
     """Decide, whatever the policy does.
 
@@ -121,9 +132,7 @@ def decide(observation: Observation, policy: Policy) -> Decision:
     """
     started = perf_counter()
     try:
-        verdict = _verdict(observation, policy)
-        source = policy.source if verdict.by_slot else "rule"
-        return _decision(observation, verdict, source, started=started)
+        return decide_strictly(observation, policy)
     except Exception as error:
         reason = reason_of(error)
         _log.warning("decision.fallback", reason=reason, exc_info=True)
@@ -196,40 +205,3 @@ def _decision(
         latency_ms=(perf_counter() - started) * 1000.0,
         fallback_reason=reason,
     )
-
-
-class PolicyGuard:
-    """Falls back to the heuristic for the rest of a game after ``limit`` faults of the policy."""
-
-    def __init__(self, policy: Policy, limit: int = 3) -> None:
-        self._trusted = policy
-        self._rules = HeuristicPolicy()
-        self._limit = limit
-        self.faults = 0
-
-    @property
-    def tripped(self) -> bool:
-        """Whether the heuristic plays the rest of this game."""
-        return self.faults >= self._limit
-
-    @property
-    def policy(self) -> Policy:
-        """The policy that fills the slots now."""
-        return self._rules if self.tripped else self._trusted
-
-    def new_game(self) -> None:
-        """Use the policy again."""
-        self.faults = 0
-
-    def note_fault(self) -> None:
-        """Count a fault detected elsewhere, such as an answer after its deadline."""
-        self.faults += 1
-        if self.faults == self._limit:
-            _log.warning("decision.fallback", reason=f"{self.faults} faults: rules for the rest of the game")
-
-    def decide(self, observation: Observation) -> Decision:
-        """Like the function `decide`, but counts faults."""
-        decision = decide(observation, self.policy)
-        if decision.source == "fallback":
-            self.note_fault()
-        return decision

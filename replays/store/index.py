@@ -98,7 +98,7 @@ class _Index(msgspec.Struct):
 
 
 def games(folder: Path) -> tuple[list[GameEntry], list[str]]:
-    """All games of a library by date and id, and the problems of those that cannot be read.
+    """All games of a library in the order of play, and the problems of those that cannot be read.
 
     Raises:
         ReplayError: the folder cannot be listed.
@@ -117,8 +117,9 @@ def games(folder: Path) -> tuple[list[GameEntry], list[str]]:
             problems.append(f"{path.name}: {exc}")
     if found != known:
         _save(folder / INDEX_FILE, found)
-    entries = sorted((known.entry for known in found.values()), key=lambda e: (e.date, e.game_id))
-    return entries, problems
+    # An id has the hour of a game; within it, the games come in the order in which they were saved.
+    in_order = sorted(found.values(), key=lambda each: (each.entry.date, each.files[1], each.entry.game_id))
+    return [each.entry for each in in_order], problems
 
 
 class GameChoice(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from bot.traffic.reader import CapturedFrame, Heading, read_capture
+from bot.traffic.capture import CapturedFrame, Heading, read_capture
 
 NEW_LINE: Final = None
 """The step at which a new connection replaces the previous one."""

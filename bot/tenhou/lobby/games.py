@@ -16,16 +16,38 @@ from bot.player.worker import WorkerThread
 from bot.tenhou.game_types import GameType
 from bot.tenhou.lobby.lobby_table import LobbyTable
 from bot.tenhou.lobby.member import Member, Register
-from bot.tenhou.lobby.seat_clock import clock_of
 from bot.tenhou.lobby.settings import LobbySettings
+from bot.tenhou.lobby.table_seat import clock_of
 from bot.tenhou.lobby.tabletop import SeatInfo, Tabletop
-from bot.tenhou.lobby.timers import Timers
 from game.actions import Action
 from game.observation import Observation
 from game.table.table import Table
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.decision import decide
 from replays.record import GameRecord, game_id
+
+
+class Timers:
+    """Calls functions after a delay, until they are cancelled."""
+
+    def __init__(self) -> None:
+        self._timers: set[asyncio.TimerHandle] = set()
+
+    def later(self, delay_s: float, call: Callable[[], None]) -> None:
+        """Call a function after a delay."""
+
+        def run() -> None:
+            self._timers.discard(timer)
+            call()
+
+        timer = asyncio.get_running_loop().call_later(delay_s, run)
+        self._timers.add(timer)
+
+    def cancel(self) -> None:
+        """Make no more calls."""
+        for timer in self._timers:
+            timer.cancel()
+
 
 MAX_GAMES: Final = 64
 """Concurrent games; further tables wait until one ends."""

@@ -10,10 +10,9 @@ import structlog
 from bot.tenhou import messages as m
 from bot.tenhou.game_types import GameType, refusal
 from bot.tenhou.lobby.connection import LobbyConnection
-from bot.tenhou.lobby.games import LobbyGames
+from bot.tenhou.lobby.games import LobbyGames, Timers
 from bot.tenhou.lobby.member import Member
 from bot.tenhou.lobby.settings import LobbySettings
-from bot.tenhou.lobby.timers import Timers
 from kit.errors import RemoteProtocolError
 
 TYPE_REFUSED: Final = "9001"

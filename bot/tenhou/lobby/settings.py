@@ -6,7 +6,7 @@ import ipaddress
 
 import msgspec
 
-from bot.tenhou.lobby.seat_clock import ClockSettings
+from bot.tenhou.lobby.table_seat import ClockSettings
 from kit.errors import ConfigError
 
 

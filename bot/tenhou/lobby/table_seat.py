@@ -1,14 +1,82 @@
-"""A seat at a tabletop, and its open prompt."""
+"""A seat at a tabletop, with its clock and its open prompt.
+
+Source of the clock: the numbers of the official web client; the server's tolerance beyond them is not known.
+"""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from bot.tenhou.lobby.seat_clock import ClockSettings, SeatClock
+from bot.tenhou.game_types import GameType
 from game.actions import Action
 from game.state import new_round
+
+_QUICK_S: Final = 1.0
+"""A decision within this time adds the same amount to the bank."""
+
+
+class ClockSettings(msgspec.Struct, frozen=True):
+    """Time limits; `math.inf` for none.
+
+    Attributes:
+        base_s: for each decision.
+        bank_s: in addition, per round.
+        grace_s: in addition to both, for network delay.
+        popup_s: between rounds, until all players are ready.
+        start_s: before the first round, until all players are ready.
+    """
+
+    base_s: float = 5.0
+    bank_s: float = 10.0
+    grace_s: float = 1.0
+    popup_s: float = 5.0
+    start_s: float = 10.0
+
+
+def clock_of(game_type: GameType) -> ClockSettings:
+    """The clock of a game type."""
+    base_s, bank_s = game_type.clock_s
+    return ClockSettings(base_s=base_s, bank_s=bank_s)
+
+
+class TimeLeft(msgspec.Struct, frozen=True):
+    """The time left for a decision: first the seconds of every decision, then those of the bank."""
+
+    base_s: float
+    bank_s: float
+
+
+class SeatClock:
+    """Tenhou's clock for one seat: seconds for each decision, and a time bank refilled every round."""
+
+    def __init__(self, settings: ClockSettings) -> None:
+        self._settings = settings
+        self.bank_s = settings.bank_s
+
+    def refill(self) -> None:
+        """Refill the bank at the start of a round."""
+        self.bank_s = self._settings.bank_s
+
+    def left(self, asked_at: float, now: float) -> TimeLeft:
+        """The time left for a decision requested at ``asked_at``."""
+        over = max(0.0, now - asked_at - self._settings.base_s)
+        base_s = max(0.0, self._settings.base_s - (now - asked_at))
+        return TimeLeft(base_s, max(0.0, self.bank_s - over))
+
+    def deadline(self, asked_at: float) -> float:
+        """The deadline of a decision requested at ``asked_at``."""
+        return asked_at + self._settings.base_s + self.bank_s + self._settings.grace_s
+
+    def spend(self, elapsed_s: float) -> None:
+        """Account for the time of a decision."""
+        if elapsed_s <= _QUICK_S:
+            self.bank_s = min(self._settings.bank_s, self.bank_s + _QUICK_S)
+        else:
+            over = elapsed_s - self._settings.base_s
+            self.bank_s = max(0.0, self.bank_s - max(0.0, over))
+
 
 Presence: TypeAlias = Literal["here", "resuming", "away"]
 

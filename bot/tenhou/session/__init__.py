@@ -1,7 +1,7 @@
 """The protocol without I/O: text in, events and messages out.
 
 `core` holds the stages of a connection and `seat` one game from our seat. `seat_states` is the table of a
-seat's states; `known_round` holds the record of the round, `turn` the open prompt, `own_riichi` our riichi
+seat's states; `known_round` holds the record of the round, `turn` the open prompt and our riichi
 until it is confirmed and `game_log` the events. `prompts` converts our choices to the wire and back.
 `comeback`, `resume`, `path_events` and `turn_order` rebuild a round from a snapshot. `spectated_game` and
 `conduct` follow recorded traffic through the same modules.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from game.actions import Action
@@ -141,7 +143,15 @@ class GameEnded(SessionEvent, frozen=True):
 
 
 class GameMissed(SessionEvent, frozen=True):
-    """The game ended while we were disconnected; its result is unknown."""
+    """The running game is over, and we did not see its end; its result is unknown.
+
+    Attributes:
+        why: what shows that it is over.
+        events: the game up to there, as far as we saw it; empty if it had not begun.
+    """
+
+    why: str
+    events: tuple[GameEvent, ...] = ()
 
 
 class Resumed(SessionEvent, frozen=True):
@@ -170,3 +180,29 @@ class UnknownTag(SessionEvent, frozen=True):
 
     tag: str
     attribute: str = ""
+
+
+_TEXTS: Final[dict[str, tuple[str, bool]]] = {
+    "1001": ("the name has characters the server does not allow; choose another", False),
+    "1002": ("the name belongs to a registered id; log in with that id", False),
+    "1003": ("the id is invalid, suspended or deleted; check it before you try again", False),
+    "1004": ("this player is still connected; try again later", True),
+    "1005": ("the name is taken; choose another", False),
+    "1006": ("this IP address may not register a new id for about seven days", False),
+    "1012": ("a new id was registered", False),
+    "1019": ("the tournament lobby does not exist; check its number", False),
+    "1020": ("this needs an id with paid days", False),
+    "1021": ("the external login server does not respond; try again later", True),
+    "1027": ("registration for the tournament is complete", False),
+}
+
+
+def rejection(code: str) -> Rejected:
+    """The rejection for an error code of the server.
+
+    Source: the texts of the official client.
+    """
+    text, retry = _TEXTS.get(
+        code, ("the server refused the request with a code that is not documented", False)
+    )
+    return Rejected(code, text, retry)

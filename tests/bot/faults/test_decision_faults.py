@@ -155,6 +155,21 @@ async def test_after_k_failures_the_rules_play_the_rest_of_the_game() -> None:
     await bench.player.close()
 
 
+async def test_after_k_late_answers_the_rules_play_the_rest_of_the_game() -> None:
+    gate = Gate()
+    bench = Bench(Stub(gate), failures=1)
+    bench.ask()
+    await until(lambda: gate.entered)
+    await bench.clock.advance(2.71)
+    await bench.answered()
+    gate.event.set()
+    bench.ask()
+    await bench.answered()
+    assert gate.entered == 1
+    assert "too often" in bench.player.decisions[-1].decision.fallback_reason
+    await bench.player.close()
+
+
 async def test_a_policy_that_cannot_be_loaded_is_replaced_by_the_rules() -> None:
     bench = Bench()
 
@@ -174,7 +189,6 @@ async def test_a_choice_outside_the_legal_actions_never_goes_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bench = Bench()
-    original = bench.player._maker._ask_rules
     foreign = claim_scene().legal()[0]
 
     def outside(*args: Any, **kwargs: Any) -> Any:
@@ -182,12 +196,11 @@ async def test_a_choice_outside_the_legal_actions_never_goes_out(
 
         return Decision(foreign, "model", "call", (Option(foreign, 1.0),), 0, 0.0)
 
-    monkeypatch.setattr("policies.play.decision.PolicyGuard.decide", outside)
+    monkeypatch.setattr("bot.player.decision_maker.decide_strictly", outside)
     prompt = bench.ask()
     _, action = await bench.answered()
     assert action != foreign
     assert action in prompt.legal
-    assert original is not None
     await bench.player.close()
 
 

@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from bot.logs.rate_limit import LIMIT
-from bot.logs.setup import tell_left_out
+from bot.logs.setup import LIMIT, tell_left_out
 from policies.heuristic.player import HeuristicPolicy
 from tests.bot.fake_server import Drop, FakeServer, Flood, Hang, Hear, Say, Script, Step, fake_server
 from tests.bot.scripts import BACK, DEAL, DRAW, END, GAME, INIT, LOGIN, SEAT, TURN, reinit

@@ -10,9 +10,8 @@ import threading
 import pytest
 import structlog
 
-from bot.logs.rate_limit import LIMIT, RateLimit
 from bot.logs.redaction import REDACTOR
-from bot.logs.setup import CAUSED_BY_OTHERS, hidden, set_up_logs, tell_left_out
+from bot.logs.setup import CAUSED_BY_OTHERS, LIMIT, RateLimit, hidden, set_up_logs, tell_left_out
 
 LOGIN = "ID0A1B2C3D-Marker01"
 HOSTILE = "\x1b[31mred\u202e\nnext\x00"

@@ -303,18 +303,30 @@ def test_a_round_that_is_over_asks_nothing_more() -> None:
         assert engine.receive([{"type": "tsumo", "actor": 0, "pai": "9p"}]) == [NONE]
 
 
-def test_a_policy_that_fails_is_replaced_by_the_rules() -> None:
+def test_a_policy_that_fails_is_replaced_by_the_rules_for_the_game_after_some_failures() -> None:
     class Broken:
         source = "model"
+        asked = 0
 
         def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
+            self.asked += 1
             raise RuntimeError("no memory")
 
     messages = told(Scene("123m406p789s1122z").draw("9p"))
+    broken = Broken()
+    engine = MjaiEngine(broken, EngineSettings(player=0, failures=2))
+    by_rules = MjaiEngine(HeuristicPolicy()).receive(messages)
+    sources = []
+    for _ in range(4):
+        with capture_logs() as logs:
+            assert engine.receive(messages[1:]) == by_rules
+        sources += [entry["source"] for entry in logs if entry["event"] == "decision.made"]
+    assert sources == ["fallback", "fallback", "rule", "rule"]
+    assert broken.asked == 2
     with capture_logs() as logs:
-        answer = MjaiEngine(Broken()).receive(messages)
-    assert answer == MjaiEngine(HeuristicPolicy()).receive(messages)
+        engine.receive(messages)  # the next game
     assert logs[0]["event"] == "decision.fallback"
+    assert broken.asked == 3
 
 
 def _drop(messages: list[Any], at: int, rng: random.Random) -> None:

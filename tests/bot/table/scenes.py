@@ -17,13 +17,12 @@ from typing import Any, TypeVar
 from bot.config.settings import TablePage
 from bot.dashboard.connections import Limits
 from bot.dashboard.serving import PagePort, serving
-from bot.table.advice import Advisor
 from bot.table.command import make_table_app
 from bot.table.host import TableHost
 from bot.table.plan import TableBot, TablePlan
-from bot.table.reviews import TableReviews
+from bot.table.reviews import Advisor, TableReviews
 from bot.table.seat import PersonSeat
-from bot.tenhou.lobby.seat_clock import ClockSettings
+from bot.tenhou.lobby.table_seat import ClockSettings
 from game.observation import Observation
 from game.state import clone
 from kit.errors import ConfigError

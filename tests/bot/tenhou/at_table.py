@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 
 from bot.tenhou.game_types import GameType
-from bot.tenhou.lobby.seat_clock import ClockSettings
+from bot.tenhou.lobby.table_seat import ClockSettings
 from bot.tenhou.lobby.tabletop import Envelope, SeatInfo, Tabletop
 from bot.tenhou.messages import AcceptMatch, ClientMessage, Ready, render_json
 from bot.tenhou.session.prompts import reply

@@ -11,7 +11,7 @@ import numpy as np
 from bot.tenhou import messages as m
 from bot.tenhou.session import Session, SessionSettings
 from bot.tenhou.session.translate import TABLE_MESSAGES
-from bot.traffic.reader import CapturedFrame, read_capture
+from bot.traffic.capture import CapturedFrame, read_capture
 from game.layout import PHASE_ENDED, PHASE_IDLE, RIVER_CALLED, RIVER_RIICHI
 from game.melds import encode_meld
 from game.state import clone, hand_tiles, melds_of

@@ -13,7 +13,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from bot.tenhou.lobby import Lobby, LobbySettings, core
-from bot.tenhou.lobby.seat_clock import ClockSettings
+from bot.tenhou.lobby.table_seat import ClockSettings
 from game.events import EndGame, GameEvent, PlayerLeft, PlayerReturned
 from kit.errors import ConfigError
 from replays.mjlog.reader import read

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.tenhou.game_types import GameType
-from bot.tenhou.lobby.seat_clock import ClockSettings, SeatClock, clock_of
+from bot.tenhou.lobby.table_seat import ClockSettings, SeatClock, clock_of
 from bot.tenhou.messages import DiscardTile
 from game.actions import ActionKind as K
 from game.events import PlayerLeft, PlayerReturned
