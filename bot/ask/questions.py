@@ -22,9 +22,8 @@ PROCESSES: Final = 2
 """While one hangs, the other answers."""
 ANSWER_S: Final = 15.0
 """An answer takes a fraction of a second; on a crowded machine a few."""
-WAITING: Final = 32
-"""Questions that wait for a process; further ones are refused at once."""
 RESTART_S: Final = 5.0
+_STOPPING: Final = "Suzaku is stopping"
 
 log = structlog.get_logger(__name__)
 
@@ -80,7 +79,7 @@ class Questions(Generic[S]):
         """The answer of a process that is free, or soon is.
 
         Raises:
-            DeadlineExceeded: it takes too long, or too many questions wait already.
+            DeadlineExceeded: it takes too long.
             ModelError: its process died.
         """
         answerer = await self._one()
@@ -105,9 +104,9 @@ class Questions(Generic[S]):
         self._closed = True
         for answerer in self._all:
             answerer.child.close()
-            self._fail(answerer.answer, "Suzaku is stopping")
+            self._fail(answerer.answer, _STOPPING)
         for waiting in self._waiting:
-            self._fail(waiting, "Suzaku is stopping")
+            self._fail(waiting, _STOPPING)
 
     # --- called on the event loop for the threads that hear the processes -----------------------------------
 
@@ -148,8 +147,8 @@ class Questions(Generic[S]):
             answerer = self._free.popleft()
             if not answerer.ended:
                 return answerer
-        if self._closed or len(self._waiting) >= WAITING:
-            raise DeadlineExceeded("too many questions at a time; ask again in a moment")
+        if self._closed:
+            raise ModelError(_STOPPING)
         waiting: asyncio.Future[_Answerer[S]] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiting)
         return await waiting

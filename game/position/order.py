@@ -14,7 +14,7 @@ from game.tiles import face_of
 UNKNOWN: Final = StatedTile(-1)
 """A discard that the position does not state."""
 
-MOST_POINTS: Final = 10_000
+MOST_POINTS: Final = 3_000
 """Points that the searches for one position visit before they give up; positions of games need up to 150."""
 _MOST_TURNS: Final = 24
 _FIRST, _SECOND = 0, 1
