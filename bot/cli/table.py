@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 PERSON: Final = "person"
 OTHERS: Final = 3
+YOU: Final = "Player"
 LONGEST_NAME: Final = 16
+BIRDS: Final = ("Hibari", "Tsubame", "Mejiro")
+"""Names of the programs: lark, swallow, white-eye."""
 
 
 @command(
@@ -41,52 +44,81 @@ def table(
     config: Config,
     given: Given[bot.table.plan.TablePlan],
     *,
+    level: bot.table.plan.LevelName | None = None,
     opponents: list[str] | None = None,
-    name: str = "Player",
+    name: str = YOU,
     tonpuu: Tonpuu = False,
     answer_timeout: AnswerTimeout = ANSWER_S,
     browser: OpenBrowser = None,
+    resume: bool = False,
 ) -> int:
     """Play against it in the browser.
 
     Prints a link to the table for you, and one for every other person. A game begins when all have sat down;
-    at its end, its record is saved and reviewed. It runs until Ctrl-C.
+    at its end, its record is saved and reviewed. It runs until Ctrl-C; `--resume` continues a game that was
+    cut, however the program ended.
 
     Args:
         config: the configuration.
         given: what is played.
-        opponents: players in the other seats: one for all three, or three separated by commas, each as for
-            `suzaku arena`, or person for somebody with a link of their own; default: the included networks.
-            If an engine's command contains commas, repeat --opponents for each player instead.
+        level: strength of the programs: rules; people, a network that imitates strong players; network, the
+            included networks; search, these with a search in close decisions. Default: network.
+        opponents: instead of a level, players in the other seats: one for all three, or three separated by
+            commas, each as for `suzaku arena`, or person for somebody with a link of their own. If an
+            engine's command contains commas, repeat --opponents for each player instead.
         name: your name at the table.
         tonpuu: whether to play tonpuusen.
         answer_timeout: of external engines.
         browser: whether to open the page in a browser.
+        resume: whether to continue the last unfinished game, with the same players and settings.
     """
-    from bot.table.command import run_table
-    from bot.table.plan import TablePlan
-    from learning.matches.players import names_in
+    from bot.table.command import run_table, saved_games
+    from bot.table.plan import LEVELS, TablePlan, TableSetup
 
-    plan = TablePlan(length=length_of(tonpuu=tonpuu), **given)
-    others = names_in(opponents or ["network"])
-    if len(others) not in {1, OTHERS}:
-        raise ConfigError(
-            f"--opponents: {len(others)} ({', '.join(others)}); give one for all other seats, or three"
-        )
-    others = (others * OTHERS)[:OTHERS]
+    if resume:
+        if given or level or opponents or tonpuu or name != YOU:
+            raise ConfigError(
+                "--resume continues a game as it was begun; leave out the options of a new game"
+            )
+        saved = saved_games().latest()
+        setup = saved.start.setup
+    else:
+        if level and opponents:
+            raise ConfigError("--level and --opponents both say who plays; give one of them")
+        saved = None
+        plan = TablePlan(length=length_of(tonpuu=tonpuu), **given)
+        setup = TableSetup(plan, name, tuple(_three(opponents or [LEVELS[level or "network"]])))
+    others = setup.opponents
     people = [person for text in others if (person := _person(text)) is not None]
-    if plan.practice:
+    if setup.plan.practice:
         _check_practice(others)
-    names = [_checked(each) for each in _numbered([name, *people])]
+    names = [_checked(each) for each in _numbered([setup.name, *people])]
     programs = [text for text in others if _person(text) is None]
     return run_table(
         config,
         os.environ,
-        plan,
+        setup,
         names,
         _loader(programs, names, answer_timeout, config),
+        saved,
         browser=sys.stdout.isatty() if browser is None else browser,
     )
+
+
+def _three(opponents: Sequence[str]) -> list[str]:
+    """The players of the other seats.
+
+    Raises:
+        ConfigError: there are neither one nor three.
+    """
+    from learning.matches.players import names_in
+
+    others = names_in(opponents)
+    if len(others) not in {1, OTHERS}:
+        raise ConfigError(
+            f"--opponents: {len(others)} ({', '.join(others)}); give one for all other seats, or three"
+        )
+    return (others * OTHERS)[:OTHERS]
 
 
 def _person(text: str) -> str | None:
@@ -120,6 +152,15 @@ def _checked(name: str) -> str:
     return name.strip()
 
 
+def _named(given: Sequence[str]) -> list[str]:
+    """The programs' names: those given, and birds for the others.
+
+    >>> _named(["", "Ben", ""])
+    ['Hibari', 'Ben', 'Mejiro']
+    """
+    return [name or bird for name, bird in zip(given, BIRDS, strict=False)]
+
+
 def _numbered(names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
     """The names, with a number after each that occurs more than once.
 
@@ -143,12 +184,17 @@ def _loader(
     def load() -> Sequence[TableBot]:
         from bot.startup.models import compute_of
         from bot.table.plan import TableBot
+        from learning.matches.engines import engine_of
         from learning.matches.players import contender, seat_down
 
         found = {text: contender(text, answer_s) for text in dict.fromkeys(texts)}
         compute = compute_of(config.decision)
         choosers = {text: seat_down(who, compute=compute) for text, who in found.items()}
-        names = _numbered([found[text].name for text in texts], people)
-        return [TableBot(name, choosers[text]) for name, text in zip(names, texts, strict=True)]
+        names = _numbered(_named([found[text].given_name for text in texts]), people)
+        shown = [each.name if engine_of(each.text) else each.text for each in map(found.__getitem__, texts)]
+        return [
+            TableBot(name, player, choosers[text])
+            for name, player, text in zip(names, shown, texts, strict=True)
+        ]
 
     return load

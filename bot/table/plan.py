@@ -17,6 +17,16 @@ from policies.play.rollout import Chooser
 ClockName: TypeAlias = Literal["5+10", "3+5", "none"]
 """Seconds for each decision and the time bank of a round, as on Tenhou."""
 
+LevelName: TypeAlias = Literal["rules", "people", "network", "search"]
+
+LEVELS: Final[dict[LevelName, str]] = {
+    "rules": "heuristic",
+    "people": "phoenix",
+    "network": "network",
+    "search": "network+search=35+from_go_around=6",
+}
+"""The player in the other seats at each level, weakest first."""
+
 RESULT_S: Final = 30.0
 """Time to look at the result of a round."""
 
@@ -54,13 +64,29 @@ class TablePlan(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(clock_of(self.game_type), popup_s=RESULT_S)
 
 
+class TableSetup(msgspec.Struct, frozen=True):
+    """A table and who sits there.
+
+    Attributes:
+        plan: what is played.
+        name: of the user of this machine.
+        opponents: the other players, as on the command line.
+    """
+
+    plan: TablePlan
+    name: str
+    opponents: tuple[str, ...]
+
+
 class TableBot(msgspec.Struct, frozen=True):
     """A seat that a program plays.
 
     Attributes:
         name: its name in the record.
+        player: what plays under that name, as on the command line.
         chooser: decides; the same for all seats of one player.
     """
 
     name: str
+    player: str
     chooser: Chooser

@@ -5,9 +5,12 @@
 
 import { actionElement } from "/web/decision.js";
 import { make } from "/web/dom.js";
+import { sameAction } from "/web/review.js";
+import { percent, words } from "/web/words.js";
 import { wording } from "/web/wording.js";
 
 /** @typedef {import("/web/review.js").Action} Action */
+/** @typedef {import("/web/review.js").Decision} Decision */
 /** @typedef {{choice: number, action: Action}} Offered an action, and its index in the prompt */
 /** @typedef {{number: number, actions: Action[], riichi: number[]}} Prompt */
 
@@ -33,10 +36,11 @@ export function buttonsOf(prompt) {
 /**
  * @param {Prompt | null} prompt
  * @param {boolean} declaring whether a riichi is being declared
+ * @param {Decision | null} advice what the policy would do; null if it is not to be shown
  * @param {(offered: Offered) => void} choose
  * @returns {HTMLElement[]}
  */
-export function actionButtons(prompt, declaring, choose) {
+export function actionButtons(prompt, declaring, advice, choose) {
   return buttonsOf(prompt).map((one, place) => {
     const { kind } = one.action;
     const classes = ["act", `act-${kind}`, WINS.includes(kind) ? "act-win" : ""];
@@ -45,8 +49,29 @@ export function actionButtons(prompt, declaring, choose) {
       "button",
       { type: "button", class: classes.join(" ").trim(), "data-action": kind, "data-choice": one.choice, "aria-pressed": kind === "riichi" && String(declaring), "aria-keyshortcuts": String(place + 1), onclick: () => choose(one) },
       cancels ? wording().cancel : actionElement(one.action),
+      advice && !cancels ? adviceElement(advice, one.action) : null,
     );
   });
+}
+
+/**
+ * The policy's probability of an action, on its button.
+ * @param {Decision} advice
+ * @param {Action} action
+ * @returns {HTMLElement | null} null if the policy does not say
+ */
+function adviceElement(advice, action) {
+  // a riichi is one button, whatever its discard
+  const means = (/** @type {Action | null} */ other) => (action.kind === "riichi" ? other?.kind === "riichi" : sameAction(other, action));
+  const options = advice.options.filter((option) => means(option.action));
+  if (!options.length) return null;
+  const share = Math.min(1, options.reduce((sum, option) => sum + option.probability, 0));
+  const preferred = means(advice.preferred);
+  return make(
+    "span", { class: preferred ? "act-advice act-preferred" : "act-advice", vars: { share } },
+    make("span", { class: "act-meter", "aria-hidden": "true" }),
+    make("span", { class: "act-share" }, preferred ? make("span", { role: "img", "aria-label": words().decision.preferred }, "★") : null, percent(share, 0)),
+  );
 }
 
 /**

@@ -7,7 +7,7 @@ import { isolated, make } from "/web/dom.js";
 import { number, signed, words } from "/web/words.js";
 import { wording } from "/web/wording.js";
 
-/** @typedef {{name: string, own: boolean, person: boolean, here: boolean, ready: boolean}} SeatFacts */
+/** @typedef {{name: string, player: string, own: boolean, person: boolean, here: boolean, ready: boolean}} SeatFacts */
 /**
  * @typedef {{
  *   stage: "seating" | "playing" | "over", length: string, clock_name: string, ready: boolean, seats: SeatFacts[],
@@ -21,7 +21,7 @@ import { wording } from "/web/wording.js";
 export function playerList(state) {
   const text = wording();
   const items = state.seats.map((seat) => {
-    const kind = seat.own ? text.you : seat.person ? text.person : text.program;
+    const kind = seat.own ? text.you : seat.person ? text.person : seat.player;
     const waits = state.stage !== "playing" && seat.person && seat.ready;
     const mark = !seat.here ? text.away : waits ? text.ready : "";
     return make(
@@ -64,8 +64,15 @@ export function seatingCard(state, sit) {
   return make(
     "div", { class: "sheet", role: "group", "aria-label": text.seating }, make("h2", {}, text.seating),
     make("p", {}, [text.lengths[/** @type {"hanchan"} */ (state.length)], text.clocks[/** @type {"none"} */ (state.clock_name)]].join(" · ")),
-    playerList(state), sitButton(state, text.sit, sit),
+    playerList(state), ...strengths(state), sitButton(state, text.sit, sit),
   );
+}
+
+/** @param {State} state @returns {HTMLElement[]} how strong the programs were measured to be */
+function strengths(state) {
+  const players = [...new Set(state.seats.map((seat) => seat.player))];
+  const known = /** @type {Record<string, string>} */ (wording().strength);
+  return players.filter((player) => known[player]).map((player) => make("p", { class: "quiet" }, known[player]));
 }
 
 /**

@@ -10,7 +10,7 @@ import { actionButtons, offered, pressKey } from "/web/actions.js";
 import { caption, drawBoard } from "/web/board.js";
 import { Clock } from "/web/clock.js";
 import { switches as pageSwitches } from "/web/controls.js";
-import { handBars, handChips } from "/web/decision.js";
+import { handBars } from "/web/decision.js";
 import { make } from "/web/dom.js";
 import { focusedPlace, makePlayable, moveFocus, restoreFocus } from "/web/hand.js";
 import { Line } from "/web/line.js";
@@ -178,8 +178,9 @@ class TablePage {
     this.bar = make("div", { class: "act-bar", role: "group", "aria-label": wording().actions });
     this.facts = make("div", { class: "play-facts" });
     this.undo = make("button", { type: "button", class: "plain", "data-command": "take_back", "aria-keyshortcuts": "U", hidden: true, onclick: () => this.takeBack() }, wording().takeBack);
+    this.deck = make("div", { class: "deck" }, make("div", { class: "deck-line" }, this.clock.element, this.facts, this.undo), this.bar);
     this.spoken = make("p", { class: "caption play-caption", "aria-live": "polite" });
-    this.side = make("aside", { class: "play-side" });
+    this.side = make("div", { class: "play-side" });
     this.status = make("div", { class: "live-status", role: "status" });
     const change = (/** @type {"theme" | "language"} */ name, /** @type {string} */ value) => this.change(name, value);
     this.root.classList.add("play-page");
@@ -187,8 +188,8 @@ class TablePage {
       make("header", { class: "top" }, make("div", { class: "top-title" }, make("h1", {}, wording().heading)), this.status, pageSwitches(this.chosen, change, null)),
       make(
         "main", { class: "play" },
-        make("div", { class: "play-main" }, make("div", { class: "board-place" }, this.board, this.overlay), make("div", { class: "play-under" }, make("div", { class: "play-line" }, this.facts, this.clock.element, this.undo), this.bar), this.spoken),
-        this.side,
+        make("div", { class: "play-main" }, make("div", { class: "board-place" }, this.board, this.overlay, this.deck)),
+        make("aside", { class: "play-aside" }, this.spoken, this.side),
       ),
     );
     document.title = wording().title;
@@ -222,6 +223,7 @@ class TablePage {
       this.drawCard(state, null);
     }
     restoreFocus(this.board, place);
+    this.board.parentElement?.classList.toggle("advised", state.switches.advice);
     this.drawBar(state, Boolean(round?.result));
     this.drawSide(state);
   }
@@ -240,7 +242,6 @@ class TablePage {
     this.drawCard(state, resultCard(table, round.result, look));
     this.speak(round, look, declaring);
     this.facts.replaceChildren(
-      make("span", { class: "fact", title: wording().leftHint }, wording().left(table.wallLeft)),
       state.furiten ? make("strong", { class: "fact furiten", title: wording().furitenHint }, wording().furiten) : "",
       declaring ? make("strong", { class: "fact" }, wording().choose) : "",
     );
@@ -248,14 +249,20 @@ class TablePage {
 
   /** @param {State} state @param {import("/web/review.js").Round} round @returns {import("/web/board.js").Look} */
   look(state, round) {
-    const seat = this.game.seat;
-    const made = this.game.decisions.at(-1);
-    const here = made && made.round === this.game.rounds.length - 1 && made.event === round.events.length - 1;
-    const advice = here && state.switches.advice && this.prompt ? made : null;
+    const { seat } = this.game;
+    const advice = this.advice(state);
     return {
       names: this.game.game.names, view: seat, own: seat, dealer: round.dealer, hideOthers: true,
-      roundIndex: round.round_index, bars: advice ? handBars(advice) : null, chips: advice ? handChips(advice) : [], clear: 0,
+      roundIndex: round.round_index, bars: advice ? handBars(advice) : null, chips: [], clear: 0,
     };
+  }
+
+  /** @param {State} state @returns {import("/web/review.js").Decision | null} what the policy would do now */
+  advice(state) {
+    const made = this.game.decisions.at(-1);
+    const { rounds } = this.game;
+    const here = made && made.round === rounds.length - 1 && made.event === (rounds.at(-1)?.events.length ?? 0) - 1;
+    return here && state.switches.advice && this.prompt ? made : null;
   }
 
   /**
@@ -284,7 +291,7 @@ class TablePage {
   drawBar(state, ended) {
     const text = wording();
     const focused = document.activeElement?.getAttribute("data-choice");
-    const buttons = actionButtons(this.prompt, this.riichi === null, (one) => this.press(one));
+    const buttons = actionButtons(this.prompt, this.riichi === null, this.advice(state), (one) => this.press(one));
     const onward = state.result ? text.goOn : state.stage === "over" && ended && !this.standings ? text.standings : "";
     if (onward) buttons.push(make("button", { type: "button", class: "act act-win", "data-action": "go_on", "aria-keyshortcuts": "Space", onclick: () => this.goOn() }, onward));
     else if (ended && state.stage === "playing") buttons.push(make("span", { class: "quiet" }, text.others));
@@ -325,7 +332,7 @@ class TablePage {
     const { prompt } = this;
     if (declaring) texts.push(wording().choose);
     else if (prompt) texts.push(prompt.actions.some((one) => one.kind === "pass") ? wording().yourCall : wording().yourTurn);
-    const told = texts.join(". ");
+    const told = wording().sentences(texts);
     if (told === this.told) return;
     this.told = told;
     this.spoken.replaceChildren(make("span", {}, told));

@@ -62,7 +62,7 @@ function hand(table, look, player, place) {
   if (drawn !== null) items.push(held(drawn, back, place, look, true));
   return make(
     "ul",
-    { class: "hand", "data-zone": "hand", vars: { room: space + 1.3 }, "aria-label": words().hand(seatName(look, player)) },
+    { class: "hand", "data-zone": "hand", vars: { room: space + 1.3, half: Math.ceil((space + 1) / 2) }, "aria-label": words().hand(seatName(look, player)) },
     ...items,
   );
 }

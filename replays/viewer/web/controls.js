@@ -243,7 +243,7 @@ export function helpDialog(judged, seats) {
   const dialog = /** @type {HTMLDialogElement} */ (make("dialog", { class: "help", "aria-label": help.title }));
   dialog.append(
     make("div", { class: "help-head" }, make("h2", {}, help.title), make("button", { type: "button", class: "plain", onclick: () => dialog.close() }, controls.close)),
-    make("dl", { class: "keys" }, ...keys), make("dl", { class: "keys signs" }, ...signs),
+    make("dl", { class: "keys keys-hint" }, ...keys), make("dl", { class: "keys signs" }, ...signs),
   );
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close();

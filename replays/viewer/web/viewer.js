@@ -34,7 +34,7 @@ export class Viewer {
     this.review = this.seats.find((one) => one.seat === asked?.seat) ?? review;
     this.chosen = restore();
     this.view = this.review.seat;
-    this.hideOthers = false;
+    this.hideOthers = true;
     this.tab = "decision";
     /** @type {Position} */
     this.position = clamp(review.rounds, asked ?? { round: 0, event: 0 });

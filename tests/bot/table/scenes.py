@@ -40,7 +40,7 @@ T = TypeVar("T")
 def bots(count: int) -> list[TableBot]:
     """Quick players."""
     chooser = PolicyChooser(HeuristicPolicy())
-    return [TableBot(f"heuristic {number}", chooser) for number in range(1, count + 1)]
+    return [TableBot(f"heuristic {number}", "heuristic", chooser) for number in range(1, count + 1)]
 
 
 def no_reviewer() -> Reviewer:

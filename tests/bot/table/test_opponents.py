@@ -43,7 +43,8 @@ def test_seats_of_one_player_share_it() -> None:
     first, second, other = loaded("heuristic", "heuristic", "random")
     assert first.chooser is second.chooser
     assert first.chooser is not other.chooser
-    assert [bot.name for bot in (first, second, other)] == ["heuristic 1", "heuristic 2", "random"]
+    assert [bot.name for bot in (first, second, other)] == ["Hibari", "Tsubame", "Mejiro"]
+    assert [bot.player for bot in (first, second, other)] == ["heuristic", "heuristic", "random"]
     with pytest.raises(ConfigError):
         loaded("nobody", "heuristic", "heuristic")
 
