@@ -80,7 +80,7 @@ def test_a_home_that_cannot_be_written_is_one_sentence(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", ["help", "text", "long", pytest.param("json", marks=pytest.mark.slow)])
 def test_a_full_stdout_is_one_sentence(name: str) -> None:
     with Path("/dev/full").open("wb") as full:
         code, err = started(name, full.fileno())

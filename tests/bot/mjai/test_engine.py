@@ -101,28 +101,24 @@ DIALECTS: dict[str, dict[str, Any]] = {
 }
 
 
-def wires(policy: Policy, dialects: Sequence[str], length: GameLength = "hanchan") -> list[Wire]:
+def wires(policy: Policy, dialects: Sequence[str], length: GameLength) -> list[Wire]:
     return [Wire(policy, player, length=length, **DIALECTS[name]) for player, name in enumerate(dialects)]
 
 
-def test_a_hanchan_through_pipes_is_the_hanchan_without() -> None:
+@pytest.mark.parametrize("length", ["tonpuu", pytest.param("hanchan", marks=pytest.mark.slow)])
+def test_games_through_pipes_one_after_another_are_those_without(length: GameLength) -> None:
     policy = HeuristicPolicy()
-    assert piped(11, "hanchan", wires(policy, list(DIALECTS)[:4])) == unpiped(11, "hanchan", policy)
+    seats = wires(policy, list(DIALECTS)[:4], length)
+    for seed in (11, 2):
+        for player, wire in enumerate(seats):
+            wire.feed = SeatFeed(player)
+        assert piped(seed, length, seats) == unpiped(seed, length, policy)
 
 
 def test_the_networks_play_the_same_game_through_pipes() -> None:
     policy = load_policy(averaging=1)
     seats = wires(policy, list(DIALECTS)[1:], "tonpuu")
     assert piped(12, "tonpuu", seats) == unpiped(12, "tonpuu", policy)
-
-
-def test_several_games_follow_one_another_in_one_process() -> None:
-    policy = HeuristicPolicy()
-    seats = wires(policy, ["batches"] * 4, "tonpuu")
-    piped(1, "tonpuu", seats)
-    for player, wire in enumerate(seats):
-        wire.feed = SeatFeed(player)
-    assert piped(2, "tonpuu", seats) == unpiped(2, "tonpuu", policy)
 
 
 # --- questions and players --------------------------------------------------------------------------------

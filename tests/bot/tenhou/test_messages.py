@@ -326,13 +326,13 @@ def test_a_rating_with_more_than_two_decimals_is_rendered_as_it_is() -> None:
     assert m.parse_server(text).rates == (1656.135, 1500.0, -3.5, 0.0001)
 
 
-@settings(max_examples=scaled(300, 1_500), deadline=None)
+@settings(max_examples=scaled(150, 1_500), deadline=None)
 @given(mutated(SERVER_FRAMES))
 def test_mutated_server_frames_are_a_message_or_refused(text: str) -> None:
     _read_or_refuse_server(text)
 
 
-@settings(max_examples=scaled(150, 1_000), deadline=None)
+@settings(max_examples=scaled(60, 1_000), deadline=None)
 @given(mutated(CLIENT_FRAMES))
 def test_mutated_client_frames_are_a_message_or_refused(text: str) -> None:
     try:
@@ -342,7 +342,7 @@ def test_mutated_client_frames_are_a_message_or_refused(text: str) -> None:
     assert isinstance(message, m.ClientMessage)
 
 
-@settings(max_examples=scaled(150, 1_000), deadline=None)
+@settings(max_examples=scaled(60, 1_000), deadline=None)
 @given(
     st.one_of(st.text(), st.recursive(st.text() | st.integers(), st.lists).map(repr), st.binary().map(repr))
 )
