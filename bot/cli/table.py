@@ -15,7 +15,7 @@ from kit.errors import ConfigError
 if TYPE_CHECKING:
     import bot.table.plan
     from bot.config.settings import Config
-    from bot.table.plan import LevelName, TableBot
+    from bot.table.plan import TableBot
 
 PERSON: Final = "person"
 OTHERS: Final = 3
@@ -43,7 +43,7 @@ def table(
     config: Config,
     given: Given[bot.table.plan.TablePlan],
     *,
-    level: LevelName | None = None,
+    level: bot.table.plan.LevelName | None = None,
     opponents: list[str] | None = None,
     name: str = "Player",
     tonpuu: Tonpuu = False,
@@ -60,8 +60,8 @@ def table(
         given: what is played.
         level: strength of the programs: rules; people, a network that imitates strong players; network, the
             included networks; search, these with a search in close decisions. Default: network.
-        opponents: instead of a level, players in the other seats: one for all three, or three separated by commas, each as for
-            `suzaku arena`, or person for somebody with a link of their own.
+        opponents: instead of a level, players in the other seats: one for all three, or three separated by
+            commas, each as for `suzaku arena`, or person for somebody with a link of their own.
             If an engine's command contains commas, repeat --opponents for each player instead.
         name: your name at the table.
         tonpuu: whether to play tonpuusen.
