@@ -219,7 +219,8 @@ async def _serve(port: PagePort, policy: str, asked: AskedPolicy, shown: str, li
     try:
         with signals_call(stopping.set, stopping.set):
             asked_to_stop = asyncio.create_task(stopping.wait())
-            await asyncio.wait({questions.ready, asked_to_stop}, return_when=asyncio.FIRST_COMPLETED)
+            first: set[asyncio.Future[Any]] = {questions.ready, asked_to_stop}
+            await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
             if stopping.is_set():
                 return EXIT_DONE
             await questions.ready
