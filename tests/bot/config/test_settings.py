@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import re
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -262,19 +263,8 @@ def test_invalid_yaml_is_reported_by_place_in_our_own_words(text: str, wanted: s
     assert said.startswith("given.yaml: ")
     assert wanted in said
     assert "\n" not in said
-    jargon = (
-        "token",
-        "scalar",
-        "block",
-        "node",
-        "mapping",
-        "stream",
-        "document start",
-        "alias",
-        "anchor",
-        "flow",
-    )
-    assert [word for word in jargon if word in said.removeprefix("given.yaml")] == []
+    jargon = r"token|scalar|block|node|mapping|stream|document start|alias|anchor|flow"
+    assert not re.search(jargon, said)
 
 
 def test_a_few_lines_cannot_stand_for_gigabytes() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from websockets.exceptions import InvalidStatus
 
@@ -7,7 +9,7 @@ from bot.config.settings import Config, load_config
 from bot.config.settings import Dashboard as Section
 from bot.dashboard.access import Access, is_loopback
 from bot.dashboard.feed import Feed
-from bot.dashboard.server import open_dashboard
+from bot.dashboard.server import DashboardServer, open_dashboard
 from kit.errors import ConfigError
 from tests.bot.dashboard.scenes import ABOUT, TOKEN, Watcher, ask, library, server
 
@@ -68,16 +70,21 @@ def test_only_this_machine_is_loopback(host: str) -> None:
     assert not is_loopback(host)
 
 
-def test_strangers_are_refused_on_every_path() -> None:
-    with server(Feed(), library()) as served:
-        ours = f"127.0.0.1:{served.port}"
-        for path in ("/", "/games", "/web/live.js", "/live", "/nothing"):
-            assert ask(served, path, host="evil.example")[0] == 403
-            assert ask(served, path, host=f"evil.example:{served.port}")[0] == 403
-            assert ask(served, path, origin="http://evil.example")[0] == 403
-            assert ask(served, path, origin="null")[0] == 403
-        assert ask(served, "/", origin=f"http://{ours}")[0] == 200
-        assert ask(served, "/")[0] == 200
+@pytest.fixture(scope="module")
+def served() -> Iterator[DashboardServer]:
+    with server(Feed(), library()) as running:
+        yield running
+
+
+def test_strangers_are_refused_on_every_path(served: DashboardServer) -> None:
+    ours = f"127.0.0.1:{served.port}"
+    for path in ("/", "/games", "/web/live.js", "/live", "/nothing"):
+        assert ask(served, path, host="evil.example")[0] == 403
+        assert ask(served, path, host=f"evil.example:{served.port}")[0] == 403
+        assert ask(served, path, origin="http://evil.example")[0] == 403
+        assert ask(served, path, origin="null")[0] == 403
+    assert ask(served, "/", origin=f"http://{ours}")[0] == 200
+    assert ask(served, "/")[0] == 200
 
 
 @pytest.mark.parametrize(
@@ -89,43 +96,40 @@ def test_strangers_are_refused_on_every_path() -> None:
         {"additional_headers": {"Origin": "http://evil.example"}},  # a second one
     ],
 )
-def test_the_socket_is_opened_for_our_own_page_only(given: dict[str, object]) -> None:
-    with server(Feed(), library()) as served:
-        with pytest.raises(InvalidStatus) as refused:
-            Watcher(served.port, **given)
-        assert refused.value.response.status_code in (400, 403)
-        Watcher(served.port).close()
+def test_the_socket_is_opened_for_our_own_page_only(
+    served: DashboardServer, given: dict[str, object]
+) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        Watcher(served.port, **given)
+    assert refused.value.response.status_code in (400, 403)
 
 
-def test_pages_carry_a_strict_policy() -> None:
-    with server(Feed(), library()) as served:
-        for path in ("/", "/games", "/web/style.css", "/web/viewer.js", "/nothing"):
-            _, headers, body = ask(served, path)
-            policy = headers["content-security-policy"]
-            assert "default-src 'none'" in policy
-            assert "frame-ancestors 'none'" in policy
-            assert "unsafe" not in policy
-            assert headers["x-content-type-options"] == "nosniff"
-            assert headers["referrer-policy"] == "no-referrer"
-            assert b"<script>" not in body
-            assert "server" not in headers
+def test_pages_carry_a_strict_policy(served: DashboardServer) -> None:
+    for path in ("/", "/games", "/web/style.css", "/web/viewer.js", "/nothing"):
+        _, headers, body = ask(served, path)
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "frame-ancestors 'none'" in policy
+        assert "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert b"<script>" not in body
+        assert "server" not in headers
 
 
 @pytest.mark.parametrize(
     "path",
     ["/web/../page.html", "/web/%2e%2e%2fapp.py", "/web/page.py", "/web/", "/games/x", "/games/..%2fx"],
 )
-def test_other_files_are_not_there(path: str) -> None:
-    with server(Feed(), library()) as served:
-        assert ask(served, path)[0] == 404
+def test_other_files_are_not_there(served: DashboardServer, path: str) -> None:
+    assert ask(served, path)[0] == 404
 
 
-def test_nothing_can_be_sent() -> None:
-    with server(Feed(), library()) as served:
-        watcher = Watcher(served.port)
-        watcher.line.send("hello" * 100)
-        watcher.hear(lambda message: message["type"] == "session")
-        watcher.close()
+def test_nothing_can_be_sent(served: DashboardServer) -> None:
+    watcher = Watcher(served.port)
+    watcher.line.send("hello" * 100)
+    watcher.hear(lambda message: message["type"] == "session")
+    watcher.close()
 
 
 def test_a_token_is_demanded_and_leaves_the_address() -> None:
