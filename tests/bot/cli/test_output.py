@@ -11,7 +11,7 @@ import pytest
 
 from tests.bot.dashboard.scenes import library
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 COMMANDS = {
     "help": ["--help"],
     "text": ["games"],
