@@ -1,12 +1,13 @@
 """Chromium for tests of pages; where it or Playwright is missing, they skip and say so.
 
-The fixture `browser` is in `tests/conftest.py`.
+The fixtures `browser` and `open_page` are in `tests/conftest.py`.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import pytest
@@ -14,6 +15,15 @@ import pytest
 sync_api: Final = pytest.importorskip(
     "playwright.sync_api", reason="NO BROWSER TESTS: Playwright for Python is missing; pip install playwright"
 )
+PATIENCE_S: Final = 60.0
+"""A busy machine may take long over something that is immediate on an idle one."""
+HOSTILE: Final = (
+    "<img src=x onerror=alert(1)>",
+    "</script><script>alert(1)</script>",
+    "\u202e\u2066evil\u202c\u200f\x07\u0000name",
+    "a\u0300" + "\u0301" * 30 + "W" * 90,
+)
+"""Names that could do harm on a page."""
 _PROGRAM: Final = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 )
@@ -29,6 +39,52 @@ def launched() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path=_PROGRAM, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+class Opened:
+    """A page, its errors, and its requests.
+
+    Args:
+        tab: Playwright's page.
+        url: its address.
+        seen: JavaScript for the state of the page, null before its script has run.
+    """
+
+    def __init__(self, tab: Any, url: str, seen: str = "() => null") -> None:
+        self.tab = tab
+        self.faults: list[str] = []
+        self.requests: list[str] = []
+        self._seen = seen
+        self._own = ("data:", "file:" if url.startswith("file:") else url.partition("?")[0].partition("#")[0])
+        tab.on("console", lambda message: self.faults.append(message.text))
+        tab.on("pageerror", lambda error: self.faults.append(str(error)))
+        tab.on("dialog", lambda dialog: self.faults.append(dialog.message))
+        tab.on("request", lambda request: self.requests.append(request.url))
+        tab.on("websocket", lambda line: self.requests.append(line.url.replace("ws:", "http:")))
+        tab.goto(url)
+
+    @property
+    def place(self) -> list[int]:
+        """Round, event and perhaps seat in the address."""
+        return [int(part) for part in self.tab.evaluate("location.hash").removeprefix("#").split(".")]
+
+    def until(
+        self, true: Callable[[dict[str, Any]], object], patience_s: float = PATIENCE_S
+    ) -> dict[str, Any]:
+        """Wait in Python: the security policy of served pages lets no test inject a condition."""
+        end = time.monotonic() + patience_s
+        while True:
+            seen: dict[str, Any] | None = self.tab.evaluate(self._seen)
+            if seen is not None and true(seen):
+                return seen
+            assert time.monotonic() < end, seen
+            self.tab.wait_for_timeout(10)
+
+    def check(self) -> None:
+        """Check that there were no errors and no requests to other machines, and that nothing is too wide."""
+        assert self.faults == []
+        assert [url for url in self.requests if not url.startswith(self._own)] == []
+        assert self.tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def reloaded(tab: Any) -> None:

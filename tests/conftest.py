@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,3 +52,28 @@ def browser(_chromium: tuple[Any, Any]) -> Iterator[Any]:
     asyncio._set_running_loop(loop)
     yield browser
     asyncio._set_running_loop(None)
+
+
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Opens pages, each in a browser context of its own: by address or file, size, class and locale."""
+    from tests.chromium import Opened
+
+    contexts = []
+
+    def open_it(
+        page: str | Path,
+        where: str = "",
+        width: int = 1440,
+        height: int = 900,
+        kind: Any = Opened,
+        **options: Any,
+    ) -> Any:
+        options = {"locale": "en-GB", "reduced_motion": "reduce"} | options
+        contexts.append(browser.new_context(viewport={"width": width, "height": height}, **options))
+        url = page.as_uri() if isinstance(page, Path) else page
+        return kind(contexts[-1].new_page(), url + where)
+
+    yield open_it
+    for context in contexts:
+        context.close()

@@ -5,27 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from tests.bot.ask.scenes import served_page
-from tests.chromium import needs_chromium
+from tests.chromium import Opened, needs_chromium
 
 pytestmark = needs_chromium
 HAND = ("3m", "4m", "0m", "6m", "7m", "3p", "4p", "5p", "3s", "4s", "6s", "8s", "5z", "5z")
 CALL = ("2m", "3m", "4m", "5p", "6p", "7s", "8s", "9s", "1z", "1z", "7z", "7z", "3z")
 
 
-class Writer:
+class Writer(Opened):
     """A page, and a person who writes a position on it."""
 
-    def __init__(self, browser: Any, link: str, width: int, **options: Any) -> None:
-        self.context = browser.new_context(viewport={"width": width, "height": 800}, **options)
-        self.tab = self.context.new_page()
-        self.faults: list[str] = []
-        self.requests: list[str] = []
-        self.link = link
-        self.touch = self.tab.tap if options.get("has_touch") else self.tab.click
-        self.tab.on("console", lambda message: self.faults.append(message.text))
-        self.tab.on("pageerror", lambda error: self.faults.append(str(error)))
-        self.tab.on("request", lambda request: self.requests.append(request.url))
-        self.tab.goto(link)
+    def __init__(self, tab: Any, link: str) -> None:
+        super().__init__(tab, link)
+        self.touch = tab.tap if tab.evaluate("navigator.maxTouchPoints") else tab.click
 
     def write(self, field: str, *tiles: str) -> None:
         """Choose a field, and press tiles and marks on the palette."""
@@ -45,18 +37,10 @@ class Writer:
         count: int = self.tab.locator(".decision .options tbody tr").count()
         return count
 
-    def close(self) -> None:
-        """Check that the console is empty, that no request left the machine, and that nothing is too wide."""
-        assert self.faults == []
-        assert [url for url in self.requests if not url.startswith((self.link, "data:"))] == []
-        width = self.tab.viewport_size["width"]
-        assert self.tab.evaluate("document.documentElement.scrollWidth") <= width
-        self.context.close()
 
-
-def test_a_position_is_composed_by_clicks_and_answered(browser: Any) -> None:
+def test_a_position_is_composed_by_clicks_and_answered(open_page: Any) -> None:
     with served_page() as port:
-        page = Writer(browser, port.link, 1440, locale="en-GB")
+        page = open_page(port.link, kind=Writer)
         page.write("hand", *HAND)
         page.write("dora", "4z")
         page.tab.fill("[data-field=turn]", "6")
@@ -88,12 +72,12 @@ def test_a_position_is_composed_by_clicks_and_answered(browser: Any) -> None:
         page.tab.keyboard.press("Enter")
         assert page.options() == 13
         assert page.tab.locator(".ask-error:not([hidden])").count() == 0
-        page.close()
+        page.check()
 
 
-def test_a_call_is_asked_about_on_a_phone_in_japanese(browser: Any) -> None:
+def test_a_call_is_asked_about_on_a_phone_in_japanese(open_page: Any) -> None:
     with served_page() as port:
-        page = Writer(browser, port.link, 360, locale="ja-JP", color_scheme="dark", has_touch=True)
+        page = open_page(port.link, "", 360, 800, Writer, locale="ja-JP", color_scheme="dark", has_touch=True)
         page.write("hand", *CALL)
         page.write("offered", "2z", "7z")
         page.touch(".ask-button")
@@ -108,12 +92,12 @@ def test_a_call_is_asked_about_on_a_phone_in_japanese(browser: Any) -> None:
         for wrong in ('{"hand": ["x", {}], "rivers": 5, "turn": "<b>"}', "%7B%"):
             page.tab.evaluate("text => { location.hash = text; }", wrong)
             page.tab.wait_for_selector(".ask-place .nothing")
-        page.close()
+        page.check()
 
 
-def test_the_keyboard_reaches_everything(browser: Any) -> None:
+def test_the_keyboard_reaches_everything(open_page: Any) -> None:
     with served_page() as port:
-        page = Writer(browser, port.link, 1440, locale="en-GB")
+        page = open_page(port.link, kind=Writer)
         assert page.tab.evaluate("document.activeElement.dataset.field") == "hand"
         page.tab.keyboard.type("123m")
         page.tab.keyboard.press("Tab")
@@ -122,4 +106,4 @@ def test_the_keyboard_reaches_everything(browser: Any) -> None:
         assert page.value("hand") == "123m22p"
         page.tab.keyboard.press("Tab")
         assert page.tab.evaluate("document.activeElement.className") == "ask-button"
-        page.close()
+        page.check()

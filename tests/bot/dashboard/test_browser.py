@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,12 +20,23 @@ from replays.review.schema import CandidateHand, CandidateHands
 from replays.standing import AdaptationStanding
 from tests.bot.dashboard.scenes import decided, library, played, put, server
 from tests.bot.fake_server import free_port
-from tests.chromium import needs_chromium
+from tests.chromium import PATIENCE_S, Opened, needs_chromium
 
 pytestmark = needs_chromium
-PATIENCE_S = 60.0
 GONE = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "Connection closed", "ERR_EMPTY_RESPONSE")
 """What a browser itself writes to its console if nothing listens; no page can prevent it."""
+ADAPTATIONS = (
+    (AdaptationStanding(0, 1_000, "global"), "0 of 1,000 rounds played out"),
+    (AdaptationStanding(128, 1_000, "global"), "Nothing found to learn."),
+    (
+        AdaptationStanding(512, 1_250, "global", -1.24, 2.96),
+        "Found and given up: −1.2 ± 3.0 rank points over other deals.",
+    ),
+    (
+        AdaptationStanding(512, 1_250, "points", 820.4, 71.3, used=True),
+        "In use: +820 ± 71 points over other deals.",
+    ),
+)
 SEEN = """() => {
   if (!globalThis.suzakuViewer) return null;
   const { latest, review, following, position, wire, session } = globalThis.suzakuViewer;
@@ -35,40 +45,21 @@ SEEN = """() => {
 }"""
 
 
-class Opened:
-    """A page, its errors, and its requests to other machines."""
+class Live(Opened):
+    """A page of the dashboard."""
 
     def __init__(self, tab: Any, url: str) -> None:
-        self.tab = tab
-        self.faults: list[str] = []
-        self.requests: list[str] = []
-        self.url = url
-        self.width = tab.viewport_size["width"]
-        tab.on("console", lambda message: self.faults.append(message.text))
-        tab.on("pageerror", lambda error: self.faults.append(str(error)))
-        tab.on("request", lambda request: self.requests.append(request.url))
-        tab.on("websocket", lambda line: self.requests.append(line.url.replace("ws:", "http:")))
-        tab.goto(url)
+        super().__init__(tab, url, SEEN)
 
     @property
     def seen(self) -> dict[str, Any]:
         """The state of the page, once its script has run."""
         return self.until(lambda _: True)
 
-    def until(self, true: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """Wait in Python: the page's security policy lets no test inject a condition."""
-        end = time.monotonic() + PATIENCE_S
-        while True:
-            seen: dict[str, Any] | None = self.tab.evaluate(SEEN)
-            if seen is not None and true(seen):
-                return seen
-            assert time.monotonic() < end, seen
-            self.tab.wait_for_timeout(50)
-
     def check(self) -> None:
-        """Check that there were no errors and no requests to other machines."""
-        assert [fault for fault in self.faults if not any(word in fault for word in GONE)] == []
-        assert [url for url in self.requests if not url.startswith((self.url, "data:"))] == []
+        """The same, apart from what a browser itself writes if nothing listens any longer."""
+        self.faults = [fault for fault in self.faults if not any(word in fault for word in GONE)]
+        super().check()
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -79,18 +70,12 @@ def _games_played() -> None:
 
 
 @pytest.fixture
-def open_page(browser: Any) -> Iterator[Any]:
-    contexts = []
+def open_live(open_page: Callable[..., Any]) -> Callable[..., Live]:
+    def open_it(url: str, width: int = 1280, **options: Any) -> Live:
+        page: Live = open_page(url, "", width, 800, Live, **options)
+        return page
 
-    def open_it(url: str, width: int = 1280, **options: Any) -> Opened:
-        options = {"locale": "en-GB", "reduced_motion": "reduce"} | options
-        context = browser.new_context(viewport={"width": width, "height": 800}, **options)
-        contexts.append(context)
-        return Opened(context.new_page(), url)
-
-    yield open_it
-    for context in contexts:
-        context.close()
+    return open_it
 
 
 @contextlib.contextmanager
@@ -112,14 +97,14 @@ def suzaku_play(folder: Path, *flags: str, **environment: str) -> Iterator[subpr
             program.kill()
 
 
-def test_a_game_is_followed_to_its_end_by_two(open_page: Any, tmp_path: Path) -> None:
+def test_a_game_is_followed_to_its_end_by_two(open_live: Any, tmp_path: Path) -> None:
     port = free_port()
     flags = ["--dashboard", "--dashboard-port", "0", "--seed", "7"]
     table = {"SUZAKU_LOCAL__PORT": str(port), "SUZAKU_LOCAL__CLIENTS_PER_TABLE": "2"}
     with suzaku_play(tmp_path / "watched", *flags, **table) as program:
         assert program.stderr is not None
         url = program.stderr.readline().removeprefix("dashboard: ").strip()
-        wide, narrow = open_page(url), open_page(url, 360, locale="ja-JP", color_scheme="dark")
+        wide, narrow = open_live(url), open_live(url, 360, locale="ja-JP", color_scheme="dark")
         for page in (wide, narrow):
             page.tab.wait_for_selector(".live-empty")
             page.until(lambda seen: seen["wire"]["state"] == "open")
@@ -144,14 +129,13 @@ def test_a_game_is_followed_to_its_end_by_two(open_page: Any, tmp_path: Path) ->
         assert page.tab.text_content("[data-figure=count]") == str(seen["session"]["decisions"]["count"])
         assert page.tab.locator("#pane-session tbody tr").count() == 1
         page.check()
-    assert narrow.tab.evaluate("document.documentElement.scrollWidth") <= 360
     assert narrow.tab.text_content("#tab-session") == "成績"
 
 
-def test_stepping_back_stays_back_until_one_goes_live(open_page: Any) -> None:
+def test_stepping_back_stays_back_until_one_goes_live(open_live: Any) -> None:
     feed, items = Feed(), played()
     with server(feed, library()) as served:
-        page = open_page(served.url)
+        page = open_live(served.url)
         assert page.tab.is_visible(".live-empty")
         put(feed, items[:70])
         page.until(lambda seen: len(seen["decisions"]) > 5)
@@ -177,33 +161,11 @@ def test_stepping_back_stays_back_until_one_goes_live(open_page: Any) -> None:
         page.check()
 
 
-def test_hands_that_came_later_are_shown_beside_their_decision(open_page: Any, tmp_path: Path) -> None:
-    feed, items = Feed(), list(played())
-    feed.put(items[0])
-    with server(feed, tmp_path) as serving:
-        page = open_page(serving.url)
-        put(feed, items[1:200])
-        last = page.until(lambda seen: len(seen["decisions"]) > 5)["decisions"][-1]
-        assert page.tab.locator(".candidates").count() == 0
-        began = next(item for item in items if isinstance(item, Began))
-        hands = (
-            CandidateHand(tiles="1m 2m 3m 4m 5mr 6m 7p 8p 9p E E S S", shanten=0),
-            CandidateHand(tiles="1m 4m 7m 2p 5p 8p 3s 6s 9s E S W N", shanten=6),
-        )
-        found = CandidateHands(model="diffusion", hands=(hands, hands, hands))
-        feed.put(HandsGuessed(began.game_id, last["round"], last["event"], (found,)))
-        page.tab.locator(".candidates li").nth(1).wait_for()
-        assert page.tab.locator(".candidates li").count() == 2
-        page.tab.get_by_label("Only tenpai").check()
-        assert page.tab.locator(".candidates li").count() == 1
-        page.check()
-
-
-def test_the_page_comes_back_after_the_server_does(open_page: Any) -> None:
+def test_the_page_comes_back_after_the_server_does(open_live: Any) -> None:
     feed, items = Feed(), played()
     with server(feed, library()) as served:
         port = served.port
-        page = open_page(served.url)
+        page = open_live(served.url)
         put(feed, items[:70])
         page.until(lambda seen: len(seen["decisions"]) > 5)
     gone = page.until(lambda seen: seen["wire"]["state"] == "over")
@@ -217,79 +179,62 @@ def test_the_page_comes_back_after_the_server_does(open_page: Any) -> None:
         page.check()
 
 
-def test_past_games_are_listed_and_replayed(open_page: Any) -> None:
-    with server(None, library()) as served:
-        page = open_page(served.url, 360)
-        page.tab.wait_for_selector("[data-figure=games]")
-        assert page.tab.text_content("[data-figure=games]") == "1"
-        assert page.tab.evaluate("document.documentElement.scrollWidth") <= 360
-        page.tab.click("tbody a")
-        page.tab.wait_for_selector(".rounds .round")
-        assert page.tab.locator(".rounds .round").count() == 4
-        page.tab.keyboard.press("Shift+ArrowRight")
-        assert page.tab.locator(".decision").count() == 1
-        page.tab.click(".live-links a")
-        page.tab.wait_for_selector("[data-figure=games]")
-        page.check()
-
-
-def test_a_damaged_decisions_file_hides_no_game(open_page: Any, tmp_path: Path) -> None:
+def test_past_games_are_listed_and_replayed_though_a_decisions_file_is_damaged(
+    open_live: Any, tmp_path: Path
+) -> None:
     shutil.copytree(library(), tmp_path / "games")
     decisions = next((tmp_path / "games").glob("*.decisions.jsonl"))
     decisions.write_bytes(decisions.read_bytes()[:-40])
     with server(None, tmp_path / "games") as served:
-        page = open_page(served.url, 360)
-        page.tab.wait_for_selector("tbody a")
+        page = open_live(served.url, 360)
+        page.tab.wait_for_selector("[data-figure=games]")
+        assert page.tab.text_content("[data-figure=games]") == "1"
         row = page.tab.locator("tbody tr", has=page.tab.locator("a")).text_content()
         assert re.search(r"20\d\d-\d\d-\d\d \d\d:00 JST", row)
+        page.check()
         page.tab.click("tbody a")
         page.tab.wait_for_selector(".rounds .round")
+        assert page.tab.locator(".rounds .round").count() == 4
         assert page.tab.text_content(".damaged") == "1 line of the decisions file cannot be read."
         assert "JST" in page.tab.text_content("header.top")
-        assert page.tab.evaluate("document.documentElement.scrollWidth") <= 360
+        page.tab.keyboard.press("Shift+ArrowRight")
+        assert page.tab.locator(".decision").count() == 1
         page.check()
+        page.tab.click(".live-links a")
+        page.tab.wait_for_selector("[data-figure=games]")
 
 
-def test_adapting_to_the_running_round_is_shown_while_it_lasts(open_page: Any) -> None:
-    feed = Feed()
+def test_rank_hands_and_adaptation_are_shown_when_they_come(open_live: Any) -> None:
+    feed, items = Feed(), list(played())
+    began = next(item for item in items if isinstance(item, Began))
     with server(feed, library()) as served:
-        page = open_page(served.url)
-        put(feed, played()[:40])
-        page.until(lambda seen: seen["session"] is not None and len(seen["rounds"]) > 0)
+        page = open_live(served.url)
+        put(feed, items[:200])
+        last = page.until(lambda seen: len(seen["decisions"]) > 5)["decisions"][-1]
+        assert page.tab.locator(".candidates").count() == 0
+        hands = (
+            CandidateHand(tiles="1m 2m 3m 4m 5mr 6m 7p 8p 9p E E S S", shanten=0),
+            CandidateHand(tiles="1m 4m 7m 2p 5p 8p 3s 6s 9s E S W N", shanten=6),
+        )
+        found = CandidateHands(model="diffusion", hands=(hands, hands, hands))
+        feed.put(HandsGuessed(began.game_id, last["round"], last["event"], (found,)))
+        page.tab.locator(".candidates li").nth(1).wait_for()
+        assert page.tab.locator(".candidates li").count() == 2
+        page.tab.get_by_label("Only tenpai").check()
+        assert page.tab.locator(".candidates li").count() == 1
         page.tab.click("[data-tab=session]")
         assert page.tab.locator(".adaptation").count() == 0
-        for standing, text in (
-            (AdaptationStanding(0, 1_000, "global"), "0 of 1,000 rounds played out"),
-            (AdaptationStanding(128, 1_000, "global"), "Nothing found to learn."),
-            (
-                AdaptationStanding(512, 1_250, "global", -1.24, 2.96),
-                "Found and given up: −1.2 ± 3.0 rank points over other deals.",
-            ),
-            (
-                AdaptationStanding(512, 1_250, "points", 820.4, 71.3, used=True),
-                "In use: +820 ± 71 points over other deals.",
-            ),
-        ):
-            put(feed, [Adapting(standing)])
+        for standing, text in ADAPTATIONS:
+            feed.put(Adapting(standing))
             page.tab.wait_for_selector(f".adaptation p:last-child:has-text('{text}')")
             shares = page.tab.locator(".adaptation progress").evaluate("bar => [bar.value, bar.max]")
             assert shares == [standing.playouts, standing.of]
             page.check()
-        put(feed, [Adapting(None)])
+        feed.put(Adapting(None))
         page.tab.wait_for_selector(".adaptation", state="detached")
-
-
-def test_our_rank_is_shown_where_the_server_says_one(open_page: Any) -> None:
-    feed = Feed()
-    began = next(item for item in played() if isinstance(item, Began))
-    with server(feed, library()) as served:
-        page = open_page(served.url)
-        put(feed, [began])
-        page.until(lambda seen: (seen["session"] or {}).get("line") == "playing")
-        page.tab.click("[data-tab=session]")
         assert page.tab.locator("[data-figure=rank]").count() == 0
         ranks, rates = (16, 16, 16, 16), (2112.4, 2112.4, 2112.4, 2112.4)
-        put(feed, [Began(msgspec.structs.replace(began.game, ranks=ranks, rates=rates), began.game_id)])
+        feed.put(Began(msgspec.structs.replace(began.game, ranks=ranks, rates=rates), began.game_id))
         page.tab.wait_for_selector("[data-figure=rank]")
         assert page.tab.text_content("[data-figure=rank]") == "7-dan R2112"
         page.check()

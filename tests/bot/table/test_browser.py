@@ -22,7 +22,7 @@ from game.tiles import mjai_text
 from replays.formats import read_game
 from replays.store.index import games
 from tests.bot.table.scenes import PATIENCE_S, QUICK, HurriedPlan, served_table
-from tests.chromium import needs_chromium, sync_api
+from tests.chromium import Opened, needs_chromium, sync_api
 
 pytestmark = needs_chromium
 PATIENCE = 40
@@ -46,36 +46,16 @@ SEEN = """() => {
 """What a person sees, and the state behind it."""
 
 
-class Player:
-    """A page, a person in front of it, and what must not happen on it."""
+class Player(Opened):
+    """A page, and a person in front of it."""
 
-    def __init__(self, tab: Any, link: str, *, touches: bool = False) -> None:
-        self.tab = tab
-        self.touch = tab.tap if touches else tab.click
-        self.faults: list[str] = []
-        self.requests: list[str] = []
+    def __init__(self, tab: Any, link: str) -> None:
+        super().__init__(tab, link, SEEN)
+        self.touch = tab.tap if tab.evaluate("navigator.maxTouchPoints") else tab.click
         self.answered: set[int] = set()
         self.pressed: set[str] = set()
         self.declared: list[str] = []
         self.patience = PATIENCE
-        tab.on("console", lambda message: self.faults.append(message.text))
-        tab.on("pageerror", lambda error: self.faults.append(str(error)))
-        tab.on("request", lambda request: self.requests.append(request.url))
-        tab.on("websocket", lambda line: self.requests.append(line.url.replace("ws:", "http:")))
-        self.origin = link.split("?", maxsplit=1)[0]
-        tab.goto(link)
-
-    def until(
-        self, true: Callable[[dict[str, Any]], object], patience_s: float = PATIENCE_S
-    ) -> dict[str, Any]:
-        """Wait in Python: the page's security policy lets no test inject a condition."""
-        end = time.monotonic() + patience_s
-        while True:
-            seen: dict[str, Any] | None = self.tab.evaluate(SEEN)
-            if seen is not None and true(seen):
-                return seen
-            assert time.monotonic() < end, seen
-            self.tab.wait_for_timeout(10)
 
     def press(self, selector: str) -> None:
         """Click or tap; what a faster clock has taken away is not clicked."""
@@ -129,27 +109,14 @@ class Player:
                 self.act(seen)
             self.tab.wait_for_timeout(5)
 
-    def check(self) -> None:
-        """Check that the console is empty, that no request left the machine, and that nothing is too wide."""
-        assert self.faults == []
-        assert [url for url in self.requests if not url.startswith((self.origin, "data:"))] == []
-        width = self.tab.viewport_size["width"]
-        assert self.tab.evaluate("document.documentElement.scrollWidth") <= width
-
 
 @pytest.fixture
-def open_page(browser: Any) -> Iterator[Callable[..., Player]]:
-    contexts = []
-
+def open_seat(open_page: Callable[..., Any]) -> Callable[..., Player]:
     def open_it(link: str, width: int = 1440, height: int = 900, **options: Any) -> Player:
-        options = {"locale": "en-GB", "reduced_motion": "reduce"} | options
-        context = browser.new_context(viewport={"width": width, "height": height}, **options)
-        contexts.append(context)
-        return Player(context.new_page(), link, touches=options.get("has_touch", False))
+        player: Player = open_page(link, "", width, height, Player, **options)
+        return player
 
-    yield open_it
-    for context in contexts:
-        context.close()
+    return open_it
 
 
 @contextlib.contextmanager
@@ -171,15 +138,17 @@ def suzaku_table(folder: Path, *flags: str) -> Iterator[str]:
             assert program.wait(PATIENCE_S) == 0
 
 
-def test_a_tonpuu_from_the_first_page_to_the_review(open_page: Callable[..., Player], tmp_path: Path) -> None:
+def test_a_tonpuu_from_the_first_page_to_the_review(open_seat: Callable[..., Player], tmp_path: Path) -> None:
     with suzaku_table(tmp_path, "--seed", "3", "--name", "Anna") as link:
-        player = open_page(link)
+        player = open_seat(link)
         assert "Hanchan" not in player.tab.text_content(".sheet")
         player.sit()
         player.until(lambda seen: seen["stage"] == "playing")
         player.tab.check("[data-switch=advice]")
+        player.play_until(lambda _: player.declared and {"go_on", "pass"} < player.pressed)
+        for switch in ("no_calls", "auto_discard", "auto_win"):  # the rest goes by itself
+            player.tab.check(f"[data-switch={switch}]")
         seen = player.play_until(lambda seen: seen["places"] and "sit" in seen["buttons"])
-        assert {"go_on", "pass"} < player.pressed
         rows = player.tab.locator(".standings tbody tr").all_text_contents()
         assert len(rows) == 4
         assert sum("Anna" in row for row in rows) == 1
@@ -204,9 +173,9 @@ def test_a_tonpuu_from_the_first_page_to_the_review(open_page: Callable[..., Pla
     assert player.declared
 
 
-def test_a_reload_resumes_in_a_turn_in_a_claim_and_at_a_result(open_page: Callable[..., Player]) -> None:
+def test_a_reload_resumes_in_a_turn_in_a_claim_and_at_a_result(open_seat: Callable[..., Player]) -> None:
     with served_table(msgspec.structs.replace(QUICK, clock="5+10", seed=12)) as served:
-        player = open_page(served.links[0], 360, 740, locale="ja-JP", color_scheme="dark", has_touch=True)
+        player = open_seat(served.links[0], 360, 740, locale="ja-JP", color_scheme="dark", has_touch=True)
         player.sit()
         for wanted in (
             lambda seen: seen["open"] and seen["events"] > 6,
@@ -229,9 +198,9 @@ def events_of(served: Any) -> list[Any]:
     return list(served.hosted.host.table.tabletop.events)
 
 
-def test_two_persons_at_one_table(open_page: Callable[..., Player]) -> None:
+def test_two_persons_at_one_table(open_seat: Callable[..., Player]) -> None:
     with served_table(msgspec.structs.replace(QUICK, seed=4), ("Anna", "Ben")) as served:
-        anna, ben = open_page(served.links[0]), open_page(served.links[1], 360, 740)
+        anna, ben = open_seat(served.links[0]), open_seat(served.links[1], 360, 740)
         anna.sit()
         anna.until(lambda seen: seen["ready"])
         assert anna.tab.text_content(".sheet [role=status]") == "Waiting for Ben."
@@ -258,11 +227,11 @@ def test_two_persons_at_one_table(open_page: Callable[..., Player]) -> None:
 
 
 def test_who_goes_away_is_played_for_and_returns(
-    open_page: Callable[..., Player], monkeypatch: pytest.MonkeyPatch
+    open_seat: Callable[..., Player], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(seat_module, "AWAY_S", 0.1)
     with served_table(HurriedPlan(length="tonpuu", delay_s=0.02, seed=9)) as served:
-        player = open_page(served.links[0])
+        player = open_seat(served.links[0])
         player.sit()
         before = player.until(lambda seen: seen["asked"])
         player.tab.goto("about:blank")
@@ -275,9 +244,9 @@ def test_who_goes_away_is_played_for_and_returns(
         assert player.faults == []
 
 
-def test_the_keyboard_is_enough(open_page: Callable[..., Player]) -> None:
+def test_the_keyboard_is_enough(open_seat: Callable[..., Player]) -> None:
     with served_table(msgspec.structs.replace(QUICK, seed=7, practice=True)) as served:
-        player = open_page(served.links[0])
+        player = open_seat(served.links[0])
         player.until(lambda seen: "sit" in seen["buttons"])
         while player.tab.evaluate("document.activeElement.dataset.action") != "sit":
             player.tab.keyboard.press("Tab")
@@ -308,14 +277,9 @@ def test_the_keyboard_is_enough(open_page: Callable[..., Player]) -> None:
         player.check()
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "locale"), [(360, 740, "ja-JP"), (740, 360, "ja-JP"), (1440, 900, "en-GB")]
-)
-def test_everything_needed_is_in_sight_and_has_a_name(
-    open_page: Callable[..., Player], width: int, height: int, locale: str
-) -> None:
+def test_everything_needed_is_in_sight_and_has_a_name_at_every_size(open_seat: Callable[..., Player]) -> None:
     with served_table(msgspec.structs.replace(QUICK, seed=12)) as served:
-        player = open_page(served.links[0], width, height, locale=locale)
+        player = open_seat(served.links[0], locale="ja-JP")
         player.sit()
         for wanted in (
             lambda seen: seen["open"],
@@ -323,18 +287,24 @@ def test_everything_needed_is_in_sight_and_has_a_name(
             lambda seen: "go_on" in seen["buttons"],
         ):
             player.play_until(wanted)
-            for selector in (".hand-playable .held", ".act-bar button", ".clock:not([hidden])", ".result"):
-                # all at one moment, as the table goes on meanwhile
-                for box in player.tab.locator(selector).evaluate_all(BOXES):
-                    assert box["left"] >= 0
-                    assert box["right"] <= width
-                    assert box["bottom"] <= height
+            for width, height in ((360, 740), (740, 360), (1440, 900)):
+                player.tab.set_viewport_size({"width": width, "height": height})
+                in_sight(player, width, height)
             names = player.tab.locator("button, [role=button], input, select").evaluate_all(
                 "all => all.map((one) => one.getAttribute('aria-label') || one.textContent.trim() "
                 "|| one.closest('label')?.textContent.trim() || '')"
             )
             assert all(names)
-            touch = player.tab.locator(".act-bar button").evaluate_all(BOXES)
-            assert all(box["height"] >= 44 and box["width"] >= 44 for box in touch)
-        assert player.tab.evaluate("document.documentElement.lang") == locale[:2]
-        player.check()
+        assert player.tab.evaluate("document.documentElement.lang") == "ja"
+
+
+def in_sight(player: Player, width: int, height: int) -> None:
+    for selector in (".hand-playable .held", ".act-bar button", ".clock:not([hidden])", ".result"):
+        # all at one moment, as the table goes on meanwhile
+        for box in player.tab.locator(selector).evaluate_all(BOXES):
+            assert box["left"] >= 0
+            assert box["right"] <= width
+            assert box["bottom"] <= height
+    touch = player.tab.locator(".act-bar button").evaluate_all(BOXES)
+    assert all(box["height"] >= 44 and box["width"] >= 44 for box in touch)
+    player.check()

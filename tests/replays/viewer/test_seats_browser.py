@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,8 @@ import pytest
 from policies.play.named import RandomPolicy
 from replays.review.report import as_json
 from replays.viewer import page
-from tests.chromium import needs_chromium, reloaded
+from tests.chromium import Opened, needs_chromium, reloaded
 from tests.replays.review.made import reviewer, whole
-from tests.replays.viewer.test_browser import Opened
 
 pytestmark = needs_chromium
 
@@ -51,22 +50,6 @@ def file(review: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Pa
     return path
 
 
-@pytest.fixture
-def open_page(browser: Any) -> Iterator[Any]:
-    contexts = []
-
-    def open_it(path: Path, where: str = "", width: int = 1440, locale: str = "en-GB") -> Opened:
-        context = browser.new_context(viewport={"width": width, "height": 900}, locale=locale)
-        contexts.append(context)
-        opened = Opened(context.new_page())
-        opened.tab.goto(path.as_uri() + where)
-        return opened
-
-    yield open_it
-    for context in contexts:
-        context.close()
-
-
 def of_seat(review: dict[str, Any], seat: int) -> dict[str, Any]:
     """The decisions and figures of a seat."""
     found: dict[str, Any] = next(each for each in (review, *review["seats"]) if each["seat"] == seat)
@@ -82,7 +65,7 @@ def shown_loss(review: dict[str, Any], one: dict[str, Any]) -> float:
     return float(one["loss"]) if clear else 0.0
 
 
-def test_the_switch_shows_each_seat_at_the_same_moment(
+def test_switch_and_key_show_each_seat_at_the_same_moment_and_the_address_keeps_it(
     review: dict[str, Any], file: Path, open_page: Any
 ) -> None:
     opened = open_page(file, "#2.5")
@@ -100,11 +83,6 @@ def test_the_switch_shows_each_seat_at_the_same_moment(
     assert [float(text.rpartition(" ")[2]) for text in tab.evaluate(SHOWN)["ratings"]] == pytest.approx(
         ratings, abs=0.051
     )
-    opened.check()
-
-
-def test_a_key_goes_round_the_seats_and_the_address_keeps_the_seat(file: Path, open_page: Any) -> None:
-    opened = open_page(file)
     seats = []
     for _ in range(4):
         opened.tab.keyboard.press("s")
@@ -119,8 +97,14 @@ def test_a_key_goes_round_the_seats_and_the_address_keeps_the_seat(file: Path, o
     opened.check()
 
 
-def test_the_table_of_decisions_sorts(review: dict[str, Any], file: Path, open_page: Any) -> None:
+def test_the_table_of_decisions_is_used(review: dict[str, Any], file: Path, open_page: Any) -> None:
     opened = open_page(file)
+    for step in (keyboard_leads_to_a_decision, columns_sort, choices_filter):
+        step(opened, review)
+        opened.check()
+
+
+def columns_sort(opened: Opened, review: dict[str, Any]) -> None:
     tab = opened.tab
     tab.click("[data-tab=decisions]")
     decisions = review["decisions"]
@@ -140,11 +124,10 @@ def test_the_table_of_decisions_sorts(review: dict[str, Any], file: Path, open_p
         (one["ratio"] for one in decisions), reverse=True
     )
     assert tab.get_attribute("th:has([data-sort=ratio])", "aria-sort") == "descending"
-    opened.check()
 
 
-def test_the_table_of_decisions_filters(review: dict[str, Any], file: Path, open_page: Any) -> None:
-    opened = open_page(file)
+def choices_filter(opened: Opened, review: dict[str, Any]) -> None:
+    opened.tab.reload()  # in the order of the game again
     tab = opened.tab
     tab.click("[data-tab=decisions]")
     decisions = list(enumerate(review["decisions"]))
@@ -178,13 +161,9 @@ def test_the_table_of_decisions_filters(review: dict[str, Any], file: Path, open
     assert check(step="win", loss="10") == 0
     assert "No decision matches." in tab.text_content(".list-place")
     assert tab.text_content(".list-count") == f"0 of {len(decisions)} decisions"
-    opened.check()
 
 
-def test_the_table_of_decisions_is_used_by_keyboard(
-    review: dict[str, Any], file: Path, open_page: Any
-) -> None:
-    opened = open_page(file)
+def keyboard_leads_to_a_decision(opened: Opened, review: dict[str, Any]) -> None:
     tab = opened.tab
     tab.focus("[data-tab=decisions]")
     tab.keyboard.press("Enter")
@@ -200,24 +179,22 @@ def test_the_table_of_decisions_is_used_by_keyboard(
     assert tab.get_attribute("[data-tab=decision]", "aria-selected") == "true"
     tab.click("[data-tab=decisions]")
     assert tab.get_attribute(".decisions tr:nth-child(3) [data-jump]", "aria-current") == "true"
-    opened.check()
 
 
-@pytest.mark.parametrize("locale", ["en-GB", "ja-JP"])
-@pytest.mark.parametrize("width", [360, 1440])
-def test_seats_and_table_fit_on_phone_and_desktop(
-    file: Path, open_page: Any, width: int, locale: str
-) -> None:
-    opened = open_page(file, width=width, locale=locale)
+def test_seats_and_table_fit_on_phone_and_desktop(file: Path, open_page: Any) -> None:
+    opened = open_page(file)
     tab = opened.tab
     tab.click("[data-tab=decisions]")
-    assert tab.evaluate("document.documentElement.scrollWidth") == width
-    for cells in tab.evaluate(BOXES):
-        for at, one in enumerate(cells):
-            assert one[2] <= width
-            for other in cells[at + 1 :]:
-                apart = one[2] <= other[0] + 1 or other[2] <= one[0] + 1
-                assert apart or one[3] <= other[1] + 1 or other[3] <= one[1] + 1
+    for width, language in itertools.product((360, 1440), ("en", "ja")):
+        tab.set_viewport_size({"width": width, "height": 900})
+        tab.select_option("[data-switch=language]", language)
+        assert tab.evaluate("document.documentElement.scrollWidth") == width
+        for cells in tab.evaluate(BOXES):
+            for at, one in enumerate(cells):
+                assert one[2] <= width
+                for other in cells[at + 1 :]:
+                    apart = one[2] <= other[0] + 1 or other[2] <= one[0] + 1
+                    assert apart or one[3] <= other[1] + 1 or other[3] <= one[1] + 1
     opened.check()
 
 
