@@ -58,10 +58,10 @@ def _helpers(modules: Sequence[str], processes: int) -> Iterator[Callable[[], No
             helper.wait()
 
 
-def modules_with_kernels() -> list[str]:
-    """All modules of ours that register a warm-up, imported or not."""
+def modules_with_kernels(packages: Sequence[str] = OWN_PACKAGES) -> list[str]:
+    """The modules in these packages that register a warm-up, imported or not."""
     root = Path(__file__).parents[1]
-    files = [file for package in OWN_PACKAGES for file in sorted((root / package).rglob("*.py"))]
+    files = [file for package in packages for file in sorted((root / package).rglob("*.py"))]
     return [
         ".".join(file.relative_to(root).with_suffix("").parts)
         for file in files

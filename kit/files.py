@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import os
 import re
 import secrets
@@ -77,6 +78,51 @@ def replace_file(path: Path, data: bytes, mode: int = 0o644) -> None:
     """
     with replacing(path, mode) as file:
         file.write(data)
+
+
+def hash_beside(path: Path) -> Path:
+    """The file with the hash of another."""
+    return path.with_name(f"{path.name}.sha256")
+
+
+def replace_hashed(path: Path, data: bytes) -> None:
+    """Replace the data of a file at once, and its hash beside it.
+
+    Until the new data is there, both hashes are: an interruption leaves a file with its hash beside it.
+
+    Raises:
+        OSError: the disk is full or the folder read-only; the file is unchanged.
+    """
+    beside, digest = hash_beside(path), hashlib.sha256(data).hexdigest()
+    line = f"{digest}  {path.name}\n"
+    replace_file(beside, (line + "".join(f"{old}  {path.name}\n" for old in _hashes(path))).encode())
+    replace_file(path, data)
+    replace_file(beside, line.encode())
+
+
+def check_hash(path: Path) -> None:
+    """Check a file against the hash beside it, if there is one.
+
+    Raises:
+        OSError: one of them cannot be read.
+        ValueError: the file has another hash.
+    """
+    beside = hash_beside(path)
+    if beside.exists() and _hash_of(path) not in _hashes(path):
+        raise ValueError(f"damaged: its hash is not the one in {beside.name}")
+
+
+def _hashes(path: Path) -> list[str]:
+    """The hashes that a file may have, by the file beside it; without one, that of the file as it is."""
+    beside = hash_beside(path)
+    if beside.exists():
+        return [line.partition(" ")[0] for line in beside.read_text("ascii", "replace").splitlines()]
+    return [_hash_of(path)] if path.exists() else []
+
+
+def _hash_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def flush_folder(folder: Path) -> None:

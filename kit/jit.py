@@ -10,11 +10,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import multiprocessing
 import os
-import pickle  # compiled code has no other form; the folder is private to the user
+import pickle  # compiled code has no other form; it is read only from files that nobody else may change
 import platform
 import re
 import shutil
+import stat
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,6 +26,7 @@ import llvmlite.binding  # type: ignore[import-untyped]
 import numba
 import numpy as np
 import platformdirs
+import structlog
 from llvmlite import ir
 from numba.core import caching, compiler, event, serialize, types
 from numba.extending import intrinsic
@@ -49,6 +52,9 @@ R = TypeVar("R")
 WARM_UPS: Final[dict[str, Callable[[], None]]] = {}
 """Functions that the modules imported so far gave to `warms_up`, in that order."""
 _KERNELS: Final[list[Any]] = []
+_told: Final = set[Path]()
+
+log = structlog.get_logger(__name__)
 
 
 def cache_folder() -> Path:
@@ -172,8 +178,9 @@ _TABLES: Final[dict[str, NDArray[Any]]] = {}  # keeps what compiled code points 
 class KernelCache(caching.Cache):
     """Compiled forms of one kernel, one file for each set of argument types.
 
-    A truncated or modified file counts as missing; if the folder cannot be written, the next run compiles
-    again. A form that another process is compiling is waited for.
+    A truncated or modified file counts as missing, as does one that another user may have written; if the
+    folder cannot be written, the next run compiles again. A form that another process is compiling is waited
+    for.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -182,7 +189,7 @@ class KernelCache(caching.Cache):
         self._source = Path(function.__code__.co_filename)
         self._key = _key_at_import(self._source, function.__module__)
         self._cache_path = cache_folder() / "kernels" / f"{function.__module__}-{self._key}"
-        self._enabled = bool(self._key)
+        self._enabled = bool(self._key) and is_private(self._cache_path)
         self._compiling = dict[Path, contextlib.ExitStack]()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -212,7 +219,7 @@ class KernelCache(caching.Cache):
         claim = contextlib.ExitStack()
         with contextlib.suppress(OSError):  # a read-only folder, or nobody finishes it: compile it here
             if not path.parent.is_dir():
-                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _make_private(path.parent)
                 prune(path.parent)
             claim.enter_context(locked_file(path.with_suffix(".lock"), patience_s=_COMPILING_S))
         body = read_checked(path)
@@ -229,10 +236,61 @@ class KernelCache(caching.Cache):
         return Path(self._cache_path) / f"{self._py_func.__name__}-{name[:24]}.bin"
 
 
+def is_private(folder: Path) -> bool:
+    """Whether no other user may change a folder of the cache; if some may, that is logged once.
+
+    Args:
+        folder: in the cache folder; it need not exist yet.
+    """
+    top = cache_folder()
+    for each in (folder, *folder.parents):
+        try:
+            if not _is_ours(each.stat()):
+                _tell_once(each, "other users may write there", f"run `chmod go-w {each}` if it is yours")
+                return False
+        except OSError:  # not there yet
+            pass
+        if each == top:
+            break
+    return True
+
+
+def _is_ours(found: os.stat_result) -> bool:
+    """Whether only this user and root may change a file, or what is there already in a folder."""
+    if sys.platform == "win32":
+        return True
+    guarded = not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) or bool(found.st_mode & stat.S_ISVTX)
+    return found.st_uid in (0, os.geteuid()) and guarded
+
+
+def _tell_once(folder: Path, reason: str, hint: str) -> None:
+    """Log why a folder of the cache is not used; processes that this program starts say nothing."""
+    if not _told and multiprocessing.parent_process() is None:
+        log.warning(
+            "kernels.cache_unused",
+            folder=str(folder),
+            reason=reason,
+            hint=f"kernels are compiled in every run; {hint}, or set {CACHE_VARIABLE} to another folder",
+        )
+    _told.add(folder)
+
+
+def _make_private(folder: Path) -> None:
+    """Make a folder of the cache, and those above it, for this user only."""
+    for each in reversed((folder, *folder.parents)):
+        each.mkdir(mode=0o700, exist_ok=True)
+
+
 def read_checked(path: Path) -> bytes | None:
-    """The data that `write_checked` wrote, or None if the file is missing, truncated or modified."""
+    """The data that `write_checked` wrote.
+
+    None if the file is missing, truncated or modified, or if another user may have written it.
+    """
+    if not is_private(path.parent):
+        return None
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read() if _is_ours(os.fstat(file.fileno())) else b""
     except OSError:
         return None
     return data[32:] if hashlib.sha256(data[32:]).digest() == data[:32] else None
@@ -242,12 +300,15 @@ def write_checked(path: Path, body: bytes) -> bool:
     """Write a file with its checksum, atomically even if other processes write it at the same time.
 
     Returns:
-        Whether it could be written; a cache folder may be read-only or full.
+        Whether it could be written; a cache folder may be read-only or full, which is logged once.
     """
+    if not is_private(path.parent):
+        return False
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_private(path.parent)
         replace_file(path, hashlib.sha256(body).digest() + body)
-    except OSError:
+    except OSError as exc:
+        _tell_once(path.parent, exc.strerror or type(exc).__name__, "make it writable")
         return False
     return True
 

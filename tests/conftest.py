@@ -57,7 +57,7 @@ def browser(_chromium: tuple[Any, Any]) -> Iterator[Any]:
 @pytest.fixture
 def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
     """Opens pages, each in a browser context of its own: by address or file, size, class and locale."""
-    from tests.chromium import Opened
+    from tests.chromium import PATIENCE_S, Opened
 
     contexts = []
 
@@ -71,6 +71,7 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
     ) -> Any:
         options = {"locale": "en-GB", "reduced_motion": "reduce"} | options
         contexts.append(browser.new_context(viewport={"width": width, "height": height}, **options))
+        contexts[-1].set_default_timeout(1000 * PATIENCE_S)
         url = page.as_uri() if isinstance(page, Path) else page
         return kind(contexts[-1].new_page(), url + where)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 import msgspec
+import structlog
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -18,6 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from bot.ask.questions import Questions
 from bot.config.settings import AskPage
 from bot.dashboard.access import Access, RequestGuard
 from bot.dashboard.connections import Limits
@@ -29,8 +31,11 @@ from bot.review.command import make_reviewer
 from bot.startup.warm import warm_up_visibly
 from bot.terminal.result import EXIT_DONE, EXIT_FAILED
 from game.position import FieldError, WrittenPosition, place
-from kit.errors import BotError
+from kit.distribution import program_name
+from kit.errors import BotError, DecisionError
+from kit.workers.child import Line
 from policies.nets.compute import Compute
+from policies.play.named import load_named
 from replays.mjai.lines import render
 from replays.review.asking import PositionAnswer, answer
 from replays.review.report import Reviewer
@@ -46,7 +51,11 @@ LARGEST: Final = 4096
 
 _PLACE: Final = re.compile(r"\$\.(\w+)(?:\[(\d)\])?")
 """The place of an error in JSON, as msgspec names it."""
-_NOT_JSON, _TOO_LARGE = 400, 413
+_OK, _NOT_JSON, _TOO_LARGE, _FAILED, _UNAVAILABLE = 200, 400, 413, 500, 503
+_WARM_UP: Final = WrittenPosition(hand="123m406p789s11z233z", turn=6)
+"""Answered by each process before any question, which loads what answers need."""
+
+log = structlog.get_logger(__name__)
 
 
 class PageAnswer(msgspec.Struct, frozen=True):
@@ -77,57 +86,89 @@ class PageComplaint(msgspec.Struct, frozen=True):
     fields: tuple[str, ...] = ()
 
 
-def make_ask_app(access: Access, reviewer: Reviewer) -> ASGIApp:
+class AskedPolicy(msgspec.Struct, frozen=True):
+    """How the processes that answer load their policy; fields as for `bot.ask.command.ask`."""
+
+    policy: str
+    averaging: Averaging
+    compute: Compute
+
+
+def make_ask_app(access: Access, program: str, policy: str, questions: Questions[Any]) -> ASGIApp:
     """The application.
 
     Args:
         access: the access rules.
-        reviewer: asks its policy.
+        program: name and version of the program.
+        policy: name of the policy.
+        questions: answers the bodies of requests.
     """
-    turn = asyncio.Lock()  # the policy answers one question at a time
 
     def home(_: Request) -> Response:
-        return page_of("ask", "editor.js", {"program": reviewer.program, "policy": reviewer.policy.name})
+        return page_of("ask", "editor.js", {"program": program, "policy": policy})
 
     async def ask(request: Request) -> Response:
         body = b""
         async for part in request.stream():
             body += part
             if len(body) > LARGEST:
-                return _json(PageComplaint("this is too long for a position"), _TOO_LARGE)
-        async with turn:
-            return await asyncio.to_thread(_answered, reviewer, body)
+                return _response(*_complaint(_TOO_LARGE, "this is too long for a position"))
+        try:
+            return _response(*await questions.answer(body))
+        except DecisionError as exc:
+            return _response(*_complaint(_UNAVAILABLE, str(exc)))
 
     routes = [Route("/", home), Route("/ask", ask, methods=["POST"]), Route("/web/{name}", _file)]
     return Starlette(routes=routes, middleware=[Middleware(RequestGuard, access=access)])
 
 
-def _answered(reviewer: Reviewer, body: bytes) -> Response:
-    """The response; to a mistake in the position an ordinary one, as browsers log all others as errors."""
+def serve_answers(line: Line, asked: AskedPolicy) -> None:
+    """Load the policy and answer the bodies of requests, until the connection ends."""
+    reviewer = make_reviewer(asked.policy, "", asked.averaging, asked.compute)
+    answered(reviewer, msgspec.json.encode(_WARM_UP))
+    line.ready()
+    while True:
+        for body in line.hear(wait=True):
+            line.send(answered(reviewer, body))
+
+
+def answered(reviewer: Reviewer, body: bytes) -> tuple[int, bytes]:
+    """The status and body of the response to a question.
+
+    A mistake in the position has the status of an ordinary response, as browsers log all others as errors.
+    """
     try:
         position = msgspec.json.decode(body, type=WrittenPosition)
         placed = place(position)
         told = answer(reviewer, position, placed)
     except FieldError as exc:
-        return _json(PageComplaint(str(exc), exc.fields))
+        return _complaint(_OK, str(exc), exc.fields)
     except BotError as exc:
-        return _json(PageComplaint(clean_text(str(exc))))
+        return _complaint(_OK, clean_text(str(exc)))
     except msgspec.ValidationError as exc:
-        return _json(_unfit(clean_text(str(exc))))
+        return _unfit(clean_text(str(exc)))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as exc:
-        return _json(PageComplaint(f"not a position: {clean_text(str(exc))}"), _NOT_JSON)
+        return _complaint(_NOT_JSON, f"not a position: {clean_text(str(exc))}")
+    except Exception:  # worker loop: one question ends no other
+        log.exception("ask.failed", question=clean_text(body.decode(errors="replace")))
+        return _complaint(_FAILED, "this position could not be answered; the log has the details")
     messages = [message for event in placed.events if (message := render(event))]
-    return _json(PageAnswer(told, placed.observation.player, placed.knows_rivers, messages))
+    shown = PageAnswer(told, placed.observation.player, placed.knows_rivers, messages)
+    return _OK, msgspec.json.encode(shown)
 
 
-def _unfit(why: str) -> PageComplaint:
+def _unfit(why: str) -> tuple[int, bytes]:
     found = _PLACE.search(why)
     fields = (found[1] + (f".{found[2]}" if found[2] else ""),) if found else ()
-    return PageComplaint(f"not a position: {why}", fields)
+    return _complaint(_OK, f"not a position: {why}", fields)
 
 
-def _json(content: PageAnswer | PageComplaint, status: int = 200) -> Response:
-    return Response(msgspec.json.encode(content), status, media_type="application/json")
+def _complaint(status: int, error: str, fields: tuple[str, ...] = ()) -> tuple[int, bytes]:
+    return status, msgspec.json.encode(PageComplaint(error, fields))
+
+
+def _response(status: int, body: bytes) -> Response:
+    return Response(body, status, media_type="application/json")
 
 
 def _file(request: Request) -> Response:
@@ -158,23 +199,37 @@ def ask_on_page(
     Raises:
         ConfigError: the server cannot listen on the configured address, or the policy does not exist.
     """
+    named = load_named(policy, averaging, compute=compute).name
     port = PagePort("ask", settings, token_of("ask", settings, environment))
     try:
-        app = make_ask_app(port.access, make_reviewer(policy, "", averaging, compute))
         warm_up_visibly()
         fragment = f"#{quote(msgspec.json.encode(position))}" if position != WrittenPosition(hand="") else ""
-        print(f"{port.url if settings.token_env else port.link}{fragment}", flush=True)
-        return asyncio.run(_serve(port, app, port.link + fragment if browser else ""))
+        shown = (port.url if settings.token_env else port.link) + fragment
+        asked = AskedPolicy(policy, averaging, compute)
+        return asyncio.run(_serve(port, named, asked, shown, port.link + fragment if browser else ""))
     finally:
         port.close()
 
 
-async def _serve(port: PagePort, app: ASGIApp, link: str) -> int:
+async def _serve(port: PagePort, policy: str, asked: AskedPolicy, shown: str, link: str) -> int:
+    """Serve the page until Ctrl-C or SIGTERM; the links are those to print and to open in a browser."""
     stopping = asyncio.Event()
-    async with serving(port, app, Limits()) as ending:
+    questions = Questions(serve_answers, asked)
+    app = make_ask_app(port.access, program_name(), policy, questions)
+    try:
         with signals_call(stopping.set, stopping.set):
-            if link:
-                await asyncio.to_thread(webbrowser.open, link)
-            asked = asyncio.create_task(stopping.wait())
-            await asyncio.wait({ending, asked}, return_when=asyncio.FIRST_COMPLETED)
+            asked_to_stop = asyncio.create_task(stopping.wait())
+            waited: set[asyncio.Future[Any]] = {questions.ready, asked_to_stop}
+            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+            if stopping.is_set():
+                return EXIT_DONE
+            await questions.ready
+            async with serving(port, app, Limits()) as ending:
+                print(shown, flush=True)
+                if link:
+                    await asyncio.to_thread(webbrowser.open, link)
+                await asyncio.wait({ending, asked_to_stop}, return_when=asyncio.FIRST_COMPLETED)
+                questions.close()  # before the server waits for its responses
+    finally:
+        questions.close()
     return EXIT_DONE if stopping.is_set() else EXIT_FAILED

@@ -10,10 +10,12 @@ import sys
 
 from bot.cli.output import checked_output
 from bot.cli.program import run
+from kit.signals import end_as_on_ctrl_c
 
 
 def main() -> None:
     """Entry point of the `suzaku` program."""
+    end_as_on_ctrl_c()
     with checked_output():
         code = run(sys.argv[1:])
     sys.exit(code)

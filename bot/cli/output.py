@@ -1,7 +1,8 @@
-"""Output of commands when stdout fails: a full disk, a closed pipe, or no stdout at all."""
+"""Output of commands where stdout fails: a full disk, a closed pipe, an encoding that lacks a character."""
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import io
 import os
@@ -14,6 +15,30 @@ if TYPE_CHECKING:
 
 EXIT_FAILED: Final = 1
 STDOUT: Final = 1
+ESCAPING: Final = "suzaku.escape"
+"""Name of the error handler for characters that an encoding lacks."""
+_PLAIN: Final = {"±": "+-", "…": "...", "–": "-", "−": "-", "×": "x", "·": "|", "▲": ">", "★": "*"}
+
+
+def _escape(error: UnicodeError) -> tuple[str, int]:
+    """The characters that could not be encoded, as plain signs or as escapes, which are valid in JSON too."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(character) or _escaped(character) for character in lacking), error.end
+
+
+def _escaped(character: str) -> str:
+    r"""The escapes of a character's UTF-16 units.
+
+    >>> _escaped("東"), _escaped("😀")
+    ('\\u6771', '\\ud83d\\ude00')
+    """
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
+codecs.register_error(ESCAPING, _escape)
 
 
 class _Stdout(io.FileIO):
@@ -39,6 +64,9 @@ def checked_output() -> Iterator[None]:
     """
     if sys.stdout is None:
         _end("stdout is closed; redirect it to a file, or to /dev/null")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=ESCAPING)
     if sys.stdout.isatty():
         yield
         return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -30,6 +32,15 @@ from bot.cli.table import table
 from bot.cli.train import TRAIN
 from kit.errors import BotError, ConfigError
 
+_ADVICE: Final = {
+    errno.EACCES: "change its permissions, or choose another path",
+    errno.EPERM: "change its permissions, or choose another path",
+    errno.EROFS: "it is read-only; choose another path",
+    errno.ENOSPC: "free some space",
+    errno.EDQUOT: "free some space",
+    errno.EMFILE: "raise the limit of open files (`ulimit -n`)",
+}
+"""What to do about errors of the system."""
 EXIT_USAGE: Final = 2
 EXIT_INTERRUPTED: Final = 130
 LONGEST_WORD: Final = 200
@@ -133,6 +144,11 @@ def run(words: Sequence[str]) -> int:
         return _complain(str(error), EXIT_USAGE)
     except BotError as error:
         return _complain(str(error), EXIT_FAILED)
+    except OSError as error:
+        said = _refused(error, words)
+        if not said:
+            raise
+        return _complain(said, EXIT_FAILED)
     except KeyboardInterrupt as error:
         return _complain(str(error), EXIT_INTERRUPTED)
     return code or 0
@@ -148,6 +164,26 @@ def _usage(error: CycloptsError) -> str:
         case _:
             said = str(error)
     return f"{said}\nTry `{' '.join(('suzaku', *(error.command_chain or ()), '--help'))}`."
+
+
+def _refused(error: OSError, words: Sequence[str]) -> str:
+    """Which file or folder the system refuses, and what to do; empty for any other error."""
+    if isinstance(error, FileNotFoundError) and not _has_working_folder():
+        return "the working folder has been deleted; change to another one"
+    if error.filename is None or not error.strerror:
+        return ""
+    path = error.filename if isinstance(error.filename, str) else os.fsdecode(error.filename)
+    advice = _ADVICE.get(error.errno or 0, "check this path")
+    if "--install-completion" in words:
+        advice = "print the script instead with `suzaku completion bash` (or zsh, fish)"
+    return f"{path}: {error.strerror}; {advice}"
+
+
+def _has_working_folder() -> bool:
+    try:
+        return bool(os.getcwd())  # noqa: PTH109 - a path object is not needed
+    except FileNotFoundError:
+        return False
 
 
 def _complain(message: str, code: int) -> int:

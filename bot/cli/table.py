@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 PERSON: Final = "person"
 OTHERS: Final = 3
+YOU: Final = "Player"
 LONGEST_NAME: Final = 16
 BIRDS: Final = ("Hibari", "Tsubame", "Mejiro")
 """Names of the programs: lark, swallow, white-eye."""
@@ -45,15 +46,17 @@ def table(
     *,
     level: bot.table.plan.LevelName | None = None,
     opponents: list[str] | None = None,
-    name: str = "Player",
+    name: str = YOU,
     tonpuu: Tonpuu = False,
     answer_timeout: AnswerTimeout = ANSWER_S,
     browser: OpenBrowser = None,
+    resume: bool = False,
 ) -> int:
     """Play against it in the browser.
 
     Prints a link to the table for you, and one for every other person. A game begins when all have sat down;
-    at its end, its record is saved and reviewed. It runs until Ctrl-C.
+    at its end, its record is saved and reviewed. It runs until Ctrl-C; `--resume` continues a game that was
+    cut, however the program ended.
 
     Args:
         config: the configuration.
@@ -61,39 +64,61 @@ def table(
         level: strength of the programs: rules; people, a network that imitates strong players; network, the
             included networks; search, these with a search in close decisions. Default: network.
         opponents: instead of a level, players in the other seats: one for all three, or three separated by
-            commas, each as for `suzaku arena`, or person for somebody with a link of their own.
-            If an engine's command contains commas, repeat --opponents for each player instead.
+            commas, each as for `suzaku arena`, or person for somebody with a link of their own. If an
+            engine's command contains commas, repeat --opponents for each player instead.
         name: your name at the table.
         tonpuu: whether to play tonpuusen.
         answer_timeout: of external engines.
         browser: whether to open the page in a browser.
+        resume: whether to continue the last unfinished game, with the same players and settings.
     """
-    from bot.table.command import run_table
-    from bot.table.plan import LEVELS, TablePlan
-    from learning.matches.players import names_in
+    from bot.table.command import run_table, saved_games
+    from bot.table.plan import LEVELS, TablePlan, TableSetup
 
-    plan = TablePlan(length=length_of(tonpuu=tonpuu), **given)
-    if level and opponents:
-        raise ConfigError("--level and --opponents both say who plays; give one of them")
-    others = names_in(opponents or [LEVELS[level or "network"]])
-    if len(others) not in {1, OTHERS}:
-        raise ConfigError(
-            f"--opponents: {len(others)} ({', '.join(others)}); give one for all other seats, or three"
-        )
-    others = (others * OTHERS)[:OTHERS]
+    if resume:
+        if given or level or opponents or tonpuu or name != YOU:
+            raise ConfigError(
+                "--resume continues a game as it was begun; leave out the options of a new game"
+            )
+        saved = saved_games().latest()
+        setup = saved.start.setup
+    else:
+        if level and opponents:
+            raise ConfigError("--level and --opponents both say who plays; give one of them")
+        saved = None
+        plan = TablePlan(length=length_of(tonpuu=tonpuu), **given)
+        setup = TableSetup(plan, name, tuple(_three(opponents or [LEVELS[level or "network"]])))
+    others = setup.opponents
     people = [person for text in others if (person := _person(text)) is not None]
-    if plan.practice:
+    if setup.plan.practice:
         _check_practice(others)
-    names = [_checked(each) for each in _numbered([name, *people])]
+    names = [_checked(each) for each in _numbered([setup.name, *people])]
     programs = [text for text in others if _person(text) is None]
     return run_table(
         config,
         os.environ,
-        plan,
+        setup,
         names,
         _loader(programs, names, answer_timeout, config),
+        saved,
         browser=sys.stdout.isatty() if browser is None else browser,
     )
+
+
+def _three(opponents: Sequence[str]) -> list[str]:
+    """The players of the other seats.
+
+    Raises:
+        ConfigError: there are neither one nor three.
+    """
+    from learning.matches.players import names_in
+
+    others = names_in(opponents)
+    if len(others) not in {1, OTHERS}:
+        raise ConfigError(
+            f"--opponents: {len(others)} ({', '.join(others)}); give one for all other seats, or three"
+        )
+    return (others * OTHERS)[:OTHERS]
 
 
 def _person(text: str) -> str | None:

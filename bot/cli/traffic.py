@@ -18,7 +18,7 @@ def verify(
     files: Annotated[list[Path], existing_file, Parameter(name="FILE...")],
     /,
     *,
-    insert: Literal["bye", "forbidden"] | None = None,
+    insert: Literal["bye", "go", "taikyoku", "init", "forbidden"] | None = None,
     every: Count = 1,
     as_json: AsJson = False,
 ) -> int:
@@ -30,7 +30,8 @@ def verify(
     Args:
         files: capture files: .tsv or .txt (JSON), .log or .xml.
         insert: change one place at a time and check that all later frames are still read. bye: all players
-            leave or return after a server frame; forbidden: a discard that kuikae or riichi forbids.
+            leave or return after a server frame; go, taikyoku, init: another match, game or round begins
+            there; forbidden: a discard that kuikae or riichi forbids.
         every: with --insert: change only every N-th place.
         as_json: whether to print JSON.
     """

@@ -390,9 +390,9 @@ class Config(Section):
 
     @property
     def pace(self) -> Literal["instant", "human"]:
-        """The pace of answers; ``auto`` is human on Tenhou and instant in a local lobby."""
+        """The pace of answers; ``auto`` is human on Tenhou and for a dashboard, and otherwise instant."""
         if self.play.pace == "auto":
-            return "human" if self.play.server == "tenhou" else "instant"
+            return "human" if self.play.server == "tenhou" or self.dashboard.enabled else "instant"
         return self.play.pace
 
 

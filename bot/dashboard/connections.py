@@ -52,11 +52,15 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
         connections: maximum number at a time.
         message_s: time to receive a message on a WebSocket.
         ping_s: time between two pings on a WebSocket, and to answer one.
+        messages_per_s: messages that a browser may send on a WebSocket, for as long as it goes on.
+        messages_burst: messages that it may send at once.
     """
 
     connections: int = msgspec.field(default_factory=most_connections)
     message_s: float = 10.0
     ping_s: float = 20.0
+    messages_per_s: float = 20.0
+    messages_burst: int = 60
 
     @property
     def watching(self) -> int:

@@ -63,6 +63,9 @@ class DashboardServer:
         token: the required token, "" to admit everyone who can reach the address.
         limits: for browsers.
 
+    Attributes:
+        feed: the same.
+
     Raises:
         ConfigError: it cannot listen on the address.
     """
@@ -80,12 +83,13 @@ class DashboardServer:
         self._folder = folder
         self._candidates = settings.candidates
         self._about = about
-        self._feed = feed
+        self.feed = feed
         self._limits = limits or Limits()
         self._page_port = PagePort("dashboard", settings, token)
         self.port = self._page_port.port
         self._thread = threading.Thread(target=self._run, name="dashboard", daemon=True)
         self._stop: asyncio.Event | None = None
+        self._over: asyncio.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ready = threading.Event()
 
@@ -107,11 +111,21 @@ class DashboardServer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._loop is not None and self._stop is not None:
-            with contextlib.suppress(RuntimeError):  # the loop has already ended
-                self._loop.call_soon_threadsafe(self._stop.set)
+        self._set(self._stop)
         self._thread.join(STOP_S)
         self._page_port.close()
+
+    def stay(self) -> None:
+        """Show that the run is over, and serve its page until Ctrl-C."""
+        self._set(self._over)
+        sys.stderr.write("dashboard: the run is over; the page stays open until you press Ctrl-C\n")
+        with contextlib.suppress(KeyboardInterrupt):
+            self.wait()
+
+    def _set(self, event: asyncio.Event | None) -> None:
+        if self._loop is not None and event is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has already ended
+                self._loop.call_soon_threadsafe(event.set)
 
     def wait(self) -> None:
         """Wait until the server has ended; by itself it ends only after a fault."""
@@ -129,15 +143,17 @@ class DashboardServer:
             self._ready.set()
 
     async def _serve(self) -> None:
-        self._stop, self._loop = asyncio.Event(), asyncio.get_running_loop()
+        self._stop, self._over = asyncio.Event(), asyncio.Event()
+        self._loop = asyncio.get_running_loop()
         show = Show(self._about.program)
-        watching = BrowserSockets(show, self._limits) if self._feed else None
+        watching = BrowserSockets(show, self._limits) if self.feed else None
         app = make_app(self._page_port.access, self._folder, self._about, watching)
         async with serving(self._page_port, app, self._limits) as ending:
-            following = asyncio.create_task(self._follow(self._feed, show)) if self._feed else None
+            following = asyncio.create_task(self._follow(self.feed, show)) if self.feed else None
             self._ready.set()
             stopping = asyncio.create_task(self._stop.wait())
             await asyncio.wait({ending, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            self._over.set()
             if following is not None and watching is not None:
                 await following
                 with contextlib.suppress(TimeoutError):
@@ -145,8 +161,8 @@ class DashboardServer:
                         await watching.all_have_seen()
 
     async def _follow(self, feed: Feed, show: Show) -> None:
-        """Show items of the game until the end."""
-        assert self._stop is not None
+        """Show items of the game until the run is over."""
+        assert self._over is not None
         assert self._loop is not None
         guesses = HandGuesses(self._candidates, feed.put) if self._candidates else None
         pump = Pump(feed, show, self._about, guesses.ask if guesses else None)
@@ -157,12 +173,12 @@ class DashboardServer:
                 loop.call_soon_threadsafe(news.set)
 
         feed.on_put(wake)
-        stopping = asyncio.create_task(self._stop.wait())
+        ending = asyncio.create_task(self._over.wait())
         try:
-            while not self._stop.is_set():
+            while not self._over.is_set():
                 pump.work()
                 coming = asyncio.create_task(news.wait())
-                await asyncio.wait({coming, stopping}, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({coming, ending}, return_when=asyncio.FIRST_COMPLETED)
                 coming.cancel()
                 news.clear()
                 await asyncio.sleep(PACE_S)

@@ -10,8 +10,10 @@ from typing import Final
 import structlog
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from bot.dashboard.access import POLICY_VIOLATION
 from bot.dashboard.connections import Limits, Seldom
 from bot.dashboard.show import BrowserPosition, Show
+from kit.budget import Budget
 
 _TRY_LATER: Final = 1013
 _GOING_AWAY: Final = 1001
@@ -51,9 +53,9 @@ class BrowserSockets:
         self._on_count = on_count
         self._most = limits.watching if most is None else most
         self._newest_first = newest_first
-        self._slow = Seldom()
+        self._slow, self._flooding = Seldom(), Seldom()
         self._watching: dict[WebSocket, BrowserPosition] = {}
-        self._leaving: dict[WebSocket, asyncio.Event] = {}
+        self._leaving: dict[WebSocket, asyncio.Future[tuple[int, str]]] = {}
         self._moved = asyncio.Event()
 
     @property
@@ -62,33 +64,29 @@ class BrowserSockets:
         return len(self._watching)
 
     async def watch(self, socket: WebSocket) -> None:
-        """Serve one browser until it leaves, is too slow, or there is nothing more to send."""
+        """Serve one browser until it leaves, is too slow, sends too much, or has received everything."""
         await socket.accept()
         if len(self._watching) >= self._most:
             if not self._newest_first:
                 await socket.close(_TRY_LATER)
                 return
-            self._dismiss(next(iter(self._watching)))
+            self._dismiss(next(iter(self._watching)), _TRY_LATER)
         asked = socket.query_params
         self._watching[socket] = self._show.place(asked.get("run", ""), asked.get("seq", ""))
-        leaving = self._leaving[socket] = asyncio.Event()
+        leaving = self._leaving[socket] = asyncio.get_running_loop().create_future()
         self._on_count(len(self._watching))
-        tasks = {
-            asyncio.ensure_future(self._tell(socket)),
-            asyncio.ensure_future(self._hear(socket)),
-            asyncio.ensure_future(leaving.wait()),
-        }
+        tasks = {asyncio.ensure_future(self._tell(socket)), asyncio.ensure_future(self._hear(socket))}
         try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({*tasks, leaving}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self._forget(socket)
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        if leaving.is_set():
+        if leaving.done():
             with contextlib.suppress(TimeoutError, WebSocketDisconnect, RuntimeError):
                 async with asyncio.timeout(self._limits.message_s):
-                    await socket.close(_TRY_LATER)
+                    await socket.close(*leaving.result())
 
     async def all_have_seen(self) -> None:
         """Wait until every browser has received everything."""
@@ -96,8 +94,8 @@ class BrowserSockets:
             self._moved.clear()
             await self._moved.wait()
 
-    def _dismiss(self, socket: WebSocket) -> None:
-        self._leaving[socket].set()
+    def _dismiss(self, socket: WebSocket, code: int, reason: str = "") -> None:
+        self._leaving[socket].set_result((code, reason))
         self._forget(socket)
 
     def _forget(self, socket: WebSocket) -> None:
@@ -129,9 +127,17 @@ class BrowserSockets:
             pass
 
     async def _hear(self, socket: WebSocket) -> None:
-        """Pass on what the browser sends, until it is gone."""
+        """Pass on what the browser sends, until it is gone or sends too much."""
+        budget = Budget(self._limits.messages_burst, self._limits.messages_per_s)
         while (message := await socket.receive())["type"] != "websocket.disconnect":
-            if socket in self._watching and (text := message.get("text")) is not None:
+            if socket not in self._watching:
+                return
+            if not budget.spend():
+                if dismissed := self._flooding.due():
+                    log.warning("dashboard.dropped", browsers=dismissed, why="too many messages")
+                self._dismiss(socket, POLICY_VIOLATION, "too many messages")
+                return
+            if (text := message.get("text")) is not None:
                 self._on_text(text)
 
     async def _send(self, socket: WebSocket, text: str) -> None:

@@ -55,6 +55,7 @@ from replays.store.library import Closing
 
 if TYPE_CHECKING:
     from bot.adaptation.thoughts import Thoughts
+    from bot.dashboard.server import DashboardServer
 
 
 def plan_text(config: Config) -> str:
@@ -91,6 +92,8 @@ def play_games(
 ) -> int:
     """Play as configured and print the result; return the exit code.
 
+    The dashboard stays until Ctrl-C, unless that ended the games.
+
     Args:
         config: what to play.
         environment: contains the id.
@@ -108,6 +111,18 @@ def play_games(
     if dry_run:
         print(plan_text(config))
         return EXIT_DONE
+    with _dashboard(config, environment) as dashboard:
+        result = _played(config, login, dashboard.feed if dashboard else None, started)
+        write_report(result, result_text, as_json=as_json)
+        if dashboard is not None and result.failure is None and not result.interrupted:
+            sys.stdout.flush()
+            dashboard.stay()
+    return result.exit_code
+
+
+def _played(config: Config, login: str, feed: Feed | None, started: float) -> RunResult:
+    """Play as configured."""
+    is_guest = not config.server.user_id_env
     with contextlib.ExitStack() as stack:
         if not is_guest or config.play.server == "tenhou":
             stack.enter_context(id_lock(_state_folder() / "locks", login))
@@ -117,7 +132,6 @@ def play_games(
         # An account rejoins by its id, and the built-in lobby ends with this process.
         has_code = is_guest and bool(config.local.url or config.play.server == "tenhou")
         store = stack.enter_context(_resume_store(config)) if has_code else None
-        feed = stack.enter_context(_dashboard(config, environment))
         models = PolicyLoader(config.decision)
         clock = MonotonicClock()
         thoughts = thoughts_of(config, models.policy, clock, config.pace)
@@ -128,9 +142,7 @@ def play_games(
             stack.callback(thoughts.close)
             _start_thinking(thoughts)
         asyncio.run(run.play())
-    result = run.result()
-    write_report(result, result_text, as_json=as_json)
-    return result.exit_code
+    return run.result()
 
 
 class PlayRun:
@@ -230,7 +242,10 @@ class PlayRun:
             decisions=decisions_of(self._player.tally),
             average_placement=round(sum(places) / len(places), 4) if places else None,
             first_move_s=self._first_move_s,
-            missed=tuple(self._journal.missed_games),
+            missed=tuple(
+                msgspec.structs.replace(game, record=game.record or self._records.late(game.game_id))
+                for game in self._journal.missed_games
+            ),
             interrupted=self._interrupted and self._journal.games < self._config.play.games,
             unfinished=self._unfinished,
             failure=self._failure,
@@ -370,8 +385,8 @@ def _open_capture(config: Config) -> contextlib.AbstractContextManager[Capture |
 
 
 @contextlib.contextmanager
-def _dashboard(config: Config, environment: Mapping[str, str]) -> Iterator[Feed | None]:
-    """The feed of the dashboard, or None if the dashboard is off."""
+def _dashboard(config: Config, environment: Mapping[str, str]) -> Iterator[DashboardServer | None]:
+    """The dashboard, or None if it is off."""
     if not config.dashboard.enabled:
         yield None
         return
@@ -386,9 +401,8 @@ def _dashboard(config: Config, environment: Mapping[str, str]) -> Iterator[Feed 
         budget_ms=config.decision.budget_ms,
         wanted=config.play.games,
     )
-    feed = Feed()
-    with open_dashboard(config, environment, about, feed):
-        yield feed
+    with open_dashboard(config, environment, about, Feed()) as dashboard:
+        yield dashboard
 
 
 def _resume_store(config: Config) -> contextlib.AbstractContextManager[ResumeStore | None]:

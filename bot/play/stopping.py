@@ -1,4 +1,4 @@
-"""Stopping a run by signals."""
+"""Stopping a run by Ctrl-C, and by the signals that the program turns into it (`kit.signals`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 @contextlib.contextmanager
 def signals_call(finish: Callable[[], None], stop: Callable[[], None]) -> Iterator[None]:
-    """Call ``finish`` on the first Ctrl-C, and ``stop`` on every further one and on SIGTERM."""
+    """Call ``finish`` on the first Ctrl-C, and ``stop`` on every further one."""
     asked = False
 
     def interrupt() -> None:
@@ -23,9 +23,7 @@ def signals_call(finish: Callable[[], None], stop: Callable[[], None]) -> Iterat
 
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGINT, interrupt)
-    loop.add_signal_handler(signal.SIGTERM, stop)
     try:
         yield
     finally:
         loop.remove_signal_handler(signal.SIGINT)
-        loop.remove_signal_handler(signal.SIGTERM)

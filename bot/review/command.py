@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from bot.records.sources import STDIN, full_source, is_folder, load, shown
 from bot.review.duel import check_options, duel_log, review_duel
-from bot.review.many import items_of, review_many
+from bot.review.many import check_players, items_of, review_many
 from bot.review.one import ReviewPlan, chosen_player, file_name, reason_of, reviewed, write_review
 from bot.review.text import review_text
 from kit.distribution import program_name
@@ -21,7 +21,7 @@ from policies.nets.compute import IN_PLAY, Compute
 from policies.play.named import Named, load_named
 from replays.review.candidate_hands import load_finder
 from replays.review.judging import Adviser
-from replays.review.report import Reviewer, as_json
+from replays.review.report import Reviewer, as_json, check_player
 
 if TYPE_CHECKING:
     from policies.play.inference import Averaging
@@ -76,18 +76,24 @@ def review(
         return review_duel(log, Path(full[0]).name.split(".")[0], folder, to_json=to_json)
     items = [] if alone else items_of(full)
     other = "" if plan.beside is not None else compare
-    reviewer = make_reviewer(policy, other, averaging, compute, plan.candidates)
+
+    def reviewer() -> Reviewer:
+        return make_reviewer(policy, other, averaging, compute, plan.candidates)
+
     if not alone:
-        return review_many(items, reviewer, plan, folder, to_json=to_json)
+        check_players(items, plan)
+        return review_many(items, reviewer(), plan, folder, to_json=to_json)
     return _review_one(full[0], reviewer, plan, folder, to_json=to_json)
 
 
 def _review_one(
-    source: str, reviewer: Reviewer, plan: ReviewPlan, folder: Path | None, *, to_json: bool
+    source: str, reviewer: Callable[[], Reviewer], plan: ReviewPlan, folder: Path | None, *, to_json: bool
 ) -> int:
     try:
         loaded = load(source)
-        made = reviewed(reviewer, loaded, chosen_player(loaded, plan), plan)
+        player = chosen_player(loaded, plan)
+        check_player(loaded.record, player)
+        made = reviewed(reviewer(), loaded, player, plan)
     except ReplayError as exc:
         raise ReplayError(f"{shown(source)}: {reason_of(exc, source)}") from exc
     paths = write_review(made, file_name(loaded, made, anonymous=plan.anonymous), folder) if folder else []

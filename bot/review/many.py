@@ -26,7 +26,7 @@ from bot.review.one import (
     write_review,
 )
 from bot.review.text import index_text
-from kit.errors import ModelError, ReplayError, ReplayFormatError, ReplayTooLarge
+from kit.errors import ConfigError, ModelError, ReplayError, ReplayFormatError, ReplayTooLarge
 from replays.review.index import index_of, made_entry
 from replays.review.report import Reviewer, as_json
 from replays.review.schema import IndexEntry, Review, ReviewIndex, Skipped
@@ -143,6 +143,29 @@ def items_of(sources: Sequence[str]) -> list[Item]:
     return items
 
 
+def check_players(items: Sequence[Item], plan: ReviewPlan) -> None:
+    """Check, before models are loaded, that something specifies the player in at least one record.
+
+    Raises:
+        ConfigError: nothing does.
+    """
+    unsaid: Counter[str] = Counter()
+    games = 0
+    for item in items:
+        try:
+            loaded = load(item.source)
+            player_of(loaded, plan)
+        except PlayerUnsaidError:
+            games += 1
+            unsaid.update({loaded.record.names[player] for player in known_players(loaded.record)})
+        except ReplayError:
+            continue
+        else:
+            return
+    if games:
+        raise ConfigError(_whose(unsaid, games))
+
+
 def review_many(
     items: Sequence[Item], reviewer: Reviewer, plan: ReviewPlan, out: Path | None, *, to_json: bool
 ) -> int:
@@ -176,7 +199,7 @@ def review_many(
     for each in games.told:
         sys.stderr.write(f"skipped: {each}\n")
     if games.unsaid:
-        sys.stderr.write(f"note: {_whose(games)}\n")
+        sys.stderr.write(f"note: {_whose(games.unsaid, games.unsaid_games)}\n")
     if interrupted:
         raise KeyboardInterrupt
     if not games.entries:
@@ -185,14 +208,14 @@ def review_many(
     return 1 if games.failed else 0
 
 
-def _whose(games: _ReviewCollector) -> str:
+def _whose(unsaid: Counter[str], games: int) -> str:
     """A note on how to select the player in games where nothing specifies one."""
-    count = max(games.unsaid.values())
-    often = [clean_text(name) for name, times in games.unsaid.items() if times == count]
+    count = max(unsaid.values())
+    often = [clean_text(name) for name, times in unsaid.items() if times == count]
     example = f" (such as '{often[0]}', who plays in {count} of them)" if len(often) == 1 and often[0] else ""
     return (
-        f"nothing specifies whose decisions to review in {games.unsaid_games} of the records; "
-        f"add --player NAME{example}, or --seat 0 to 3"
+        f"nothing specifies whose decisions to review in {games} of the records; "
+        f"add --player NAME{example}, --seat 0 to 3, or --all-seats"
     )
 
 

@@ -54,6 +54,8 @@ class ReviewPlan(msgspec.Struct, frozen=True, kw_only=True):
 def player_of(loaded: LoadedRecord, plan: ReviewPlan) -> int:
     """The player to review: as requested, else as given by the record's file name, link or decisions.
 
+    If all seats are reviewed, any will do.
+
     Raises:
         NotThereError: there is no such player.
         PlayerUnsaidError: nothing specifies the player, and more than one hand is known.
@@ -66,9 +68,11 @@ def player_of(loaded: LoadedRecord, plan: ReviewPlan) -> int:
     if loaded.player is not None:
         return loaded.player
     shown = known_players(loaded.record)
-    if len(shown) == 1:
+    if len(shown) == 1 or plan.all_seats:
         return shown[0]
-    raise PlayerUnsaidError("nothing specifies whose decisions to review; add --player or --seat")
+    raise PlayerUnsaidError(
+        "nothing specifies whose decisions to review; add --player, --seat or --all-seats"
+    )
 
 
 def known_players(record: GameRecord) -> list[int]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.logs.redaction import clean_text
+from bot.review.sentences import reasons_text
 from bot.tenhou.game_types import describe
 from game.ranking import rank_name
 from game.tiles import text_of_mjai
@@ -55,7 +56,9 @@ def review_text(review: Review, paths: Sequence[Path]) -> str:
     if summary.worst:
         lines.append("  worst decisions:")
     for number in summary.worst[:_WORST]:
-        lines.append(f"    {_decision_text(review, review.decisions[number])}")
+        decision = review.decisions[number]
+        lines.append(f"    {_decision_text(review, decision)}")
+        lines.append(f"      {reasons_text(decision.notes, review.rounds[decision.round].dealer)}")
         if review.other is not None:
             lines.append(f"      {review.other.name}: {_other_text(review.decisions[number])}")
     lines += [f"  {path}" for path in paths]
@@ -136,8 +139,8 @@ def _rates_text(rates: Rates) -> str:
 def _decision_text(review: Review, decision: ReviewDecision) -> str:
     where = _round_text(review.rounds[decision.round])
     return (
-        f"{where} turn {decision.turn}: {action_text(decision.done)} rather than "
-        f"{action_text(decision.preferred)}: {decision.category}, ratio {decision.ratio:.3f}"
+        f"{where} turn {decision.turn}: {option_text(decision, decision.done)} rather than "
+        f"{option_text(decision, decision.preferred)}: {decision.category}, ratio {decision.ratio:.3f}"
         f"{_loss_text(decision)}"
     )
 
@@ -149,7 +152,7 @@ def _other_text(decision: ReviewDecision) -> str:
     told: dict[ReviewAction, str] = {}
     for name, action in chosen:
         if action is not None:
-            told.setdefault(action, f"{name} {action_text(action)} {percent(chances[action])}")
+            told.setdefault(action, f"{name} {option_text(decision, action)} {percent(chances[action])}")
     return ", ".join(told.values())
 
 
@@ -172,6 +175,13 @@ def action_text(action: ReviewAction) -> str:
     """An action in words, its tiles as players write them."""
     tiles = " ".join(map(text_of_mjai, (*([action.tile] if action.tile else []), *action.consumed)))
     return f"{action.kind.replace('_', ' ')} {tiles}".strip()
+
+
+def option_text(decision: ReviewDecision, action: ReviewAction) -> str:
+    """An option; a discard says where it could be made with riichi."""
+    declared = {option.action.tile for option in decision.options if option.action.kind == "riichi"}
+    silent = action.kind == "discard" and action.tile in declared
+    return f"{action_text(action)} without riichi" if silent else action_text(action)
 
 
 def _counted(number: int, noun: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import sys
 import threading
 import time
@@ -24,7 +25,7 @@ from bot.config.settings import DecisionSection
 from bot.logs.setup import set_up_logs
 from bot.startup.models import load, try_out
 from game.table.table import Table
-from game.warmup import warm_up
+from game.warmup import modules_with_kernels, warm_up
 from kit.jit import kernels, watched_compiler
 from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
@@ -33,6 +34,8 @@ from policies.play.decision import Decision, decide
 PATIENCE_S: Final = 2.0
 """Loading from the cache takes less, and prints nothing."""
 REMIND_S: Final = 5.0
+PLAYED: Final = ("game", "policies")
+"""Packages whose kernels playing, reviewing and asking use; those of ``learning`` are for training."""
 DURATION: Final = "first start and after updates only; takes 1 to 3 minutes on two free cores"
 """Duration of the compilation; docs/history/measurements.md has the figures."""
 
@@ -55,8 +58,19 @@ def warm_up_visibly(terminal: TextIO | None = None, policy: Policy | None = None
     stream = terminal or sys.stderr
     began = time.monotonic()
     showing = _bar(stream) if stream.isatty() else _reminders()
-    with showing as on_kernel, watched_compiler(lambda name: on_kernel(name, *kernels())):
+    compiled = False
+
+    def compiling(name: str) -> None:
+        nonlocal compiled
+        compiled = True
+        on_kernel(name, *kernels())
+
+    with showing as on_kernel, watched_compiler(compiling):
         _all_steps(policy or HeuristicPolicy())
+        if compiled:  # then for the other commands, too: better to wait once
+            for module in modules_with_kernels(PLAYED):
+                importlib.import_module(module)
+            warm_up()
     seconds = time.monotonic() - began
     log.info("kernels.ready", seconds=round(seconds, 1))
     return seconds

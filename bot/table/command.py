@@ -8,8 +8,10 @@ import sys
 import webbrowser
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib.resources import files
+from pathlib import Path
 from typing import Final
 
+import platformdirs
 import structlog
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -31,8 +33,9 @@ from bot.review.command import make_reviewer
 from bot.startup.models import compute_of, folder_of, load
 from bot.startup.warm import warm_up_visibly
 from bot.table.host import TableHost
-from bot.table.plan import TableBot, TablePlan
+from bot.table.plan import TableBot, TableSetup
 from bot.table.reviews import Advisor, TableReviews
+from bot.table.saved import GameFile, GameStart, SavedGame, SavedGames
 from bot.table.seat import PersonSeat
 from bot.terminal.result import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
 from kit.distribution import program_name
@@ -111,9 +114,10 @@ log = structlog.get_logger(__name__)
 def run_table(
     config: Config,
     environment: Mapping[str, str],
-    plan: TablePlan,
+    setup: TableSetup,
     people: Sequence[str],
     load_bots: Callable[[], Sequence[TableBot]],
+    saved: SavedGame | None,
     *,
     browser: bool,
 ) -> int:
@@ -122,14 +126,19 @@ def run_table(
     Args:
         config: the configuration.
         environment: holds the token, if one is configured.
-        plan: what is played.
+        setup: what is played.
         people: names of the persons, that of this machine's user first.
         load_bots: loads the players of the other seats.
+        saved: the game to continue, if there is one.
         browser: open the first person's page in a browser.
 
     Raises:
-        ConfigError: the server cannot listen on the configured address, or a player cannot be loaded.
+        ConfigError: the server cannot listen on the configured address, a player cannot be loaded, or the
+            game cannot be continued.
     """
+    games = saved_games()
+    if saved is None and (notice := games.notice()):
+        print(notice, file=sys.stderr)
     records = RecordKeeper(config.records.folder)
     records.check()
     port = PagePort("table", config.table, token_of("table", config.table, environment))
@@ -138,16 +147,23 @@ def run_table(
         policy = load(config.decision)
         warm_up_visibly(policy=policy)
 
+        def save(seed: int, number: int, game_id: str) -> GameFile | None:
+            return games.begin(GameStart(setup=setup, seed=seed, number=number, game_id=game_id))
+
         def make_host() -> TableHost:
-            return TableHost(
-                plan,
+            host = TableHost(
+                setup.plan,
                 people,
                 bots,
                 program=program_name(),
                 keep=records.keep,
                 reviews=TableReviews(lambda: _reviewer(config)),
                 advisor=Advisor(policy),
+                save=save,
             )
+            if saved is not None:
+                host.resume(saved, games.reopen(saved))
+            return host
 
         code = asyncio.run(_serve(config, port, make_host, browser=browser))
     finally:
@@ -156,6 +172,11 @@ def run_table(
         if unwritten:
             print(unwritten, file=sys.stderr)
     return EXIT_FAILED if unwritten else code
+
+
+def saved_games() -> SavedGames:
+    """The games that this user's tables save while they are played."""
+    return SavedGames(Path(platformdirs.user_state_path("suzaku")) / "tables")
 
 
 def _reviewer(config: Config) -> Reviewer:
@@ -169,7 +190,7 @@ async def _serve(config: Config, port: PagePort, make_host: Callable[[], TableHo
     host, stopping = make_host(), asyncio.Event()
 
     def finish() -> None:
-        if host.playing:
+        if host.playing and not host.saved:
             log.warning("program.stopping", hint="a game is running; press Ctrl-C again to abandon it")
         else:
             stopping.set()
@@ -184,6 +205,8 @@ async def _serve(config: Config, port: PagePort, make_host: Callable[[], TableHo
                 asked = asyncio.create_task(stopping.wait())
                 await asyncio.wait({ending, asked}, return_when=asyncio.FIRST_COMPLETED)
             abandoned = host.playing
+            if host.saved:
+                print("The game is saved: `suzaku table --resume` continues it.", file=sys.stderr, flush=True)
             if not abandoned:
                 await _in_time(host.ended(), REVIEW_S)
         finally:

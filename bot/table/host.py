@@ -19,12 +19,15 @@ from bot.dashboard.connections import Limits
 from bot.player.worker import WorkerThread
 from bot.table.plan import TableBot, TablePlan
 from bot.table.reviews import Advisor, TableReviews
+from bot.table.saved import GameFile, SavedGame, TakenBack
 from bot.table.seat import PersonSeat
 from bot.tenhou.lobby.lobby_table import LobbyTable
+from bot.tenhou.lobby.moves import Move
 from bot.tenhou.lobby.table_seat import SeatInfo
 from bot.tenhou.lobby.tabletop import Tabletop
 from game.actions import Action
 from game.table.table import Table
+from kit.errors import IllegalActionError, StateMismatchError
 from policies.play.rollout import Chooser, Request
 from replays.record import GameRecord, game_id
 
@@ -45,6 +48,8 @@ class TableHost:
         reviews: makes the reviews.
         advisor: gives advice; nobody gets any with two persons at the table.
         limits: for the browsers.
+        save: opens the file that saves a running game, given the table's seed, the game's number and its ID;
+            None if it cannot be written.
 
     Attributes:
         people: the persons' seats.
@@ -64,6 +69,7 @@ class TableHost:
         reviews: TableReviews,
         advisor: Advisor | None = None,
         limits: Limits | None = None,
+        save: Callable[[int, int, str], GameFile | None] = lambda *_: None,
     ) -> None:
         assert len(people) + len(bots) == SEATS
         self.games = 0
@@ -74,6 +80,9 @@ class TableHost:
         self.reviews = reviews
         self._advisor = advisor if len(people) == 1 else None
         self._seed = secrets.randbits(62) if plan.seed is None else plan.seed
+        self._save = save
+        self._file: GameFile | None = None
+        self._awaited: list[PersonSeat] = []
         self._order: tuple[PersonSeat | TableBot, ...] = ()
         self._workers: dict[int, WorkerThread] = {}
         self._ending: set[asyncio.Task[None]] = set()
@@ -85,7 +94,7 @@ class TableHost:
                 limits or Limits(),
                 facts=self._facts,
                 on_ready=self._begin_if_ready,
-                on_presence=self._tell_all,
+                on_presence=self._presence_changed,
                 on_take_back=self._go_on_from if plan.practice else None,
                 advisor=self._advisor,
             )
@@ -97,6 +106,11 @@ class TableHost:
     def playing(self) -> bool:
         """Whether a game is running."""
         return self.table is not None and not self.table.done
+
+    @property
+    def saved(self) -> bool:
+        """Whether the running game can be resumed by another run of the program."""
+        return self.playing and self._file is not None and self._file.complete
 
     def seat_of(self, key: str) -> PersonSeat | None:
         """The seat whose address has this key."""
@@ -126,6 +140,8 @@ class TableHost:
         if self._advisor is not None:
             self._advisor.close()
         self.reviews.close()
+        if self._file is not None:
+            self._file.close()
 
     def join(self, timeout_s: float) -> bool:
         """Wait for the threads to end, after `close`; return whether all have.
@@ -145,7 +161,46 @@ class TableHost:
             self._begin()
         self._tell_all()
 
+    def resume(self, saved: SavedGame, file: GameFile) -> None:
+        """Seat everybody in a game that was interrupted; it goes on when those who were there are back.
+
+        Args:
+            saved: the game.
+            file: saves it from now on.
+
+        Raises:
+            ConfigError: it cannot be played again.
+        """
+        self._seed, self.games = saved.start.seed, saved.start.number - 1
+        self._file = file
+        table = self._sit_down(saved.start.game_id, replaying=True)
+        try:
+            table.replay(saved.moves)
+        except (IllegalActionError, StateMismatchError) as exc:
+            raise saved.unusable(exc) from exc
+        for seat in self.people:
+            seat.replayed()
+        log.info("game.resumed", game_id=saved.start.game_id, game=self.games, moves=table.tabletop.moves)
+        self._awaited = [seat for seat in self.people if seat.connection is not None] or list(self.people)
+        if table.done:
+            table.go_on_from()  # only its record is missing
+
+    def _presence_changed(self) -> None:
+        if self._awaited and self.table is not None and all(seat.here for seat in self._awaited):
+            self._awaited = []
+            self.table.go_on_from()
+        self._tell_all()
+
     def _begin(self) -> None:
+        record_id = game_id(datetime.now(UTC), self._plan.game_type.number, 0, secrets.randbits(32))
+        self._file = self._save(self._seed, self.games + 1, record_id)
+        self._sit_down(record_id).open()
+        for seat in self.people:
+            if not seat.here:
+                seat.leave_table()
+
+    def _sit_down(self, record_id: str, *, replaying: bool = False) -> LobbyTable[PersonSeat]:
+        """Draw seats and walls of the next game."""
         self.games += 1
         rng = np.random.default_rng([self._seed, self.games])
         players = (*self.people, *self._bots)
@@ -164,29 +219,31 @@ class TableHost:
             kind,
             seats,
             self._plan.clock_settings,
-            game_id=game_id(datetime.now(UTC), kind.number, 0, secrets.randbits(32)),
+            game_id=record_id,
             dice_seed=dice_seed,
         )
         table = self._seat_at(tabletop)
         for player, each in enumerate(self._order):
             if isinstance(each, PersonSeat):
-                each.sit_down(table, player)
+                each.sit_down(table, player, replaying=replaying)
         log.info("game.started", game_id=tabletop.game_id, game=self.games, names=names, kind=str(kind))
-        table.open()
-        for seat in self.people:
-            if not seat.here:
-                seat.leave_table()
+        return table
 
     def _seat_at(self, tabletop: Tabletop) -> LobbyTable[PersonSeat]:
         decide, delay_s = self._decider(tabletop), self._plan.delay_s
-        self.table = LobbyTable(tabletop, self.people, decide, delay_s, self._finished)
+        self.table = LobbyTable(tabletop, self.people, decide, delay_s, self._finished, self._save_entry)
         return self.table
 
     def _go_on_from(self, tabletop: Tabletop) -> LobbyTable[PersonSeat]:
         """Continue the running game from an earlier state."""
         assert self.table is not None
         self.table.close()
+        self._save_entry(TakenBack(tabletop.moves))
         return self._seat_at(tabletop)
+
+    def _save_entry(self, entry: Move | TakenBack) -> None:
+        if self._file is not None:
+            self._file.write(entry)
 
     def _decider(self, tabletop: Tabletop) -> Callable[..., asyncio.Future[Action]]:
         order, number = self._order, self.games
@@ -217,15 +274,19 @@ class TableHost:
         record = table.tabletop.record()
         log.info("game.ended", game_id=record.game_id, scores=record.ending and record.ending.scores)
         players = {seat.key: seat.player for seat in self.people}  # the next game has others
-        task = asyncio.create_task(self._end(record, players))
+        file, self._file = self._file, None
+        task = asyncio.create_task(self._end(record, players, file))
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
 
-    async def _end(self, record: GameRecord, players: Mapping[str, int]) -> None:
+    async def _end(self, record: GameRecord, players: Mapping[str, int], file: GameFile | None) -> None:
+        kept = None
         try:
-            await asyncio.to_thread(self._keep, record)
+            kept = await asyncio.to_thread(self._keep, record)
         except Exception:  # task root: the table stays open if a record cannot be saved
             log.exception("record.unsaved", game_id=record.game_id)
+        if file is not None:
+            file.close(remove=kept is not None)
         self._tell_all()
         for key, player in players.items():
             await self.reviews.make(record, player, key)

@@ -64,6 +64,20 @@ class TablePlan(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(clock_of(self.game_type), popup_s=RESULT_S)
 
 
+class TableSetup(msgspec.Struct, frozen=True):
+    """A table and who sits there.
+
+    Attributes:
+        plan: what is played.
+        name: of the user of this machine.
+        opponents: the other players, as on the command line.
+    """
+
+    plan: TablePlan
+    name: str
+    opponents: tuple[str, ...]
+
+
 class TableBot(msgspec.Struct, frozen=True):
     """A seat that a program plays.
 

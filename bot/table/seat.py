@@ -169,6 +169,7 @@ class PersonSeat:
         self._result = 0  # the number of the result that awaits the person, 0 for none
         self._leaving: asyncio.TimerHandle | None = None
         self._flush_due = False
+        self._replaying = False
 
     # --- interface for the table -------------------------------------------------------------------------
 
@@ -182,8 +183,9 @@ class PersonSeat:
         """The messages for the pages."""
         return self._show
 
-    def sit_down(self, table: LobbyTable[PersonSeat], player: int) -> None:
-        """Join a game that is about to begin."""
+    def sit_down(self, table: LobbyTable[PersonSeat], player: int, *, replaying: bool = False) -> None:
+        """Join a game that is about to begin, or to be played again up to where it was interrupted."""
+        self._replaying = replaying
         self._table, self.player, self.ready = table, player, False
         self._prompt, self._at_result, self._result = None, False, 0
         self._history = DecisionHistory()
@@ -194,6 +196,20 @@ class PersonSeat:
         self._session.take(Hello(self.name))
         self._session.outbox()
         self._listens = True
+
+    def replayed(self) -> None:
+        """Take up a game that was played again: only what is still open concerns the person."""
+        assert self._table is not None
+        tabletop = self._table.tabletop
+        self._replaying = False
+        self._session.outbox()
+        if tabletop.is_away(self.player):
+            self._listens, self._prompt = False, None
+        elif tabletop.phase == "seating":
+            self._table.receive(self, Ready())
+        elif tabletop.phase == "popup":
+            self._await_person()
+        self._set(self._switches)
 
     def push(self, message: ServerMessage) -> None:
         """Take a frame from the table; answers follow later, as over a connection."""
@@ -207,7 +223,8 @@ class PersonSeat:
             return
         for event in events:
             self._take(event)
-        self._flush_soon()
+        if not self._replaying:
+            self._flush_soon()
 
     def tell(self) -> None:
         """Show the pages the current state."""
@@ -243,6 +260,8 @@ class PersonSeat:
         prompt = self._prompt = OpenPrompt(self._newest, event.prompt_id, event.legal, twin)
         action = automatic(event.legal, self._switches, int(state["drawn"]))
         if action is not None:
+            if self._replaying:
+                return
             self._prompt = None
             declared = int(state["riichi"][self.player]) == RIICHI_DECLARED
             delay_s = 0.0 if declared else self._delay_s  # the person chose the discard with the riichi
@@ -274,8 +293,7 @@ class PersonSeat:
         self._flush_due = False
         for message in self._session.outbox():
             if isinstance(message, Ready) and self._at_result:
-                self._results += 1
-                self._result = self._results
+                self._await_person()
                 continue
             assert self._table is not None
             try:
@@ -283,6 +301,11 @@ class PersonSeat:
             except RemoteProtocolError as exc:  # the clock was faster
                 log.debug("decision.late", seat=self.player, why=exc.reason)
         self.tell()
+
+    def _await_person(self) -> None:
+        """Wait until the person has seen the result."""
+        self._results += 1
+        self._result = self._results
 
     def _ask_advisor(self) -> None:
         """Ask for advice on the open prompt, once."""

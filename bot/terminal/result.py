@@ -10,7 +10,7 @@ import msgspec
 
 from bot.logs.redaction import clean_text
 from bot.player.tally import DecisionTally
-from bot.tenhou.client.journal import GameResult
+from bot.tenhou.client.journal import GameResult, MissedGame
 from bot.tenhou.game_types import describe
 from game.events import Four
 
@@ -82,7 +82,7 @@ class RunResult(msgspec.Struct, frozen=True):
         decisions: decisions of all games.
         average_placement: over the games, null without games.
         first_move_s: from the start of the program to the first decision, null without decisions.
-        missed: ids of games that ended while we were disconnected; their results are unknown.
+        missed: games whose end we did not see; their results are unknown.
         unfinished: id of the game that was running when the run ended, null without one.
         failure: why the run could not continue, null if it could.
         rescued: paths of records that could not be written to `records.folder`.
@@ -95,7 +95,7 @@ class RunResult(msgspec.Struct, frozen=True):
     decisions: DecisionFigures
     average_placement: float | None
     first_move_s: float | None
-    missed: tuple[str, ...]
+    missed: tuple[MissedGame, ...]
     interrupted: bool
     unfinished: str | None = None
     failure: str | None = None
@@ -187,10 +187,7 @@ def result_text(result: RunResult) -> str:
 
 def _troubles(result: RunResult) -> list[str]:
     """The problems of the run, one line each."""
-    lines = [
-        f"game {game or 'with unknown id'} was missed: it ended while we were disconnected"
-        for game in result.missed
-    ]
+    lines = [_missed_text(game) for game in result.missed]
     if result.unfinished is not None:
         why = "it was left" if result.failure is None else "it is lost"
         lines.append(f"game {result.unfinished} was not finished: {why}")
@@ -199,6 +196,11 @@ def _troubles(result: RunResult) -> list[str]:
     if result.unwritten:
         lines += result.unwritten.splitlines()
     return lines
+
+
+def _missed_text(game: MissedGame) -> str:
+    kept = f"\n  its record up to there: {game.record}" if game.record is not None else ""
+    return f"game {game.game_id or 'with unknown id'} was missed: {game.why}{kept}"
 
 
 def _page_size() -> int:

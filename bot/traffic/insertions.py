@@ -1,14 +1,17 @@
 """Check captured traffic with frames inserted or changed: everything after the change must still be read.
 
-``bye`` inserts a BYE of each seat after a server frame, and in a second run a UN of each. ``forbidden``
-changes a discard that a rule restricts (after a chi or pon, and in riichi) into one that the rule forbids and
-the tiles allow. Each run follows the capture to the second deal after the change, or to its end.
+``bye`` inserts a BYE of each seat after a server frame, and in a second run a UN of each. ``go``,
+``taikyoku`` and ``init`` begin another match, game or round after a server frame: with a made frame, and in a
+second run with the last one of the capture. The record of a game that this cuts short must be complete.
+``forbidden`` changes a discard that a rule restricts (after a chi or pon, and in riichi) into one that the
+rule forbids and the tiles allow. Each run follows the capture to the second deal after the change, or to its
+end.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -19,21 +22,29 @@ import structlog
 from bot.tenhou.messages import render_xml
 from bot.tenhou.messages import server_messages as m
 from bot.tenhou.messages.parse_server import parse_server
+from bot.tenhou.session.seat import Seat
 from bot.traffic.capture import CapturedFrame, Heading, read_capture
 from bot.traffic.report import Finding
 from bot.traffic.verify import TrafficCheck
-from game.events import Discard
+from game.events import Discard, GameEvent, StartGame, StartRound
 from game.forbidden import broken_rule
 from game.layout import AT_HAND, AT_UNSEEN
 from game.melds import decode_meld
 from game.state import apply, clone
-from kit.errors import RemoteProtocolError, StateMismatchError
+from kit.errors import RemoteProtocolError, ReplayError, StateMismatchError
 from kit.reports import write_report
+from replays.mjlog.writer import read_record, write
+from replays.record import GameRecord
+from replays.store.library import joined
 
-Change: TypeAlias = Literal["bye", "forbidden"]
+Change: TypeAlias = Literal["bye", "go", "taikyoku", "init", "forbidden"]
 Items: TypeAlias = Sequence[CapturedFrame | Heading]
+Game: TypeAlias = tuple[GameEvent, ...]
+Changed: TypeAlias = tuple[TrafficCheck, list[CapturedFrame | Heading]]
+"""The check before a change, and the items from there on."""
 
 _NEXT_DEALS: Final = 2
+_SOME_ID: Final = "2026010203gm-0009-0000-0123abcd"
 _parse = functools.lru_cache(maxsize=1 << 16)(parse_server)
 _log = structlog.get_logger(__name__)
 
@@ -49,6 +60,8 @@ class InsertionReport(msgspec.Struct, frozen=True):
         insertions: frames inserted or changed, over all runs.
         unread: runs in which a frame could not be read that can be read without the change.
         unread_frames: the first such frame of each of these runs.
+        cut: runs in which a game was left unfinished.
+        lost: the inserted frames after which its record was not complete.
     """
 
     change: Change
@@ -58,6 +71,8 @@ class InsertionReport(msgspec.Struct, frozen=True):
     insertions: int
     unread: int
     unread_frames: tuple[Finding, ...]
+    cut: int = 0
+    lost: tuple[Finding, ...] = ()
 
 
 def verify_with(change: Change, paths: Iterable[Path], *, every: int = 1) -> InsertionReport:
@@ -69,7 +84,9 @@ def verify_with(change: Change, paths: Iterable[Path], *, every: int = 1) -> Ins
         every: make only every N-th run.
     """
     files = frames = places = runs = 0
+    cut = 0
     unread: list[Finding] = []
+    lost: list[Finding] = []
     for path in paths:
         items = _read(path)
         files += 1
@@ -79,16 +96,20 @@ def verify_with(change: Change, paths: Iterable[Path], *, every: int = 1) -> Ins
             if (places - 1) % every:
                 continue
             runs += 1
-            unread += _first_unread(before, changed)
+            run = _Run(before)
+            run.follow(changed)
+            cut += run.cut
+            unread += run.unread
+            lost += run.lost
         _log.info("traffic.progress", file=path.name, runs=runs, unread=len(unread))
     made = runs * (len(_COMINGS[0]) if change == "bye" else 1)
-    return InsertionReport(change, files, frames, runs, made, len(unread), tuple(unread))
+    return InsertionReport(change, files, frames, runs, made, len(unread), tuple(unread), cut, tuple(lost))
 
 
 def print_insertions(report: InsertionReport, *, as_json: bool) -> int:
-    """Write the report to stdout; return exit code 1 if a frame was unread."""
+    """Write the report to stdout; return exit code 1 if a frame was unread or a record lost."""
     write_report(report, _text, as_json=as_json)
-    return 1 if report.unread else 0
+    return 1 if report.unread or report.lost else 0
 
 
 def _text(report: InsertionReport) -> str:
@@ -96,7 +117,9 @@ def _text(report: InsertionReport) -> str:
         f"{report.files} files, {report.server_frames} server frames",
         f"{report.insertions} insertions ({report.change}) in {report.runs} runs, "
         f"{report.unread} with unread frames",
+        *([f"{report.cut} games cut, {len(report.lost)} records not complete"] if report.cut else []),
         *(f"unread: {f.file}:{f.line} {f.frame}  {f.reason}" for f in report.unread_frames),
+        *(f"lost: {f.file}:{f.line} {f.frame}  {f.reason}" for f in report.lost),
     ]
     return "\n".join(lines)
 
@@ -108,15 +131,58 @@ def _read(path: Path) -> Items:
         return []  # `suzaku traffic verify` without --insert reports such files
 
 
-def _first_unread(before: TrafficCheck, items: Iterable[CapturedFrame | Heading]) -> list[Finding]:
-    """Follow the changed items from a place on; return the first frame that cannot be read."""
-    check = before.fork()
-    known = len(check.findings.unread)
-    for item in items:
-        check.take(item)
-        if len(check.findings.unread) > known:
-            return check.findings.unread[known : known + 1]
-    return []
+class _Run:
+    """Changed items followed from a place on.
+
+    Args:
+        before: the check as it stands before them.
+
+    Attributes:
+        unread: the first frame that cannot be read, if any.
+        lost: the first frame that left a game unfinished whose record is not complete, if any.
+        cut: whether a frame left a game unfinished.
+    """
+
+    def __init__(self, before: TrafficCheck) -> None:
+        self.unread: list[Finding] = []
+        self.lost: list[Finding] = []
+        self.cut = False
+        self._check = before.fork()
+
+    def follow(self, items: Iterable[CapturedFrame | Heading]) -> None:
+        """Take the items, up to the first frame that cannot be read."""
+        check = self._check
+        known = len(check.findings.unread)
+        for item in items:
+            seat, missed = check.seat, len(check.missed)
+            check.take(item)
+            if seat is not None and seat is not check.seat and isinstance(item, CapturedFrame):
+                self._look_back(seat, item, check.missed[missed:])
+            if len(check.findings.unread) > known:
+                self.unread = check.findings.unread[known : known + 1]
+                return
+
+    def _look_back(self, seat: Seat, item: CapturedFrame, missed: Sequence[Game]) -> None:
+        """Look at the game of a seat that a frame took from us."""
+        game = seat.events_so_far()
+        if seat.is_over or not any(isinstance(event, StartRound) for event in game):
+            return
+        self.cut = True
+        why = _incomplete(game) if game in missed else "the game is forgotten"
+        if why and not self.lost:
+            self.lost = [self._check.findings.on(item, why)]
+
+
+def _incomplete(game: Game) -> str:
+    """Why the record of an unfinished game does not hold its events; empty if it does."""
+    assert isinstance(game[0], StartGame)
+    record = GameRecord(game_id=_SOME_ID, game_type=9, names=game[0].names, events=game)
+    try:
+        kept = read_record(write(record), _SOME_ID)
+    except ReplayError as exc:
+        return str(exc)
+    same = joined(kept.events[1:], game[1:]) == game[1:]
+    return "" if same else "the record differs from the game"
 
 
 def _positions(items: Items, path: Path) -> Iterator[tuple[int, CapturedFrame, TrafficCheck]]:
@@ -164,20 +230,58 @@ _COMINGS: Final = (
 """All players leave; all players return."""
 
 
-def _comings(items: Items, path: Path) -> Iterator[tuple[TrafficCheck, list[CapturedFrame | Heading]]]:
-    for at, frame, before in _positions(items, path):
-        if _message(frame) is None:
-            continue
-        following = _following(items, at)
+def _comings(items: Items, path: Path) -> Iterator[Changed]:
+    for at, _, before in _read_positions(items, path):
         for texts in _COMINGS:
-            inserted = [msgspec.structs.replace(frame, text=text, error="") for text in texts]
-            yield before, [following[0], *inserted, *following[1:]]
+            yield before, _with(items, at, texts)
+
+
+def _read_positions(items: Items, path: Path) -> Iterator[tuple[int, m.ServerMessage, TrafficCheck]]:
+    """Every server frame that can be read, with its position and the check before it."""
+    for at, frame, before in _positions(items, path):
+        message = _message(frame)
+        if message is not None:
+            yield at, message, before
+
+
+def _with(items: Items, at: int, texts: Iterable[str]) -> list[CapturedFrame | Heading]:
+    """The items from a position on, with frames inserted after the first."""
+    first, *rest = _following(items, at)
+    assert isinstance(first, CapturedFrame)
+    inserted = [msgspec.structs.replace(first, text=text, error="") for text in texts]
+    return [first, *inserted, *rest]
+
+
+# --- another match, game or round begins ------------------------------------------------------------------
+
+_HANDS: Final = tuple(",".join(str(tile) for tile in range(seat, 52, 4)) for seat in range(4))
+_INIT: Final = '<INIT seed="0,0,0,1,2,135" ten="250,250,250,250" oya="0" {}/>'
+_OPEN: Final = " ".join(f'hai{seat}="{hand}"' for seat, hand in enumerate(_HANDS))
+_MADE: Final[dict[Change, tuple[str, type[m.ServerMessage]]]] = {
+    "go": ('<GO type="9" lobby="0" gpid="AAAA1111-BBBB2222"/>', m.MatchFound),
+    "taikyoku": ('<TAIKYOKU oya="0" log="2026010203gm-0009-0000-0123abcd"/>', m.GameBegins),
+    "init": (_INIT.format(f'hai="{_HANDS[0]}"'), m.RoundDealt),
+}
+"""The made frame of each change, and the kind of frame it is."""
+
+
+def _beginnings(items: Items, path: Path, *, change: Change) -> Iterator[Changed]:
+    made, kind = _MADE[change]
+    last = made
+    for at, message, before in _read_positions(items, path):
+        item = items[at]
+        if isinstance(message, kind) and isinstance(item, CapturedFrame):
+            last = item.text
+        open_hands = change == "init" and before.is_watching
+        yield before, _with(items, at, [_INIT.format(_OPEN) if open_hands else made])
+        if last != made:
+            yield before, _with(items, at, [last])
 
 
 # --- a discard that a rule forbids ------------------------------------------------------------------------
 
 
-def _forbidden(items: Items, path: Path) -> Iterator[tuple[TrafficCheck, list[CapturedFrame | Heading]]]:
+def _forbidden(items: Items, path: Path) -> Iterator[Changed]:
     for at, frame, before in _positions(items, path):
         message = _message(frame)
         if not isinstance(message, m.TileDiscarded) or not before.is_followed:
@@ -263,4 +367,8 @@ def _exchange(text: str, message: m.ServerMessage, places: dict[int, int]) -> st
     return text if other == message else render_xml(other)
 
 
-_BY_KIND: Final = {"bye": _comings, "forbidden": _forbidden}
+_BY_KIND: Final[dict[Change, Callable[[Items, Path], Iterator[Changed]]]] = {
+    "bye": _comings,
+    "forbidden": _forbidden,
+    **{change: functools.partial(_beginnings, change=change) for change in _MADE},
+}

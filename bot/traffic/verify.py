@@ -23,16 +23,18 @@ from bot.tenhou.session.conduct import ClientConduct
 from bot.tenhou.session.events import (
     Disagreement,
     GameEnded,
+    GameMissed,
     PromptOpened,
     Resumed,
     RoundEnded,
     SessionEvent,
     StateLost,
 )
+from bot.tenhou.session.seat import Seat
 from bot.tenhou.session.spectated_game import SpectatedGame
 from bot.traffic.capture import CapturedFrame, Heading, read_capture
 from bot.traffic.report import Findings, TrafficReport
-from game.events import EndGame, EndRound
+from game.events import EndGame, EndRound, GameEvent
 from kit.errors import RemoteProtocolError, StateMismatchError
 
 NO_CONTEXT: Final = "quoted without the frames around it"
@@ -51,11 +53,13 @@ class TrafficCheck:
 
     Attributes:
         findings: what was found so far.
+        missed: the games of our seat that were left unfinished, as far as they were seen.
     """
 
     def __init__(self, parse: Callable[[str], m.ServerMessage] = parse_server) -> None:
         self._parse = parse
         self.findings = Findings()
+        self.missed: list[tuple[GameEvent, ...]] = []
         self._begin()
 
     def _begin(self) -> None:
@@ -106,6 +110,11 @@ class TrafficCheck:
             return self._spectated.record, 0
         return self._conduct.session.state, self._conduct.session.player
 
+    @property
+    def seat(self) -> Seat | None:
+        """Our seat in the running or last game, None without one."""
+        return self._conduct.session.seat
+
     def fork(self) -> TrafficCheck:
         """An independent copy; shares only immutable data."""
         logs = [self._conduct.session.log] + ([self._spectated.log] if self._spectated is not None else [])
@@ -147,12 +156,19 @@ class TrafficCheck:
                 self._conduct.session.reconnect()
             self._spectated, self._not_played = None, ""
         elif isinstance(message, m.MatchFound):
-            self._not_played = (refusal(message.game_type) or "") if message.game_type & THREE_PLAYERS else ""
-            if message.spectating:
-                self._spectated = SpectatedGame()
-                self._conduct.watch()
+            self._match(message)
         elif isinstance(message, m.RoundDealt) and _is_three_player(message):
             self._not_played = self._not_played or refusal(THREE_PLAYERS) or ""
+
+    def _match(self, message: m.MatchFound) -> None:
+        changes = bool(self._not_played) or self.is_watching  # frames of the table before may follow
+        self._not_played = (refusal(message.game_type) or "") if message.game_type & THREE_PLAYERS else ""
+        if message.spectating or (changes and self.is_watching):
+            self._spectated = SpectatedGame(doubtful=changes)
+        elif changes:
+            self._conduct.session.reconnect()
+        if message.spectating:
+            self._conduct.watch()
 
     def _fold(self, frame: CapturedFrame, message: m.ServerMessage) -> None:
         if self._spectated is not None:
@@ -183,6 +199,8 @@ class TrafficCheck:
                 self.findings.differences.append(self.findings.on(frame, event.mismatch))
         elif isinstance(event, Disagreement):
             self.findings.differences.append(self.findings.on(frame, f"{event.subject}: {event.detail}"))
+        elif isinstance(event, GameMissed):
+            self.missed.append(event.events)
         elif isinstance(event, StateLost):
             self.findings.unread.append(self.findings.on(frame, event.reason))
 

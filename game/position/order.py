@@ -14,6 +14,8 @@ from game.tiles import face_of
 UNKNOWN: Final = StatedTile(-1)
 """A discard that the position does not state."""
 
+MOST_POINTS: Final = 3_000
+"""Points that the searches for one position visit before they give up; positions of games need up to 150."""
 _MOST_TURNS: Final = 24
 _FIRST, _SECOND = 0, 1
 
@@ -59,11 +61,12 @@ def order_of_play(given: Stated) -> list[PlayStep]:
     """The steps from the deal to the decision, without our own last draw.
 
     Raises:
-        FieldError: there is no such order.
+        FieldError: there is no such order, or none was found within the budget of the search.
     """
     wanted = given.position.turn
+    budget = _Budget()
     if given.knows_rivers:
-        steps = _found(given, None)
+        steps = _found(given, None, budget)
         if steps is None:
             raise FieldError(_sizes_wrong(given), *(f"rivers.{seat}" for seat in range(4)))
         turn = 1 + sum(step.kind == "discard" and step.player == given.player for step in steps)
@@ -73,8 +76,9 @@ def order_of_play(given: Stated) -> list[PlayStep]:
                 "turn",
             )
         return steps
-    for turn in [wanted] if wanted is not None else range(1, _MOST_TURNS + 1):
-        steps = _found(given, turn - 1)
+    least = 1 + sum(meld.source == given.player for meld in given.melds)
+    for turn in [wanted] if wanted is not None else range(least, _MOST_TURNS + 1):
+        steps = _found(given, turn - 1, budget)
         if steps is not None:
             return steps
     if wanted is not None:
@@ -87,66 +91,101 @@ def order_of_play(given: Stated) -> list[PlayStep]:
     )
 
 
-def _found(given: Stated, turns: int | None) -> list[PlayStep] | None:
+def _found(given: Stated, turns: int | None, budget: _Budget) -> list[PlayStep] | None:
     """The steps with each player's melds made in the order written, else in any order."""
-    return (
-        _OrderSearch(given, turns, in_order=True).find() or _OrderSearch(given, turns, in_order=False).find()
-    )
+    in_order = _OrderSearch(given, turns, budget, in_order=True).find()
+    return in_order or _OrderSearch(given, turns, budget, in_order=False).find()
+
+
+class _Budget:
+    """The points that all searches for one position may still visit."""
+
+    def __init__(self) -> None:
+        self._left = MOST_POINTS
+
+    def spend(self) -> None:
+        """Visit a point.
+
+        Raises:
+            FieldError: the budget is spent.
+        """
+        self._left -= 1
+        if self._left < 0:
+            raise FieldError(
+                f"no order of play found in {MOST_POINTS:,} steps; check from whom each tile was called, or "
+                "give the rivers of all four players with called tiles marked ~",
+                *(f"melds.{seat}" for seat in range(4)),
+            )
 
 
 class _OrderSearch:
-    """A depth-first search that remembers where it failed.
+    """A depth-first search that visits no point twice.
 
     Args:
         given: the position.
         turns: our discards up to the decision, if the rivers are unknown.
+        budget: what is left of it for this position.
         in_order: each player's melds are made in the order written.
     """
 
-    def __init__(self, given: Stated, turns: int | None, *, in_order: bool) -> None:
+    def __init__(self, given: Stated, turns: int | None, budget: _Budget, *, in_order: bool) -> None:
         self._given = given
         self._turns = turns
+        self._budget = budget
         self._in_order = in_order
-        self._failed: set[_PlayPoint] = set()
         self._all_melds = sum(
             1 << 2 * at + second
             for at, meld in enumerate(given.melds)
             for second in range(2 if meld.kind is MeldKind.KAKAN else 1)
         )
+        self._from_us = sum(1 << 2 * at for at, meld in enumerate(given.melds) if meld.source == given.player)
 
     def find(self) -> list[PlayStep] | None:
         """The steps, None if there are none."""
         first = _PlayPoint(self._given.position.round_index % 4, "draw", (0, 0, 0, 0), 0, 0)
-        steps = self._from(first)
-        return None if steps is None else list(steps)
+        if self._ends(first):
+            return []
+        visited = {first}
+        path: list[tuple[_Steps, Iterator[tuple[_Steps, _PlayPoint]]]] = [((), self._ways(first))]
+        while path:
+            steps, then = next(path[-1][1], (None, first))
+            if steps is None:
+                path.pop()
+            elif self._ends(then, steps):
+                return [step for made, _ in path for step in made] + list(steps)
+            elif then not in visited and self._leads_on(steps, then):
+                self._budget.spend()
+                visited.add(then)
+                path.append((steps, self._ways(then)))
+        return None
 
-    def _from(self, now: _PlayPoint) -> _Steps | None:
-        ending = self._given.ending
-        if now.player == self._given.player and self._is_all(now):
-            if now.phase == "draw" and ending in ("drawn", "waiting"):
-                return ()
-            if now.phase == "called" and ending == "called":
-                return ()
-        if now in self._failed or (self._turns is not None and now.turns > self._turns):
-            return None
+    def _ends(self, now: _PlayPoint, steps: _Steps = ()) -> bool:
+        """Whether the decision is reached."""
+        if self._given.offered >= 0:
+            return self._is_offered(steps) and self._is_all(now)
+        due = "called" if self._given.ending == "called" else "draw"
+        return now.player == self._given.player and now.phase == due and self._is_all(now)
+
+    def _leads_on(self, steps: _Steps, now: _PlayPoint) -> bool:
+        """Whether the decision may still come."""
+        unmade = (self._from_us & ~now.melds).bit_count()  # each needs a discard of ours
+        in_time = self._turns is None or now.turns + unmade <= self._turns
+        return (
+            in_time and not self._is_offered(steps) and (not self._in_order or self._keeps_order(now.melds))
+        )
+
+    def _is_offered(self, steps: _Steps) -> bool:
+        return (
+            bool(steps) and steps[-1].kind == "discard" and steps[-1].discard.tile == self._given.offered >= 0
+        )
+
+    def _ways(self, now: _PlayPoint) -> Iterator[tuple[_Steps, _PlayPoint]]:
+        """All that may happen next."""
         if now.phase == "draw":
-            found = self._after((PlayStep("draw", now.player),), now._replace(phase="drawn"))
+            yield (PlayStep("draw", now.player),), now._replace(phase="drawn")
         else:
-            found = self._first((*self._kans(now), *self._discards(now)))
-        if found is None:
-            self._failed.add(now)
-        return found
-
-    def _first(self, ways: tuple[tuple[_Steps, _PlayPoint], ...]) -> _Steps | None:
-        return next((found for way in ways if (found := self._after(*way)) is not None), None)
-
-    def _after(self, steps: _Steps, then: _PlayPoint) -> _Steps | None:
-        if self._in_order and not self._keeps_order(then.melds):
-            return None
-        if steps[-1].kind == "discard" and steps[-1].discard.tile == self._given.offered >= 0:
-            return steps if self._is_all(then) else None
-        rest = self._from(then)
-        return None if rest is None else (*steps, *rest)
+            yield from self._kans(now)
+            yield from self._discards(now)
 
     def _keeps_order(self, made: int) -> bool:
         """Whether no meld was made before one of the same player that is written before it."""

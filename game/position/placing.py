@@ -114,7 +114,11 @@ def _unseen(event: GameEvent, made_up: set[int]) -> GameEvent:
 
 
 def _filled(given: Stated, steps: Sequence[PlayStep]) -> tuple[list[PlayStep], list[int]]:
-    """The steps with a tile for each unknown discard, and these tiles."""
+    """The steps with a tile for each unknown discard, and these tiles.
+
+    Raises:
+        FieldError: more tiles are discarded than there are.
+    """
     rng = random.Random(_SEED)  # noqa: S311 - always the same discards
     free = sorted(given.free, key=lambda tile: _USUAL_TURN[tile >> 2] + rng.uniform(0.0, _SPREAD))
     filled: list[PlayStep] = []
@@ -125,7 +129,9 @@ def _filled(given: Stated, steps: Sequence[PlayStep]) -> tuple[list[PlayStep], l
             barred = _barred(given.melds[step.meld])
         if step.kind == "discard":
             if discard.tile < 0:
-                tile = next(tile for tile in free if not barred >> (tile >> 2) & 1)
+                tile = next((tile for tile in free if not barred >> (tile >> 2) & 1), -1)
+                if tile < 0:
+                    raise FieldError("no tiles are left for so many discards; give an earlier turn", "turn")
                 free.remove(tile)
                 discard = StatedTile(tile)
             barred = 0

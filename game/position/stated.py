@@ -27,6 +27,8 @@ Ending: TypeAlias = Literal["drawn", "called", "offered", "waiting"]
 discard, or to just before our draw, where nothing is decided."""
 
 _KANS: Final = (MeldKind.DAIMINKAN, MeldKind.ANKAN, MeldKind.KAKAN)
+_MOST_MELDS: Final = 4
+_MOST_KANS: Final = 4
 _LAST_ROUND: Final = 11
 _ALL_POINTS: Final = 4 * START_SCORE
 _MOST_COUNTERS: Final = 99
@@ -176,7 +178,12 @@ def _river(text: str, seat: int) -> list[MarkedTile]:
 
 def _melds(text: str, seat: int) -> list[WrittenMeld]:
     with _concerning(f"melds.{seat}"):
-        return read_melds(text, _of_seat("melds", seat))
+        melds = read_melds(text, _of_seat("melds", seat))
+        if len(melds) > _MOST_MELDS:
+            raise PositionError(
+                f"{_of_seat('melds', seat)}: found {len(melds)}, a hand has at most four melds"
+            )
+        return melds
 
 
 def _of_seat(what: str, seat: int) -> str:
@@ -242,8 +249,6 @@ def stakes(position: WrittenPosition, riichis: int) -> int:
 def _ending(position: WrittenPosition, tiles: int, melds: int) -> Ending:
     due = 14 - 3 * melds
     held = f"{tiles} tile{'s' if tiles != 1 else ''} with {melds} meld{'s' if melds != 1 else ''}"
-    if melds > 4:
-        raise FieldError("a hand has at most four melds", "melds.0")
     if tiles == due and not position.offered:
         if position.after_call and not melds:
             raise FieldError("after a call there must be a meld of yours; add it to your melds", "melds.0")
@@ -269,6 +274,8 @@ def _offered(position: WrittenPosition) -> MarkedTile:
 
 def _check_kans(melds: Sequence[Sequence[WrittenMeld]], indicators: int) -> None:
     kans = sum(meld.kind in _KANS for of_seat in melds for meld in of_seat)
+    if kans > _MOST_KANS:
+        raise PositionError(f"found {kans} kans; a round has at most four, of all players together")
     if indicators != 1 + kans and (indicators or kans):
         shown = f"{indicators} dora indicator{'s' if indicators != 1 else ''}"
         raise PositionError(f"{shown} with {kans} kans; give one, and one more for each kan")

@@ -1,8 +1,8 @@
 """A process beside the program, which talks with it and never makes it wait.
 
 A pool spreads tasks and returns all their results; a child answers messages when it can, or not at all. It
-takes only processor time that nothing else wants. It says when it is idle and, every second, that it works,
-so one that hangs is noticed.
+takes only processor time that nothing else wants, unless somebody waits for it. It says when it is idle and,
+every second, that it works, so one that hangs is noticed.
 """
 
 from __future__ import annotations
@@ -118,6 +118,7 @@ class Child(Generic[S]):
         setup: its second argument.
         on_message: called on the hearing thread with every message.
         on_end: called there once with the reason if the child ends by itself.
+        behind: it takes only processor time that nothing else wants.
 
     Attributes:
         ready: set when the child has loaded everything.
@@ -132,6 +133,8 @@ class Child(Generic[S]):
         setup: S,
         on_message: Callable[[Any], None],
         on_end: Callable[[str], None],
+        *,
+        behind: bool = True,
     ) -> None:
         self.ready = threading.Event()
         self._on_message, self._on_end = on_message, on_end
@@ -139,7 +142,7 @@ class Child(Generic[S]):
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
         self._process: SpawnProcess = context.Process(
-            target=_live, args=(theirs, startup(), serve, setup), daemon=True
+            target=_live, args=(theirs, startup(), serve, setup, behind), daemon=True
         )
         self._process.start()
         theirs.close()  # so that each end notices when the other is gone
@@ -203,10 +206,13 @@ class Child(Generic[S]):
                 self._connection.send(message)
 
 
-def _live(connection: Connection, begin: Startup, serve: Callable[[Line, S], None], setup: S) -> None:
+def _live(
+    connection: Connection, begin: Startup, serve: Callable[[Line, S], None], setup: S, behind: bool
+) -> None:
     """The process, from start to end."""
     begin_worker(begin)
-    step_back()
+    if behind:
+        step_back()
     with contextlib.suppress(EOFError, ConnectionError):  # the program has ended
         try:
             serve(Line(connection), setup)

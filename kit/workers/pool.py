@@ -334,8 +334,10 @@ def begin_worker(begin: Startup) -> None:
 
 
 def _leave_with_the_parent() -> None:
-    """Leave Ctrl-C to the parent, and do not outlive it if it is killed."""
+    """Leave Ctrl-C and a closed terminal to the parent, and do not outlive it if it is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     assert parent is not None
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.errors import CheckpointCorrupt, CheckpointError, CheckpointMissing, TrainingError
-from kit.files import remove_leftovers, replace_file
+from kit.files import check_hash, remove_leftovers, replace_hashed
 from learning.cfr.sampling import NodeSums, new_sums
 from learning.runs.state import RunFolder
 from policies.two_player.abstraction import POLICY_NAMES, decode, encode, policies_of
@@ -79,9 +79,12 @@ class NodeFolder(RunFolder):
         if not path.exists():
             return None
         try:
+            check_hash(path)
             said, sums, curve = read_table(path)
         except CheckpointError as exc:
             raise TrainingError(f"{exc}; remove it to start again") from exc
+        except (OSError, ValueError) as exc:
+            raise TrainingError(f"{path}: cannot be read ({exc}); remove it to start again") from exc
         self.check(said.pop("identity"))
         del said["format"]
         return {name: msgspec.json.decode(value) for name, value in said.items()} | {
@@ -103,7 +106,7 @@ class NodeFolder(RunFolder):
         path = self.folder / NODES_FILE
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            replace_file(path, data)
+            replace_hashed(path, data)
         except OSError as exc:
             raise TrainingError(
                 f"{path}: cannot be written ({exc}); free some space and start again"

@@ -149,10 +149,15 @@ def _by_kind(worth: Mapping[Action, Worth]) -> dict[Action, Worth]:
     found: dict[Action, Worth] = {}
     for action, value in worth.items():
         known = any(_alike(each, action) for each in found)
-        if (action.kind is ActionKind.DISCARD or action == RIICHI) and not known:
+        if action.kind is ActionKind.DISCARD and not known:
             found[action] = value
+    declared = [action for action in worth if action.kind is ActionKind.RIICHI]
+    if declared:
+        found[RIICHI] = worth[_best(worth, declared)]._replace(shanten=None)
     return found
 
 
 def _alike(one: Action, other: Action) -> bool:
+    if one.kind is other.kind is ActionKind.RIICHI:
+        return True  # played out, the policy chooses the discard
     return one.kind is other.kind and one.tile >> 2 == other.tile >> 2

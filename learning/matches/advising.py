@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from game.actions import PASS, Action, ActionKind
+from game.actions import PASS, RIICHI, Action, ActionKind
 from game.events import GameEvent, StartGame, StartRound
 from game.rules import legal_actions
 from game.scoring.settlement import GameLength
@@ -76,7 +76,7 @@ class EngineAdviser:
         """
         answers = self._answers(events, player, length)
         try:
-            return [_opinion(moment, answers[moment.round, moment.event]) for moment in moments]
+            return [_opinion(moment, answers) for moment in moments]
         except KeyError:
             raise ModelError("an engine can be asked only about decisions of a whole game") from None
 
@@ -106,17 +106,40 @@ class EngineAdviser:
         return found
 
 
-def _opinion(moment: Moment, answer: EngineAnswer) -> Opinion:
+def _opinion(moment: Moment, answers: Mapping[tuple[int, int], EngineAnswer]) -> Opinion:
+    answer = answers[moment.round, moment.event]
     legal, choice = moment.legal, answer.choice
     chosen = _listed(choice.action, legal)
     chances = read_chances(None if choice.fault else answer.said, legal, chosen)
+    after = answers.get((moment.round, moment.event + 1)) if moment.done.kind is ActionKind.RIICHI else None
+    riichi = _after_riichi(moment, chances, after)
     return Opinion(
-        preferred=chosen,
+        preferred=max(riichi, key=riichi.__getitem__) if chosen == RIICHI else chosen,
         step=STEPS[chosen.kind],
         source="rule" if choice.fault else "model",
         probabilities=chances,
         reached=frozenset(ORDER),
+        riichi=riichi,
     )
+
+
+def _after_riichi(
+    moment: Moment, chances: Mapping[Action, float], answer: EngineAnswer | None
+) -> dict[Action, float]:
+    """The discard after a riichi: as answered if the player declared it, else as likely as without it."""
+    if moment.declared is None:
+        return {}
+    legal = moment.declared.legal
+    if answer is not None:
+        chosen = _listed(answer.choice.action, legal)
+        said = read_chances(None if answer.choice.fault else answer.said, legal, chosen)
+    else:
+        said = {action: chances[action] for action in legal}
+    total = sum(said.values())
+    return {
+        Action(ActionKind.RIICHI, action.tile): chance / total if total > 0.0 else 1.0 / len(legal)
+        for action, chance in said.items()
+    }
 
 
 def _listed(action: Action, legal: Sequence[Action]) -> Action:

@@ -20,6 +20,7 @@ import msgspec
 import structlog
 
 from kit.distribution import require
+from kit.errors import TrainingError
 from learning.runs.progress import TrainingProgress
 from learning.runs.state import Curves, RunFolder
 
@@ -74,6 +75,7 @@ class RunStatus(msgspec.Struct, kw_only=True):
         seconds: time spent, over all starts.
         best: best score of the evaluations; None before the first.
         worse: evaluations since the best.
+        unmeasured: an evaluation is due, and its result is not in yet.
     """
 
     step: int = 0
@@ -83,6 +85,7 @@ class RunStatus(msgspec.Struct, kw_only=True):
     seconds: float = 0.0
     best: float | None = None
     worse: int = 0
+    unmeasured: bool = False
 
 
 class StepResult(NamedTuple):
@@ -203,7 +206,13 @@ def carry_out(run: TrainingRun, *, quiet: bool = False) -> None:
     """
     with run.folder.held():
         _resume(run)
-        _carry_on(run, quiet=quiet)
+        try:
+            _carry_on(run, quiet=quiet)
+        except OSError as exc:
+            raise TrainingError(
+                f"stopped: {exc}; what is saved in {run.folder.folder} is intact: free some space if the "
+                "disk is full, and give the same command again"
+            ) from exc
 
 
 def _carry_on(run: TrainingRun, *, quiet: bool) -> None:
@@ -213,16 +222,21 @@ def _carry_on(run: TrainingRun, *, quiet: bool) -> None:
     before, pause = status.seconds, SAVE_EVERY_S
     with _noticing_signals() as stopped, progress, run.folder.curves(status.step) as curves:
         drawing = _TrainingCurves(curves, progress)
+        if status.unmeasured:
+            _evaluate(run, progress, curves)
         for step in _remaining(run):
             status.seconds = before + time.monotonic() - begun
             progress.note(**step.notes)
             progress.learned(step.samples, step.loss)
             drawing.add(status.step, step)
-            if step.evaluate:
-                _evaluate(run, progress, curves)
+            status.unmeasured = step.evaluate
             if step.evaluate or stopped.is_set() or time.monotonic() - saved > pause:
                 pause = SAVE_EVERY_S * max(1.0, _save(run) / _SAVING_S)
                 saved = time.monotonic()
+            if step.evaluate and not stopped.is_set():
+                _evaluate(run, progress, curves)
+                if stopped.is_set():
+                    _save(run)
             if stopped.is_set():
                 raise KeyboardInterrupt(
                     f"stopped: {run.done:,} of {run.total:,} {run.unit} are learned and saved in "
@@ -244,6 +258,7 @@ def _remaining(run: TrainingRun) -> Iterator[StepResult]:
 def _evaluate(run: TrainingRun, progress: TrainingProgress, curves: Curves) -> None:
     """Measure the weights, and keep them if they are the best."""
     status, found = run.status, run.evaluate()
+    status.unmeasured = False
     progress.validated(found.text)
     curves.add(status.step, found.curves)
     if not found.improved:
@@ -257,8 +272,14 @@ def _resume(run: TrainingRun) -> None:
     state = run.folder.load()
     if state is None:
         return
-    run.status = msgspec.convert(state.pop(_STATUS), RunStatus)
-    run.restore(state)
+    try:
+        run.status = msgspec.convert(state.pop(_STATUS), RunStatus)
+        run.restore(state)
+    except Exception as exc:  # each part of a run raises its own
+        what = f"it has no {exc}" if isinstance(exc, KeyError) else str(exc).partition("\n")[0]
+        raise TrainingError(
+            f"{run.folder.folder}: the saved state is incomplete ({what}); remove that folder to start again"
+        ) from exc
     if run.status.best is not None and not run.kept:
         _log.warning("training.best_is_gone", score=round(run.status.best, 4), then="the next best is kept")
         run.status.best = None
@@ -303,20 +324,19 @@ class _TrainingCurves:
 
 @contextmanager
 def _noticing_signals() -> Iterator[threading.Event]:
-    """An event set by the first Ctrl-C or SIGTERM; a second Ctrl-C interrupts at once, without saving."""
+    """An event set by the first Ctrl-C; a second one interrupts at once, without saving."""
     stopped = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stopped
         return
 
-    def note(number: int, _: FrameType | None) -> None:
-        if stopped.is_set() and number == signal.SIGINT:
+    def note(_number: int, _frame: FrameType | None) -> None:
+        if stopped.is_set():
             raise KeyboardInterrupt(_AT_ONCE)
         stopped.set()
 
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = signal.signal(signal.SIGINT, note)
     try:
         yield stopped
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        signal.signal(signal.SIGINT, before)

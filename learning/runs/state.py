@@ -1,4 +1,4 @@
-"""The folder of a training run: its curves, and its state, which is replaced atomically."""
+"""The folder of a training run: its curves, and its state, which is replaced at once, with its hash."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import msgspec
 import torch
 
 from kit.errors import ConfigError, TrainingError
-from kit.files import hold_folder, remove_leftovers, replace_file
+from kit.files import check_hash, hold_folder, remove_leftovers, replace_hashed
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -50,6 +50,7 @@ class RunFolder:
         if not path.exists():
             return None
         try:
+            check_hash(path)
             state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
             identity = state.pop("identity")
         except Exception as exc:  # torch, zipfile and the unpickler each raise their own
@@ -83,7 +84,7 @@ class RunFolder:
         torch.save({**state, "identity": self.identity}, data)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            replace_file(path, data.getvalue())
+            replace_hashed(path, data.getvalue())
         except OSError as exc:
             raise TrainingError(
                 f"{path}: cannot be written ({exc}); free some space and start again"

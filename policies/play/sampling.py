@@ -11,18 +11,22 @@ one that `policies.flow.flow.most_likely` takes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from game.actions import PASS, Action
+from game.actions import PASS, Action, ActionKind
 from game.observation import Observation
 from policies.flow.draws import drawn_share
-from policies.flow.flow import Pick, SlotAnswer, flow, most_likely, run_flows
+from policies.flow.flow import TURN_STEPS, Pick, SlotAnswer, flow, most_likely, run_flows
 from policies.flow.slots import Policy, Slot
 from policies.play.rollout import Request
 
 _SUREST: Final = 1e-7
 """Probabilities are kept this far from 0 and 1 where odds are computed."""
+
+_RULED: Final = (ActionKind.TSUMO, ActionKind.RON, ActionKind.NINE_TERMINALS)
+_TURN: Final = tuple((slot, kinds) for slot, _, kinds in TURN_STEPS)
+_CLAIM: Final = ((Slot.CHI, (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN)),)
 
 Picks: TypeAlias = Callable[[Request], Pick]
 """Gives each request of a rollout its way to choose."""
@@ -63,6 +67,35 @@ def distribution_of(answers: Sequence[SlotAnswer], temperature: float = 1.0) -> 
         weights = [weight ** (1.0 / temperature) for weight in weights]
     total = math.fsum(weights)
     return Distribution(tuple(options), tuple(weight / total for weight in weights))
+
+
+def joint(said: Mapping[Action, float]) -> dict[Action, float]:
+    """One distribution over all options of a decision.
+
+    Each step of a turn shares out what the "no" of the steps before it leaves, and a pass has what the calls
+    leave. A win or an abort that its rule takes has everything.
+
+    Args:
+        said: the probability of each option in its own step, as slots and rules answer.
+
+    >>> riichi, one, other = Action(ActionKind.RIICHI), *(Action(ActionKind.DISCARD, tile) for tile in (0, 4))
+    >>> [round(share, 2) for share in joint({riichi: 0.8, one: 0.75, other: 0.25}).values()]
+    [0.8, 0.15, 0.05]
+    """
+    found = dict.fromkeys(said, 0.0)
+    ruled = next((action for action in said if action.kind in _RULED and said[action] > 0.0), None)
+    if ruled is not None:
+        return found | {ruled: 1.0}
+    left = 1.0
+    for slot, kinds in _CLAIM if PASS in said else _TURN:
+        options = tuple(action for action in said if action.kind in kinds)
+        if not options:
+            continue
+        step = distribution_of([SlotAnswer(slot, options, tuple(said[each] for each in options))])
+        shares = {each: left * share for each, share in zip(step.options, step.probabilities, strict=True)}
+        left = shares.pop(None, 0.0)
+        found |= {action: share for action, share in shares.items() if action is not None}
+    return found | {PASS: left} if PASS in said else found
 
 
 def _odds(probability: float) -> float:

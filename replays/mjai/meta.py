@@ -20,6 +20,7 @@ from game.observation import Observation
 from game.state import is_furiten
 from game.tiles import face_of
 from policies.play.decision import Decision
+from policies.play.sampling import joint
 from replays.mjai.lines import Message
 
 TEMPERATURE: Final = 0.1
@@ -83,30 +84,14 @@ def write_meta(decision: Decision, observation: Observation) -> Message:
 
 
 def _joint(decision: Decision) -> dict[Action, float]:
-    """One distribution over all options, from those of the flow's steps.
-
-    Options of steps that were not reached share evenly what the last step left.
-    """
+    """One distribution over all options; discards that the flow did not reach share evenly what is left."""
     said = {option.action: option.probability for option in decision.options}
     if decision.step in ("win", "nine_terminals", "forced"):
         return {action: float(action == decision.action) for action in said}
-    found = dict.fromkeys(said, 0.0)
-    left = 1.0
-    for kinds in (_KANS, (ActionKind.RIICHI,)):
-        asked = [action for action in said if action.kind in kinds]
-        for action in asked:
-            found[action] = left * said[action]
-        left *= 1.0 - max((said[action] for action in asked), default=0.0)
     discards = [action for action in said if action.kind is ActionKind.DISCARD]
-    for action in discards:
-        found[action] = left * (said[action] if decision.step == "discard" else 1.0 / len(discards))
-    found |= {
-        action: chance
-        for action, chance in said.items()
-        if action.kind in _CALLS or action.kind is ActionKind.PASS
-    }
-    total = sum(found.values())
-    return {action: chance / total for action, chance in found.items()}
+    if decision.step != "discard":
+        said |= {action: 1.0 / len(discards) for action in discards}
+    return joint(said)
 
 
 def read_chances(answer: object, legal: Sequence[Action], chosen: Action) -> dict[Action, float]:

@@ -30,7 +30,15 @@ from game.events import (
 from game.tiles import TILES, UNSEEN
 from kit.errors import ReplayFormatError, ReplayTooLarge
 from replays.mjlog.attributes import MjlogTag, parse_tag
-from replays.mjlog.tags import FinalScores, meld_event, read_agari, read_init, read_meld, read_ryuukyoku
+from replays.mjlog.tags import (
+    UNFINISHED,
+    FinalScores,
+    meld_event,
+    read_agari,
+    read_init,
+    read_meld,
+    read_ryuukyoku,
+)
 from replays.record import KNOWN_BITS, MAX_TYPE, GameRecord, Names, usual_type
 
 MAX_CHARACTERS: Final = 2 * 1024 * 1024
@@ -154,7 +162,11 @@ class _Reader:
 
     def record(self, game_id: str) -> GameRecord:
         """Return the whole game."""
-        if not self._ended:
+        first = self._header.get("mjloggm")
+        if not self._ended and first is not None and first.has(UNFINISHED):
+            if not self._takes_moves:
+                self._close_round()
+        elif not self._ended:
             raise ReplayFormatError("cut short: no final result; save the record again when the game is over")
         names = self._names()
         un, go, shuffle = self._header["UN"], self._header.get("GO"), self._header.get("SHUFFLE")

@@ -26,6 +26,9 @@ HAND_SIZES: Final = (1, 2, 4, 5, 7, 8, 10, 11, 13, 14)
 _NORTH_MASK: Final = 0x3F
 _NORTH_CODE: Final = 0x20
 
+UNFINISHED: Final = "unfinished"
+"""Attribute of our own records of games without an end; any other record without an end is damaged."""
+
 DRAW_REASONS: Final[dict[str, DrawReason]] = {
     "": "exhaustive",
     "yao9": "nine_terminals",

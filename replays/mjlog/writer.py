@@ -2,7 +2,7 @@
 
 Names are percent-encoded, scores are in hundreds, and discards are always upper case: a tsumogiri is a
 discard of the tile just drawn. A view with hidden hands is written with the same tags, with draws without
-tiles and lower-case tsumogiri as in live play.
+tiles and lower-case tsumogiri as in live play. An attribute of the first tag marks a game without an end.
 
 Source: recorded games of 2009 to 2026; `docs/tenhou-protocol.md`, section 8.1, describes how the live
 protocol differs.
@@ -39,7 +39,7 @@ from game.state import apply_all, melds_of, new_round
 from game.tiles import UNSEEN
 from kit.errors import ReplayFormatError, StateMismatchError
 from replays.mjlog.reader import read, read_record
-from replays.mjlog.tags import DRAW_TYPES
+from replays.mjlog.tags import DRAW_TYPES, UNFINISHED
 from replays.record import GameRecord
 
 __all__ = ["read", "read_record", "write"]
@@ -58,7 +58,8 @@ def write(record: GameRecord) -> str:
         end = writer.finish()
     except StateMismatchError as exc:
         raise ReplayFormatError(f"{record.game_id}: cannot be written: {exc}") from exc
-    return f'<mjloggm ver="2.3">{_header(record)}{"".join(writer.parts)}{end}</mjloggm>'
+    mark = "" if record.ending else f' {UNFINISHED}="1"'
+    return f'<mjloggm ver="2.3"{mark}>{_header(record)}{"".join(writer.parts)}{end}</mjloggm>'
 
 
 def meld_of(event: Chi | Pon | Daiminkan | Ankan | Kakan, pon: Meld | None = None) -> Meld:

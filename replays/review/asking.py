@@ -13,6 +13,7 @@ from game.tiles import mjai_text
 from policies.heuristic.outlook import danger_of, look
 from replays.record import DecisionRecord
 from replays.review import schema
+from replays.review.grading import CLEAR
 from replays.review.judging import After, Opinion
 from replays.review.live import LiveDecisions, steps_reached
 from replays.review.moments import Moment
@@ -37,6 +38,7 @@ class PositionAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Fa
         hand: shanten, waits and furiten.
         ukeire: what the hand accepts while the player waits; None on the player's turn.
         decision: the options, with ``done`` the policy's choice; None if there is nothing to decide.
+        clear: a loss is clear if it is at least this many standard errors from 0; otherwise it is noise.
     """
 
     schema: Literal["suzaku-ask/1"] = "suzaku-ask/1"
@@ -51,6 +53,7 @@ class PositionAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Fa
     hand: ReviewHand
     ukeire: Ukeire | None
     decision: ReviewDecision | None
+    clear: float = CLEAR
 
 
 def answer(reviewer: Reviewer, position: WrittenPosition, placed: PlacedPosition) -> PositionAnswer:
@@ -89,7 +92,7 @@ def _decision(reviewer: Reviewer, moment: Moment, placed: PlacedPosition) -> Rev
     chosen = msgspec.structs.replace(moment, done=reviewer.preferred(moment))
     prospects = reviewer.prospects([placed.start], moment.length)
     (decision,) = reviewer.decisions([chosen], moment.player, moment.length, prospects)
-    return msgspec.structs.replace(decision, turn=placed.turn)
+    return msgspec.structs.replace(decision, turn=placed.turn, position=None)
 
 
 def played_decision(
@@ -113,8 +116,8 @@ def played_decision(
     shown = decision_of(player, moment, opinion, danger, {}, None, notes, LiveDecisions([made], player))
     live = shown.live and msgspec.structs.replace(shown.live, played=None, probabilities=None)
     kept = tuple(note for note in shown.notes if note.key != "riichi_choice" or "discard" in opinion.reached)
-    options = tuple(option for option in shown.options if option.reached)
-    return msgspec.structs.replace(shown, options=options, notes=kept, live=live)
+    options = tuple(option for option in shown.options if option.step in opinion.reached)
+    return msgspec.structs.replace(shown, options=options, notes=kept, live=live, position=None)
 
 
 def _opinion(made: DecisionRecord) -> Opinion:

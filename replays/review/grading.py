@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from game.actions import RIICHI, Action
+from game.actions import Action, ActionKind
 from policies.flow.flow import Step
 from replays.review.judging import ORDER
 from replays.review.schema import (
@@ -98,7 +98,7 @@ def loss_of(preferred: Worth, option: Worth, kind: Kind) -> Loss:
 
 def kind_of(worth: Mapping[Action, Worth], preferred: Action, option: Action) -> Kind:
     """The kind of choice between two options that have values."""
-    if RIICHI in (preferred, option):
+    if (preferred.kind is ActionKind.RIICHI) != (option.kind is ActionKind.RIICHI):
         return "riichi"
     one, other = worth[preferred].shanten, worth[option].shanten
     if one is None or other is None:

@@ -2,7 +2,8 @@
 
 The policy is asked through the one decision flow, about all decisions at once. Where the flow ends before its
 last step, as with a declared riichi, it runs again without the actions of that step, so that every option
-gets its probability.
+gets its probability. Riichi and its discard are one action, so the policy is also asked for the discard that
+would follow a riichi.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from game.actions import PASS, Action, ActionKind
+from game.actions import PASS, RIICHI, Action, ActionKind
 from game.events import GameEvent
 from game.fold import kuikae_mask
 from game.observation import Observation
@@ -26,6 +27,7 @@ from game.tiles import KINDS, mjai_text
 from kit.errors import ModelError
 from policies.flow.flow import Step, Verdict, flow, reason_of, run_flows
 from policies.flow.slots import Policy, Source
+from policies.play.sampling import joint
 from replays.review.moments import Moment
 
 STEPS: Final[dict[ActionKind, Step]] = {
@@ -57,6 +59,7 @@ class Opinion(msgspec.Struct, frozen=True):
         source: a model or a rule.
         probabilities: probabilities of every legal action, from its own step.
         reached: the steps that the flow reached.
+        riichi: probabilities of the discards once riichi is declared, as riichi actions with a tile.
     """
 
     preferred: Action
@@ -64,6 +67,16 @@ class Opinion(msgspec.Struct, frozen=True):
     source: Source
     probabilities: Mapping[Action, float]
     reached: frozenset[Step]
+    riichi: Mapping[Action, float] = {}
+
+    @property
+    def options(self) -> dict[Action, float]:
+        """All options in one distribution, with riichi once for each discard."""
+        found = joint(self.probabilities)
+        if self.riichi:
+            declared = found.pop(RIICHI)
+            found |= {action: declared * share for action, share in self.riichi.items()}
+        return {action: min(1.0, chance) for action, chance in found.items()}
 
     def agrees(self, done: Action) -> bool:
         """Whether an action is the policy's choice; discards of the same kind count as equal."""
@@ -77,21 +90,29 @@ class Opinion(msgspec.Struct, frozen=True):
         step = min(ours, theirs, key=ORDER.index)
         if step == "nine_terminals":
             return step, _HABIT_RATIO
-        best, actual = self._of(self.preferred), self._of(done)
+        if ours == theirs == "riichi":
+            return "discard", _ratio(self._of(done, self.riichi), self._of(self.preferred, self.riichi))
+        best, actual = (self._of(action, self.probabilities) for action in (self.preferred, done))
         if ours != theirs:
             # "yes" against "no" of that step
             best, actual = (best, 1.0 - best) if step == ours else (1.0 - actual, actual)
-        return step, min(1.0, max(0.0, actual) / best) if best > 0.0 else 1.0
+        return step, _ratio(actual, best)
 
-    def _of(self, action: Action) -> float:
+    def _of(self, action: Action, among: Mapping[Action, float]) -> float:
         """Probability of an action; for a discard that of its kind, which is stored for one of its copies."""
-        return max(chance for other, chance in self.probabilities.items() if self._same(other, action))
+        if action.kind is ActionKind.RIICHI and RIICHI in among:
+            return among[RIICHI]
+        return max(chance for other, chance in among.items() if self._same(other, action))
 
     @staticmethod
     def _same(one: Action, other: Action) -> bool:
-        if one.kind is other.kind is ActionKind.DISCARD:
+        if one.kind is other.kind and one.kind in (ActionKind.DISCARD, ActionKind.RIICHI):
             return one.tile >> 2 == other.tile >> 2
         return one == other
+
+
+def _ratio(actual: float, best: float) -> float:
+    return min(1.0, max(0.0, actual) / best) if best > 0.0 else 1.0
 
 
 class Adviser(Protocol):
@@ -148,37 +169,63 @@ def opinions(moments: Sequence[Moment], policy: Policy) -> list[Opinion]:
             if verdict.step not in _LAST:
                 later.append((place, replace(observation, legal=rest)))
         waiting = later
+    riichi = _after_riichi(moments, policy)
     return [
-        _opinion(moment, found, chances, policy.source)
-        for moment, found, chances in zip(moments, verdicts, seen, strict=True)
+        _opinion(moment, found, chances, policy.source, after)
+        for moment, found, chances, after in zip(moments, verdicts, seen, riichi, strict=True)
     ]
 
 
+def _after_riichi(moments: Sequence[Moment], policy: Policy) -> list[Verdict | None]:
+    """The policy's choice of a discard after a riichi; None where riichi is not possible."""
+    declared = [moment.declared for moment in moments]
+    asked = run_flows([flow(each) for each in declared if each is not None], policy.answer)
+    answers = iter(asked)
+    return [None if each is None else next(answers).usable() for each in declared]
+
+
 def _opinion(
-    moment: Moment, verdicts: Sequence[Verdict], chances: Mapping[Action, float], source: Source
+    moment: Moment,
+    verdicts: Sequence[Verdict],
+    chances: Mapping[Action, float],
+    source: Source,
+    after: Verdict | None,
 ) -> Opinion:
     first = verdicts[0]
+    declared = after.probabilities if after is not None else {}
+    riichi = {Action(ActionKind.RIICHI, action.tile): chance for action, chance in declared.items()}
+    preferred = first.action
+    if preferred == RIICHI and after is not None:
+        preferred = Action(ActionKind.RIICHI, after.action.tile)
     last = ORDER.index(first.step) if first.step in ORDER else len(ORDER)
     return Opinion(
-        preferred=first.action,
+        preferred=preferred,
         step=first.step,
         source=source if first.by_slot else "rule",
         probabilities={action: min(1.0, chances.get(action, 0.0)) for action in moment.legal},
         reached=frozenset(ORDER[: last + 1]),
+        riichi=riichi,
     )
 
 
-def ranked(opinion: Opinion) -> list[Action]:
-    """The options: the choice first, then by step and descending probability; a pass is among the calls."""
-    return sorted(
-        opinion.probabilities,
+def ranked(opinion: Opinion) -> dict[Action, float]:
+    """The options with their probabilities: the choice first, then the likeliest.
+
+    Where a rule decides and leaves them nothing, the others go by step and by their probability in it.
+    """
+    found = opinion.options
+    own = {**opinion.probabilities, **opinion.riichi}
+    order = sorted(
+        found,
         key=lambda action: (
             action != opinion.preferred,
+            -round(found[action], 6),
             ORDER.index(STEPS[action.kind]),
-            -opinion.probabilities[action],
+            -own[action],
             action == PASS,
         ),
     )
+    return {action: found[action] for action in order}
 
 
 _CALLS: Final = (ActionKind.CHI, ActionKind.PON)
@@ -220,7 +267,7 @@ class After:
 
     def of(self, action: Action) -> Shape | None:
         """The hand after an action; None for actions that end the round."""
-        if action.kind is ActionKind.DISCARD:
+        if action.kind in (ActionKind.DISCARD, ActionKind.RIICHI) and action.tile >= 0:
             return self._discards[action.tile >> 2]
         if action.kind is ActionKind.RIICHI:
             return _best({kind: each for kind, each in self._discards.items() if each.shanten == _TENPAI})

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 import msgspec
 
-from game.actions import Action, ActionKind
+from game.actions import RIICHI, Action, ActionKind
 from game.tiles import face_of
 from policies.flow.flow import Step
 from policies.play.decision import Decision, Improvement
+from policies.play.sampling import joint
 from replays.record import DecisionRecord
 from replays.review import schema
 from replays.review.judging import ORDER, STEPS
@@ -45,11 +46,12 @@ class LiveDecisions:
         place = int(record["round_index"]), int(record["honba"]), int(record["discard_count"])
         claim = any(action.kind in _CLAIMS for action in moment.legal)
         queue = self._waiting[*place, claim]
-        wanted = {_face(action) for action in moment.legal}
         while queue:
             found = queue.popleft()
-            if wanted <= {_face(option.action) for option in found.decision.options}:
-                return _live(found, moment, options)
+            if _covers(found, moment.legal):
+                declared = moment.declared if found.decision.action == RIICHI else None
+                after = queue.popleft() if declared and queue and _covers(queue[0], declared.legal) else None
+                return _live(_Made(found, after, declared.legal if declared else ()), moment, options)
         return None
 
 
@@ -58,6 +60,55 @@ def steps_reached(decision: Decision) -> Sequence[Step]:
     if decision.step in _BEFORE_DISCARD:
         return ORDER[: ORDER.index(decision.step) + 1]
     return ORDER
+
+
+class _Made(NamedTuple):
+    """A decision in play: riichi and the discard after it count as one.
+
+    Attributes:
+        first: the logged decision.
+        after: the logged discard after a riichi; None without one, and where only one discard was possible.
+        declared: the legal discards after the riichi.
+    """
+
+    first: DecisionRecord
+    after: DecisionRecord | None
+    declared: Sequence[Action]
+
+    @property
+    def action(self) -> Action:
+        """What was decided; a riichi without its tile if the log does not tell it."""
+        return self.with_tile(self.first.decision.action)
+
+    def with_tile(self, action: Action) -> Action:
+        """A riichi with the tile discarded after it."""
+        if action != RIICHI:
+            return action
+        if self.after is not None:
+            return Action(ActionKind.RIICHI, self.after.decision.action.tile)
+        return Action(ActionKind.RIICHI, self.declared[0].tile) if len(self.declared) == 1 else action
+
+    def chances(self) -> dict[Action, float]:
+        """One distribution over the options of the steps that were reached."""
+        decision = self.first.decision
+        reached = steps_reached(decision)
+        said = {
+            each.action: each.probability for each in decision.options if STEPS[each.action.kind] in reached
+        }
+        found = joint(said)
+        if self.after is not None:
+            declared = found.pop(RIICHI)
+            found |= {
+                Action(ActionKind.RIICHI, each.action.tile): declared * each.probability
+                for each in self.after.decision.options
+            }
+        elif RIICHI in found:
+            found[self.with_tile(RIICHI)] = found.pop(RIICHI)
+        return found
+
+
+def _covers(logged: DecisionRecord, legal: Iterable[Action]) -> bool:
+    return {_face(action) for action in legal} <= {_face(each.action) for each in logged.decision.options}
 
 
 def _is_claim(each: DecisionRecord) -> bool:
@@ -70,16 +121,11 @@ def _face(action: Action) -> tuple[int, int, tuple[int, ...]]:
     return int(action.kind), tile, tuple(sorted(map(face_of, action.consumed)))
 
 
-def _live(found: DecisionRecord, moment: Moment, options: Sequence[schema.ReviewOption]) -> schema.Live:
-    decision, improvement = found.decision, found.decision.improvement
-    reached = steps_reached(decision)
-    then = {
-        action_text(each.action, moment.record): each.probability
-        for each in decision.options
-        if STEPS[each.action.kind] in reached
-    }
+def _live(made: _Made, moment: Moment, options: Sequence[schema.ReviewOption]) -> schema.Live:
+    found, decision, improvement = made.first, made.first.decision, made.first.decision.improvement
+    then = {action_text(action, moment.record): chance for action, chance in made.chances().items()}
     texts = [option.action for option in options]
-    played = action_text(decision.action, moment.record)
+    played = action_text(made.action, moment.record)
     live = schema.Live(
         time_ms=round(decision.latency_ms, 1),
         budget_ms=decision.budget_ms,
@@ -91,14 +137,23 @@ def _live(found: DecisionRecord, moment: Moment, options: Sequence[schema.Review
     )
     if improvement is None:
         return live
-    before = {action_text(each.action, moment.record): each.probability for each in improvement.base_options}
-    if before:
+    base = {each.action: each.probability for each in improvement.base_options}
+    if base:
+        before = _beside(base, made.chances(), moment)
         live = msgspec.structs.replace(
             live,
             base=tuple(before.get(text) for text in texts),
             adapted=tuple(then.get(text) if text in before else None for text in texts),
         )
     return msgspec.structs.replace(live, thought=_thought(improvement, moment, texts))
+
+
+def _beside(
+    base: Mapping[Action, float], then: Mapping[Action, float], moment: Moment
+) -> dict[schema.ReviewAction, float]:
+    """Probabilities of discards as shares of all options: together they have what the discards then had."""
+    share = sum(then.get(action, 0.0) for action in base)
+    return {action_text(action, moment.record): share * chance for action, chance in base.items()}
 
 
 def _thought(

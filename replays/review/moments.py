@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from game.actions import PASS, Action, ActionKind
+from game.actions import PASS, RIICHI, Action, ActionKind
 from game.events import (
     Ankan,
     Chi,
@@ -68,12 +68,20 @@ class Moment(Observation, frozen=True, kw_only=True):
     Attributes:
         round: index of the round.
         event: index of the last event before it among those of the round.
-        done: the action taken.
+        done: the action taken; a riichi has the tile discarded with it.
     """
 
     round: int
     event: int
     done: Action
+
+    @property
+    def declared(self) -> Observation | None:
+        """The choice of a discard once riichi is declared; None if that is not possible."""
+        if RIICHI not in self.legal:
+            return None
+        record = _declared(self.record, self.player)
+        return Observation(record, self.player, tuple(legal_actions(record, self.player)), self.length)
 
 
 class Dealt(NamedTuple):
@@ -130,6 +138,7 @@ class _Following:
         self._claim: _Claim | None = None
         self._before_dora: tuple[int, np.void] | None = None
         self._away = False
+        self._declared = False
 
     @property
     def where(self) -> str:
@@ -148,7 +157,8 @@ class _Following:
         if self._claim is not None and not isinstance(event, ASIDES):
             self._answer(self._claim, onward)
             self._claim = None
-        self._update_turn(event)
+        self._update_turn(event, onward[1:2])
+        self._declared = isinstance(event, Riichi)
         if not isinstance(event, DoraRevealed):
             self._before_dora = None
         elif self._state["phase"] == PHASE_TURN and self._before_dora is None:
@@ -174,8 +184,8 @@ class _Following:
             self._away = isinstance(event, PlayerLeft)
             self._claim = None
 
-    def _update_turn(self, event: GameEvent) -> None:
-        """Note the player's act on their own turn."""
+    def _update_turn(self, event: GameEvent, following: Sequence[GameEvent]) -> None:
+        """Note the player's act on their own turn; riichi and its discard are one."""
         match event:
             case Discard(player=player) | Riichi(player=player) | Ankan(player=player) | Kakan(player=player):
                 pass
@@ -185,13 +195,21 @@ class _Following:
                 player = int(self._state["turn"])
             case _:
                 return
-        if player != self._player or self._away:
+        if player != self._player or self._away or self._declared:
             return
         at, record = self._before_dora or (self._last, clone(self._state))
         if broken_rule(record, event):
             return  # the server allowed it; there is no choice to compare it with
         legal = tuple(legal_actions(record, player))
         done = _matched(event, legal)
+        if isinstance(event, Riichi):
+            if not (following and isinstance(following[0], Discard)):
+                self.hidden += 1
+                return
+            done = Action(
+                ActionKind.RIICHI,
+                _matched(following[0], legal_actions(_declared(record, player), player)).tile,
+            )
         kinds = {action.tile >> 2 if action.kind is ActionKind.DISCARD else action for action in legal}
         if len(kinds) > 1:
             self._note(at, record, legal, done)
@@ -231,6 +249,12 @@ class _Following:
         self.moments.append(moment)
 
 
+def _declared(record: np.void, player: int) -> np.void:
+    declared = clone(record)
+    apply(declared, Riichi(player))
+    return declared
+
+
 def _matched(event: GameEvent, legal: Sequence[Action]) -> Action:
     """The legal action that matches an event: equal faces, regardless of copies."""
     for action in legal:
@@ -257,6 +281,7 @@ def _is(event: GameEvent, action: Action) -> bool:
             return True
 
 
+_DISCARDING: Final = (ActionKind.DISCARD, ActionKind.RIICHI)
 _NAMES: Final[dict[ActionKind, schema.ActionName]] = {
     ActionKind.PASS: "pass",
     ActionKind.DISCARD: "discard",
@@ -278,5 +303,5 @@ def action_text(action: Action, record: np.void) -> schema.ReviewAction:
         kind=_NAMES[action.kind],
         tile=mjai_text(action.tile) if action.tile >= 0 else "",
         consumed=tuple(mjai_text(tile) for tile in action.consumed),
-        tsumogiri=action.kind is ActionKind.DISCARD and action.tile == int(record["drawn"]),
+        tsumogiri=action.kind in _DISCARDING and 0 <= action.tile == int(record["drawn"]),
     )

@@ -99,10 +99,12 @@ class Notes:
         if riichi is None:
             return
         discards = [action for action in moment.legal if action.kind is ActionKind.DISCARD]
-        best = max(
-            (action for action in discards if waits_after(moment, self._player, action.tile >> 2)),
-            key=lambda action: opinion.probabilities[action],
-        )
+        chances = opinion.riichi or {
+            action: opinion.probabilities[action]
+            for action in discards
+            if waits_after(moment, self._player, action.tile >> 2)
+        }
+        best = max(chances, key=chances.__getitem__)
         ready, in_river = self._furiten_waits(moment, best.tile >> 2)
         unseen = unseen34(moment.record, self._player)
         params: dict[str, str | int | float | list[str]] = {

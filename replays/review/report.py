@@ -10,6 +10,9 @@ import numpy as np
 
 from game.actions import Action, ActionKind
 from game.events import Four, GameEvent, StartRound
+from game.layout import PHASE_ROB
+from game.position import WrittenPosition
+from game.position.writing import written
 from game.scoring.settlement import GameLength, placements
 from game.shanten import shanten
 from game.state import is_furiten, unseen34
@@ -34,6 +37,7 @@ from replays.review.live import LiveDecisions
 from replays.review.moments import Found, Moment, action_text, follow
 from replays.review.notes import Notes, kinds_of
 from replays.review.prospects import Prospects
+from replays.review.reasons import reasons
 from replays.review.rounds import rounds_of
 from replays.review.worth import Pricer, Worth, worths
 from replays.tally import tally
@@ -100,9 +104,9 @@ class Reviewer:
             ReplayError: the game has other rules, or does not show the player's hand.
             ModelError: the policy gives no usable answer.
         """
-        _check(record, player)
+        check_player(record, player)
         if beside is not None:
-            _check(record, beside)
+            check_player(record, beside)
         length = length_of(record.game_type)
         known = known_hands(record)
         others = [seat for seat in range(4) if all_seats and seat != player and known[seat]]
@@ -281,7 +285,13 @@ def known_hands(record: GameRecord) -> tuple[bool, bool, bool, bool]:
 # --- parts ------------------------------------------------------------------------------------------------
 
 
-def _check(record: GameRecord, player: int) -> None:
+def check_player(record: GameRecord, player: int) -> None:
+    """Reject what cannot be reviewed.
+
+    Raises:
+        ReplayFormatError: the record has no rounds.
+        ReplayError: the game has other rules, or the record does not show the player's hand.
+    """
     check_rules(record)
     known = known_hands(record)
     if not known[player]:
@@ -331,6 +341,8 @@ def decision_of(
     loss = lost.get(done)
     if agrees and loss is not None:
         loss = Loss(0.0, 0.0)
+    category: schema.Category = "fine" if agrees else grading.category_of(ratio, loss, judged)
+    why = () if category == "fine" else reasons(moment, opinion, ratio, danger)
     return schema.ReviewDecision(
         round=moment.round,
         event=moment.event,
@@ -347,13 +359,24 @@ def decision_of(
         ratio=round(ratio, 6),
         loss=_value(loss),
         loss_error=_error(loss),
-        category="fine" if agrees else grading.category_of(ratio, loss, judged),
-        notes=notes.of(moment, opinion),
+        category=category,
+        notes=(*why, *notes.of(moment, opinion)),
         other=action_text(other.preferred, moment.record) if other else None,
         other_agrees=other.agrees(done) if other else None,
         other_ratio=round(other.parted(done)[1], 6) if other else None,
         live=live.of(moment, options),
+        position=None
+        if moment.record["phase"] == PHASE_ROB
+        else written(moment.record, player, moment.length),
     )
+
+
+def _position(moment: Moment) -> WrittenPosition | None:
+    """The position as `suzaku ask` takes it; None directly after a kan, which cannot be written."""
+    record = moment.record
+    if record["phase"] == PHASE_ROB or record["rinshan"]:
+        return None
+    return written(record, moment.player, moment.length)
 
 
 def _options(
@@ -368,20 +391,20 @@ def _options(
     record = moment.record
     deal_in = danger.deal_in
     after = After(record, player, moment.legal)
+    beside = other.options if other else {}
     rows = []
-    for action in ranked(opinion):
+    for action, probability in ranked(opinion).items():
         step = STEPS[action.kind]
         loss = lost.get(action)
         kind = action.tile >> 2
-        is_discard = action.kind is ActionKind.DISCARD
+        is_discard = action.kind in (ActionKind.DISCARD, ActionKind.RIICHI) and action.tile >= 0
         shape = after.of(action)
         first, second, third = (round(float(chance), 5) for chance in deal_in[:, kind])
         rows.append(
             schema.ReviewOption(
                 action=action_text(action, record),
-                probability=round(opinion.probabilities[action], 6),
+                probability=round(probability, 6),
                 step=step,
-                reached=step in opinion.reached,
                 shanten=shape.shanten if shape else None,
                 ukeire=ukeire_of(shape) if shape else None,
                 discard=shape.discard or None if shape else None,
@@ -389,7 +412,7 @@ def _options(
                 learned=learned_danger(reading, kind, danger.points) if is_discard else None,
                 loss=_value(loss),
                 loss_error=_error(loss),
-                other=round(other.probabilities[action], 6) if other else None,
+                other=round(beside[action], 6) if other else None,
             )
         )
     return tuple(rows)
@@ -443,7 +466,7 @@ def _opponents(
 
 
 def _alike(one: schema.ReviewAction, other: schema.ReviewAction | None) -> bool:
-    if other is not None and one.kind == other.kind == "discard":
+    if other is not None and one.kind == other.kind and one.kind in ("discard", "riichi"):
         return one.tile[:2] == other.tile[:2]
     return one == other
 

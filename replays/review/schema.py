@@ -16,11 +16,12 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 import msgspec
 
 from game.events import DrawReason, Four, ValueSource
+from game.position import WrittenPosition
 from game.scoring.settlement import RewardKind
 from policies.flow.flow import Step
 from replays.record import Names
 
-FORMAT: Final = "suzaku-review/1"
+FORMAT: Final = "suzaku-review/2"
 INDEX_FORMAT: Final = "suzaku-review-index/1"
 
 Category: TypeAlias = Literal["fine", "inaccuracy", "mistake", "blunder"]
@@ -47,8 +48,37 @@ NoteKey: TypeAlias = Literal[
     "red_five",
     "last_round",
     "last_round_needs",
+    "reason_win",
+    "reason_abort",
+    "reason_play_on",
+    "reason_riichi",
+    "reason_silent",
+    "reason_shanten",
+    "reason_wide",
+    "reason_ukeire",
+    "reason_safety",
+    "reason_place",
+    "reason_yakuhai_call",
+    "reason_kan",
+    "reason_no_kan",
+    "reason_no_closer",
+    "reason_closed",
+    "reason_defence",
+    "reason_dora",
+    "reason_yakuhai",
+    "reason_tanyao",
+    "reason_flush",
+    "reason_pairs",
+    "reason_improve",
+    "reason_later",
+    "reason_links",
+    "reason_policy",
+    "cost_shanten",
+    "cost_ukeire",
 ]
-"""Keys of the notes that `replays.review.notes` writes; the page has their sentences."""
+"""Keys of the notes that `replays.review.notes` and `reasons` write; the page has their sentences."""
+NoteValue: TypeAlias = str | bool | int | float | list[str]
+"""A parameter of a note."""
 
 CaveatKey: TypeAlias = Literal["cut", "part", "rules_unsaid", "lobby", "start_scores", "results", "values"]
 """Keys of the caveats that `replays.review.caveats` finds; the page has their sentences."""
@@ -74,10 +104,10 @@ class ReviewAction(_ReviewPart, frozen=True, kw_only=True, omit_defaults=True):
     """One action.
 
     Attributes:
-        kind: its type; riichi and its discard are separate decisions.
-        tile: discarded, called, added or won on; none for pass, riichi, ankan and nine terminals.
+        kind: its type.
+        tile: discarded, also with riichi, called, added or won on; none for pass, ankan and nine terminals.
         consumed: tiles from the hand that go into the meld.
-        tsumogiri: whether a discard is the tile just drawn.
+        tsumogiri: whether a tile discarded is the one just drawn.
     """
 
     kind: ActionName
@@ -111,13 +141,10 @@ class ReviewOption(_ReviewPart, frozen=True, kw_only=True):
 
     Attributes:
         action: the action, written exactly as in ``done`` and ``preferred``.
-        probability: from its own step: discards add up to 1; a kan, riichi or call has its own probability
-            of "yes"; a pass has one minus that of the best call; a win and nine terminals have 1 or 0,
-            because rules decide them.
-        step: the step that gives this probability.
-        reached: whether the decision flow reached that step; if not, the step was evaluated separately.
-        shanten: shanten of the hand after the action, -1 to 8; after a chi, pon or riichi with the best
-            discard; null for a win and nine terminals.
+        probability: of this option among all options of the decision, which add up to 1.
+        step: the step of the decision flow that decides about it.
+        shanten: shanten of the hand after the action, -1 to 8; after a chi or pon with the best discard;
+            null for a win and nine terminals.
         ukeire: ukeire of the same hand.
         discard: that best discard: nearest to tenpai, then most ukeire; null if no discard follows.
         danger: by seat, the probability that this discard deals in, by rule.
@@ -131,7 +158,6 @@ class ReviewOption(_ReviewPart, frozen=True, kw_only=True):
     action: ReviewAction
     probability: Probability
     step: Step
-    reached: bool
     shanten: int | None = None
     ukeire: Ukeire | None = None
     discard: str | None = None
@@ -182,7 +208,7 @@ class Note(_ReviewPart, frozen=True, kw_only=True):
     """A line of explanation: the key of a sentence on the page, and the sentence's parameters."""
 
     key: NoteKey
-    params: dict[str, str | bool | int | float | list[str]] = {}
+    params: dict[str, NoteValue] = {}
 
 
 class SearchedOption(_ReviewPart, frozen=True, kw_only=True):
@@ -285,19 +311,20 @@ class ReviewDecision(_ReviewPart, frozen=True, kw_only=True):
         opponents: by seat.
         done: the player's action.
         preferred: the policy's choice.
-        options: all legal actions, the preferred one first, then by descending probability within each step.
+        options: all legal actions, riichi once for each discard; the preferred one first, then the likeliest.
         agrees: whether both are the same; discards of the same kind of tile are, red or not.
         ratio: probability of the action done divided by that of the preferred one, at the step where they
             differ; at most 1.
         loss: loss of the action done.
         loss_error: its standard error.
         category: by ``thresholds``.
-        notes: explanations.
+        notes: explanations; for an error, what the preferred option has more and what it costs.
         other: the other policy's choice.
         other_agrees: whether the player's action is the same as that.
         other_ratio: the ratio by the other policy.
         live: the decision as made in play, in games that Suzaku played.
         candidates: hands that the opponents may hold, if they were asked for.
+        position: the position as `suzaku ask` takes it; null directly after a kan, and in play.
     """
 
     round: int
@@ -322,6 +349,7 @@ class ReviewDecision(_ReviewPart, frozen=True, kw_only=True):
     other_ratio: Probability | None = None
     live: Live | None = None
     candidates: tuple[CandidateHands, ...] = ()
+    position: WrittenPosition | None = None
 
 
 class Yaku(_ReviewPart, frozen=True, kw_only=True):
@@ -646,7 +674,7 @@ class Review(_ReviewPart, frozen=True, kw_only=True):
         seats: the other players whose hands the record shows, if all seats are reviewed.
     """
 
-    format: Literal["suzaku-review/1"] = FORMAT
+    format: Literal["suzaku-review/2"] = FORMAT
     program: str
     game: ReviewGame
     player: PlayerNumber = msgspec.field(name="seat")

@@ -239,7 +239,7 @@ def worths(
 
 
 def _of_discards(moment: Moment, view: Outlook, discards: Sequence[Action]) -> dict[Action, Worth]:
-    """The discards; if riichi is possible, they are valued without it, and riichi by its best discard."""
+    """The discards; if riichi is possible, those that allow it with riichi and without."""
     allowed = np.zeros(34, np.bool_)
     allowed[[action.tile >> 2 for action in discards]] = True
     # `worth_of_discards` subtracts this for dealing in now
@@ -251,14 +251,12 @@ def _of_discards(moment: Moment, view: Outlook, discards: Sequence[Action]) -> d
     }
     if RIICHI not in moment.legal:
         return found
-    declared = []
     for action, silent in list(found.items()):
         if silent.shanten == 0:
             more = _more_by_riichi(view, action.tile >> 2)
-            declared.append(silent._replace(onward=silent.onward + min(0.0, more), shanten=None))
+            declared = Action(ActionKind.RIICHI, action.tile)
+            found[declared] = silent._replace(onward=silent.onward + min(0.0, more))
             found[action] = silent._replace(onward=silent.onward - max(0.0, more))
-    if declared:
-        found[RIICHI] = max(declared, key=lambda each: each.total)
     return found
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.bot.dashboard.scenes import library
+from tests.cli import run_cli
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = {
@@ -34,6 +35,48 @@ def started(name: str, stdout: int | None, before: str = "") -> tuple[int, str]:
         check=False,
     )
     return ran.returncode, ran.stderr
+
+
+@pytest.mark.parametrize("words", [["ask", "123m406p789s11z233z", "--policy", "heuristic"], ["ask", "あ"]])
+def test_an_encoding_that_lacks_a_character_loses_no_output(words: list[str]) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "bot.cli", *words],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "LC_ALL": "C", "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ("+-" in ran.stdout, r"\u3042" in ran.stderr) == (words[1] != "あ", words[1] == "あ")
+    assert ran.returncode == (2 if words[1] == "あ" else 0)
+
+
+@pytest.mark.parametrize("words", [["games"], ["convert", "RECORD", "new.mjson"], ["play"]])
+def test_a_deleted_working_folder_is_one_sentence(tmp_path: Path, words: list[str]) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    record = next(library().glob("*.mjlog.xml"))
+    ran = subprocess.run(
+        ["sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh", sys.executable, "-m", "bot.cli"]
+        + [str(record) if word == "RECORD" else word for word in words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr == "suzaku: the working folder has been deleted; change to another one\n"
+
+
+def test_a_home_that_cannot_be_written_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "home").write_text("no folder")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("SHELL", "/bin/bash")
+    result = run_cli("--install-completion")
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+    assert "print the script instead with `suzaku completion bash`" in result.stderr
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")

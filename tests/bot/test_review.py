@@ -206,7 +206,9 @@ def test_a_file_name_tells_whose_view_the_record_is(game: GameRecord, tmp_path: 
     assert json.loads(run(path, "--json", "--seat", 1).stdout)["seat"] == 1
 
 
-def test_in_a_folder_no_seat_is_guessed(file: Path, longer: GameRecord, tmp_path: Path) -> None:
+def test_in_a_folder_no_seat_is_guessed(
+    file: Path, longer: GameRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen = file.with_name(f"{GAME_ID[:-1]}0&tw=1.mjlog")
     seen.write_text(write_game(longer, "mjlog"))
     result = run(file.parent, "--out", tmp_path / "out")
@@ -214,15 +216,20 @@ def test_in_a_folder_no_seat_is_guessed(file: Path, longer: GameRecord, tmp_path
     index = msgspec.json.decode((tmp_path / "out" / "index.json").read_bytes(), type=ReviewIndex)
     assert [entry.player for entry in index.games] == [1]
     assert [(each.file, each.reason) for each in index.skipped] == [
-        (file.name, "nothing specifies whose decisions to review; add --player or --seat")
+        (file.name, "nothing specifies whose decisions to review; add --player, --seat or --all-seats")
     ]
     assert (
-        "whose decisions to review in 1 of the records; add --player NAME, or --seat 0 to 3" in result.stderr
+        "whose decisions to review in 1 of the records; add --player NAME, --seat 0 to 3, or --all-seats"
+        in result.stderr
     )
     seen.unlink()
-    alone = run(file.parent)
-    assert alone.exit_code == 1
-    assert "none of 1 records can be reviewed" in alone.stderr
+    with monkeypatch.context() as patched:  # said before anything is loaded
+        patched.setattr("bot.review.command.make_reviewer", None)
+        alone = run(file.parent)
+    assert alone.exit_code == 2
+    assert "add --player NAME, --seat 0 to 3, or --all-seats" in alone.stderr
+    every = run(file.parent, "--all-seats", "--out", tmp_path / "all")
+    assert (every.exit_code, every.stderr) == (0, "")
 
 
 def test_the_most_frequent_player_is_suggested_if_none_is_named(
@@ -231,7 +238,10 @@ def test_the_most_frequent_player_is_suggested_if_none_is_named(
     other = msgspec.structs.replace(longer, names=("x", "y", "z", longer.names[1]))
     (file.parent / "other.json").write_text(write_game(other, "tenhou6"))
     result = run(file.parent)
-    assert "add --player NAME (such as '犬猫', who plays in 2 of them), or --seat 0 to 3" in result.stderr
+    assert (
+        "add --player NAME (such as '犬猫', who plays in 2 of them), --seat 0 to 3, or --all-seats"
+        in result.stderr
+    )
 
 
 def test_an_index_of_different_people_says_so(file: Path, longer: GameRecord) -> None:

@@ -7,10 +7,12 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from kit.files import expand_home, remove_leftovers, replace_file, replacing
+from kit import files
+from kit.files import check_hash, expand_home, remove_leftovers, replace_file, replace_hashed, replacing
 
 
 def test_two_concurrent_writers_leave_one_complete_file(
@@ -62,3 +64,36 @@ def test_a_block_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path)
     assert path.read_bytes() == b"old"
     assert path.stat().st_mode & 0o777 == 0o600
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("whole", range(3), ids=["before", "hash written", "file replaced"])
+def test_a_hashed_file_fits_its_hash_wherever_the_writer_was_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: int
+) -> None:
+    path = tmp_path / "state"
+    replace_hashed(path, b"old")
+    left = [whole]
+
+    def stopped(*args: Any) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(28, "No space left on device")
+        replace_file(*args)
+
+    for data in (b"new", b"newer"):
+        left[0] = whole
+        with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left"):
+            patch.setattr(files, "replace_file", stopped)
+            replace_hashed(path, data)
+        check_hash(path)
+    assert path.read_bytes() == (b"newer" if whole == 2 else b"old")
+    path.write_bytes(b"other")
+    with pytest.raises(ValueError, match="damaged"):
+        check_hash(path)
+
+
+def test_a_file_of_before_there_were_hashes_is_accepted(tmp_path: Path) -> None:
+    (tmp_path / "state").write_bytes(b"old")
+    check_hash(tmp_path / "state")
+    replace_hashed(tmp_path / "state", b"new")
+    check_hash(tmp_path / "state")

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from structlog.testing import capture_logs
 
 from game.warmup import modules_with_kernels
 from kit import jit
@@ -116,8 +117,48 @@ def test_without_a_folder_to_write_kernels_still_run(
 ) -> None:
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("SUZAKU_CACHE_DIR", str(tmp_path / "file"))
-    function = load().double
-    assert (function(21), function(0.25)) == (42, 0.5)
+    monkeypatch.setattr(jit, "_told", set())
+    with capture_logs() as logged:
+        function = load().double
+        assert (function(21), function(0.25)) == (42, 0.5)
+    assert [entry["event"] for entry in logged] == ["kernels.cache_unused"]
+
+
+@pytest.mark.parametrize(
+    "open_to_all", ["cache", "cache/kernels", "cache/kernels/*", "cache/kernels/*/*.bin"]
+)
+def test_what_others_may_write_is_not_loaded_and_that_is_logged_once(
+    cache: Path, load: Loader, monkeypatch: pytest.MonkeyPatch, open_to_all: str
+) -> None:
+    load().double(21)
+    for path in cache.parent.glob(open_to_all):
+        path.chmod(0o777)
+    monkeypatch.setattr(jit, "_told", set())
+    with capture_logs() as logged:
+        again = load().double
+        assert (again(21), again(0.5), hits(again)) == (42, 1.0, 0)
+    told = [entry["event"] for entry in logged]
+    assert told == ["kernels.cache_unused"] * (not open_to_all.endswith(".bin"))
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.parametrize("foreign", ["cache", "cache/kernels/*", "cache/kernels/*/*.bin"])
+def test_what_another_user_owns_is_not_loaded(cache: Path, load: Loader, foreign: str) -> None:
+    load().double(21)
+    for path in cache.parent.glob(foreign):
+        os.chown(path, 12345, -1)
+    again = load().double
+    assert (again(21), hits(again)) == (42, 0)
+
+
+def test_the_folders_of_the_cache_are_for_this_user_only(cache: Path, load: Loader) -> None:
+    before = os.umask(0)
+    try:
+        load().double(21)
+    finally:
+        os.umask(before)
+    (form,) = forms(cache)
+    assert all(path.stat().st_mode & 0o077 == 0 for path in (form.parent, form.parent.parent, cache))
 
 
 def test_a_folder_that_vanishes_is_made_again(cache: Path, load: Loader) -> None:

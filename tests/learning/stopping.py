@@ -11,14 +11,14 @@ import pytest
 from learning.runs.learner import Descent
 
 
-def stop_at(patch: pytest.MonkeyPatch, step: int, number: int = signal.SIGTERM) -> None:
-    """Send this process a signal at a step of learning."""
+def stop_at(patch: pytest.MonkeyPatch, step: int) -> None:
+    """Press Ctrl-C at a step of learning."""
     left, real = [step], Descent.step
 
     def counted(*args: Any) -> float:
         left[0] -= 1
         if left[0] == 0:
-            os.kill(os.getpid(), number)
+            os.kill(os.getpid(), signal.SIGINT)
         return real(*args)
 
     patch.setattr(Descent, "step", counted)

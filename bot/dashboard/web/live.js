@@ -109,6 +109,10 @@ class LiveViewer extends Viewer {
 
   // --- drawing ------------------------------------------------------------------------------------------
 
+  get title() {
+    return texts().now;
+  }
+
   build() {
     super.build();
     this.status = make("div", { class: "live-status", role: "status" });

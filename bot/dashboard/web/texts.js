@@ -46,7 +46,7 @@ const english = {
   late: "Late",
   speed: "Games per hour",
   missed: "Games missed",
-  budget: "Time per decision",
+  budget: "Time limit",
   ms: (/** @type {string} */ value) => `${value} ms`,
   game: "Game",
   place: "Place",

@@ -269,6 +269,7 @@ class TenhouClient:
                 self._end_game(event)
             case GameMissed():
                 self._player.withdraw()
+                self._journal.miss_game(event, self._player.decisions)
                 if self._is_done():  # else we are in the lobby already, and queued for the next
                     self._leave()
 

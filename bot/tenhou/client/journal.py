@@ -1,4 +1,4 @@
-"""The journal of a run: the log line of each session event, and the record of each finished game."""
+"""The journal of a run: the log line of each session event, and the record of each game."""
 
 from __future__ import annotations
 
@@ -62,18 +62,32 @@ class GameResult(msgspec.Struct, frozen=True):
     record: Path | None
 
 
+class MissedGame(msgspec.Struct, frozen=True):
+    """A game whose end we did not see.
+
+    Attributes:
+        game_id: id of its record, empty if it had not begun.
+        why: what shows that it is over.
+        record: path of its record up to there, None if it was not written.
+    """
+
+    game_id: str
+    why: str
+    record: Path | None = None
+
+
 class Journal:
     """Logs a session's events and collects results.
 
     Args:
-        keep: saves the record of each finished game and returns its path.
+        keep: saves the record of each game and returns its path.
         now: the date, for games without an id from the server.
     """
 
     def __init__(self, keep: Keep | None = None, now: Callable[[], datetime] | None = None) -> None:
         self.results: list[GameResult] = []
-        self.missed_games: list[str] = []
-        """Ids of games that ended while we were disconnected."""
+        self.missed_games: list[MissedGame] = []
+        """Games whose end we did not see."""
         self._keep = keep
         self._now = now or (lambda: datetime.now(JAPAN))
         self._game: GameStarted | None = None
@@ -87,7 +101,7 @@ class Journal:
 
     @property
     def missed(self) -> int:
-        """Number of games that ended while we were disconnected."""
+        """Number of games whose end we did not see."""
         return len(self.missed_games)
 
     def write(self, event: SessionEvent) -> None:
@@ -119,8 +133,6 @@ class Journal:
                 self.log.info("server.text", name=name, text=text)
             case ServerClosing():
                 self.log.warning("server.closing")
-            case GameMissed():
-                self._miss()
 
     def end_game(
         self, event: GameEnded, events: Sequence[GameEvent], decisions: Sequence[DecisionRecord]
@@ -134,17 +146,7 @@ class Journal:
         """
         game = self._game
         assert game is not None, "a game ended that never began"
-        record = GameRecord(
-            game_id=game.game_id,
-            game_type=game.game_type,
-            names=game.names,
-            ranks=game.ranks,
-            rates=game.rates,
-            sexes=game.sexes,
-            events=tuple(events),
-            lobby=int(game.lobby) if game.lobby.isdecimal() else 0,
-            decisions=tuple(decisions),
-        )
+        record = _record(game, events, decisions)
         result = GameResult(
             game_id=game.game_id,
             game_type=game.game_type,
@@ -169,9 +171,19 @@ class Journal:
         self._game = None
         return result
 
-    def _miss(self) -> None:
-        self.missed_games.append(self.game_id)
-        self.log.error("game.ended", missed=True, why="it ended while we were disconnected")
+    def miss_game(self, event: GameMissed, decisions: Sequence[DecisionRecord]) -> None:
+        """Record a game whose end we did not see, as far as we saw it; its record has no end.
+
+        Args:
+            event: what we know of it.
+            decisions: our decisions.
+        """
+        kept = None
+        if self._game is not None and any(isinstance(e, StartRound) for e in event.events):
+            kept = self._keep_record(_record(self._game, event.events, decisions))
+        self.missed_games.append(MissedGame(self.game_id, event.why, kept))
+        record = None if kept is None else str(kept)
+        self.log.error("game.ended", missed=True, why=event.why, record=record)
         self.log = log
         self._game = None
 
@@ -207,3 +219,19 @@ class Journal:
     def game_id(self) -> str:
         """Id of the running game, empty between games."""
         return self._game.game_id if self._game else ""
+
+
+def _record(
+    game: GameStarted, events: Sequence[GameEvent], decisions: Sequence[DecisionRecord]
+) -> GameRecord:
+    return GameRecord(
+        game_id=game.game_id,
+        game_type=game.game_type,
+        names=game.names,
+        ranks=game.ranks,
+        rates=game.rates,
+        sexes=game.sexes,
+        events=tuple(events),
+        lobby=int(game.lobby) if game.lobby.isdecimal() else 0,
+        decisions=tuple(decisions),
+    )

@@ -11,6 +11,7 @@ from websockets.frames import CloseCode
 from websockets.protocol import State
 
 from bot.tenhou.messages import ServerMessage, render_json
+from kit.budget import Budget
 
 if TYPE_CHECKING:
     from bot.tenhou.lobby.lobby_table import LobbyTable
@@ -21,6 +22,9 @@ WAITING_FRAMES: Final = 2048
 GARBAGE_LIMIT: Final = 5
 REFUSED_LIMIT: Final = 200
 """Frames that are readable but not legal; a client may occasionally be late."""
+FRAMES_PER_S: Final = 1000.0
+"""Frames from a client, for as long as it goes on; a bot without any delay sends a hundred."""
+FRAMES_BURST: Final = 2000
 
 
 class LobbyConnection:
@@ -39,6 +43,7 @@ class LobbyConnection:
         self._socket = socket
         self._garbage = 0
         self._refused = 0
+        self._budget = Budget(FRAMES_BURST, FRAMES_PER_S)
         self._close: tuple[CloseCode, str] | None = None
         self._frames: asyncio.Queue[str | None] = asyncio.Queue(WAITING_FRAMES)
 
@@ -75,6 +80,11 @@ class LobbyConnection:
             if self._frames.full():
                 self._frames.get_nowait()
             self._frames.put_nowait(None)
+
+    def count_frame(self) -> None:
+        """Count a frame; of a client that sends too many, the connection is closed."""
+        if not self._budget.spend():
+            self.close(CloseCode.POLICY_VIOLATION, "too many frames")
 
     def count_garbage(self) -> None:
         """Count an unreadable frame; after a few, the connection is closed."""

@@ -231,7 +231,9 @@ class Lobby:
         login = asyncio.get_running_loop().call_later(self.settings.login_s, self._close_idle, connection)
         try:
             async for text in socket:
-                self._take(connection, text)
+                connection.count_frame()
+                if not connection.closing:
+                    self._take(connection, text)
                 if connection.closing:
                     break
             else:

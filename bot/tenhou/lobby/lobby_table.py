@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import structlog
 
+from bot.tenhou.lobby.moves import Move
 from bot.tenhou.lobby.tabletop import Envelope, TablePrompt, Tabletop
 from bot.tenhou.messages import ClientMessage, ServerMessage
 from game.actions import PASS, Action
@@ -52,6 +53,7 @@ class LobbyTable(Generic[C]):
         decide: Decider,
         delay_s: float,
         on_done: Callable[[LobbyTable[C]], None],
+        on_move: Callable[[Move], None] | None = None,
     ) -> None:
         """Create a table; `open` starts the game.
 
@@ -61,12 +63,15 @@ class LobbyTable(Generic[C]):
             decide: decides for the other players.
             delay_s: delay before those players answer.
             on_done: called once, when the last frame has been queued.
+            on_move: called with each move, before any client is told.
         """
         self.tabletop = tabletop
         self.members = list(members)
         self._decide = decide
         self._delay_s = delay_s
         self._on_done = on_done
+        self._on_move = on_move
+        self._paused = False
         self._finished = False
         self._timer: asyncio.TimerHandle | None = None
         self._thinking: set[asyncio.Task[None]] = set()
@@ -81,8 +86,22 @@ class LobbyTable(Generic[C]):
         """Start the game."""
         self._go_on(self.tabletop.open(self._loop.time()))
 
+    def replay(self, moves: Iterable[Move]) -> None:
+        """Play the moves of an interrupted game again, and pause it: `go_on_from` continues it.
+
+        Raises:
+            IllegalActionError: a move is not legal.
+            StateMismatchError: a move has other results than it had.
+        """
+        self._paused = True
+        now = self._loop.time()
+        self._push(self.tabletop.open(now))
+        for envelopes in self.tabletop.replay(moves, now):
+            self._push(envelopes)
+
     def go_on_from(self) -> None:
-        """Continue a game from a copy of its tabletop, without telling the clients anything."""
+        """Continue a paused game, or a copy of its tabletop, without telling the clients anything."""
+        self._paused = False
         self.tabletop.go_on_from(self._loop.time())
         self._go_on([])
 
@@ -108,13 +127,21 @@ class LobbyTable(Generic[C]):
         for task in self._thinking:
             task.cancel()
 
-    def _go_on(self, envelopes: list[Envelope]) -> None:
+    def _push(self, envelopes: list[Envelope]) -> None:
         connections = {member.player: member.connection for member in self.members}
         for player, message in envelopes:
             connection = connections.get(player)
             if connection is not None:
                 connection.push(message)
+
+    def _go_on(self, envelopes: list[Envelope]) -> None:
+        for move in self.tabletop.take_moves():
+            if self._on_move is not None:
+                self._on_move(move)
+        self._push(envelopes)
         self._stop_timer()
+        if self._paused:
+            return
         if self.done:
             self._finish()
             return

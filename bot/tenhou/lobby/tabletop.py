@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -18,6 +18,7 @@ import numpy as np
 import structlog
 
 from bot.tenhou.game_types import GameType
+from bot.tenhou.lobby.moves import Move
 from bot.tenhou.lobby.replies import action_of, default_action
 from bot.tenhou.lobby.seatview import (
     deal_for,
@@ -59,7 +60,7 @@ from game.events import (
 from game.rules import twins_of_drawn
 from game.state import apply, clone, is_furiten, new_round
 from game.table.table import Table, masked
-from kit.errors import RemoteProtocolError
+from kit.errors import RemoteProtocolError, StateMismatchError
 from replays.record import GameRecord
 
 Phase: TypeAlias = Literal["seating", "playing", "popup", "over"]
@@ -79,6 +80,7 @@ class Tabletop:
         phase: what the table waits for.
         events: all events so far, including players leaving and returning, with all tiles known.
         dice: both dice of each round, each minus one.
+        moves: number of moves so far.
     """
 
     def __init__(
@@ -106,6 +108,7 @@ class Tabletop:
         self.phase: Phase = "seating"
         self.events: list[GameEvent] = []
         self.dice: list[tuple[int, int]] = []
+        self.moves = 0
         self.game_id = game_id
         self.game_type = game_type
         self.table = table
@@ -119,6 +122,8 @@ class Tabletop:
         self._popup_until = 0.0
         self._prompts = 0
         self._fresh: list[TablePrompt] = []
+        self._fresh_moves: list[Move] = []
+        self._in_moves = 0  # events that the moves so far contain
         self._dice = random.Random(dice_seed)  # noqa: S311 - they affect nothing
         self._out: list[Envelope] = []
 
@@ -204,8 +209,7 @@ class Tabletop:
         seat.presence = "away"
         seat.gave_up = seat.gave_up or for_good
         if was_here and not self.done:
-            self.events.append(PlayerLeft(player))
-            self._tell_others(player, lambda viewer: PlayerGone((player - viewer) % 4))
+            self._note_leaving(player)
         return self._flush(now)
 
     def log_in(self, player: int, now: float) -> list[Envelope]:
@@ -220,8 +224,53 @@ class Tabletop:
             self._out += [(player, message) for message in messages]
         return self._flush(now)
 
+    def is_away(self, player: int) -> bool:
+        """Whether a client is disconnected."""
+        return self._seats[player].presence == "away"
+
+    def replay(self, moves: Iterable[Move], now: float) -> Iterator[list[Envelope]]:
+        """Play the moves of an interrupted game again, after `open`; `go_on_from` continues it.
+
+        Clients who were disconnected are told everything, too, and are disconnected again at the end.
+
+        Args:
+            moves: as from `take_moves`.
+            now: the time.
+
+        Yields:
+            The frames of each move.
+
+        Raises:
+            IllegalActionError: a move is not legal.
+            StateMismatchError: a move has other results than it had.
+        """
+        away: set[int] = set()
+        for move in moves:
+            before = len(self.events)
+            match move.presence:
+                case PlayerLeft(player):
+                    away.add(player)
+                    self._note_leaving(player)
+                case PlayerReturned(player):
+                    away.discard(player)
+                    self._note_return(player)
+                case None:
+                    self._fresh = []
+                    for player, action in move.answers:
+                        self._seats[player].answer = action
+                    self._advance(now)
+            if tuple(self.events[before:]) != move.events:
+                raise StateMismatchError(f"move {self.moves} of the game has other results than it had")
+            for seat, bank_s in zip(self._seats, move.banks, strict=True):
+                seat.clock.bank_s = bank_s
+            self._fresh_moves = []
+            yield self._take_out()
+        for player in away:
+            self._seats[player].presence = "away"
+
     def go_on_from(self, now: float) -> None:
         """Continue a copy that was made earlier: every open prompt is asked now."""
+        self._popup_until = now + (self._clock.start_s if self.phase == "seating" else self._clock.popup_s)
         for seat in self._seats:
             if seat.prompt is not None:
                 seat.prompt = msgspec.structs.replace(seat.prompt, asked_at=now)
@@ -230,6 +279,11 @@ class Tabletop:
         """New prompts for the built-in players, each with that player's view."""
         fresh, self._fresh = self._fresh, []
         return [(prompt, clone(self._seats[prompt.player].view)) for prompt in fresh]
+
+    def take_moves(self) -> list[Move]:
+        """The moves since the last call."""
+        fresh, self._fresh_moves = self._fresh_moves, []
+        return fresh
 
     def record(self) -> GameRecord:
         """The record of the game."""
@@ -295,22 +349,54 @@ class Tabletop:
     def _come_back(self, player: int) -> None:
         seat = self._seats[player]
         seat.presence, seat.gave_up = "here", False
-        self.events.append(PlayerReturned(player))
-        name = seat.info.name
+        self._note_return(player)
+
+    def _note_leaving(self, player: int) -> None:
+        self._note_presence(PlayerLeft(player))
+        self._tell_others(player, lambda viewer: PlayerGone((player - viewer) % 4))
+
+    def _note_return(self, player: int) -> None:
+        self._note_presence(PlayerReturned(player))
+        name = self._seats[player].info.name
         self._tell_others(player, lambda viewer: PlayerBack((player - viewer) % 4, name))
+
+    def _note_presence(self, event: PlayerLeft | PlayerReturned) -> None:
+        self.events.append(event)
+        self._note_move(presence=event)
 
     # --- progress of the game ------------------------------------------------------------------------
 
     def _flush(self, now: float) -> list[Envelope]:
         """Advance the table as far as possible, then return the frames to send."""
         while self._can_move():
-            if self.phase == "playing":
-                self._step()
-            else:
-                self.phase = "playing"
-            self._drain(now)
+            self._advance(now)
+        return self._take_out()
+
+    def _take_out(self) -> list[Envelope]:
         out, self._out = self._out, []
         return out
+
+    def _advance(self, now: float) -> None:
+        """Take the answers, or deal."""
+        answers: dict[int, Action] = {}
+        if self.phase == "playing":
+            answers = self._step()
+        else:
+            self.phase = "playing"
+        self._drain(now)
+        self._note_move(answers=tuple(answers.items()))
+
+    def _note_move(
+        self,
+        *,
+        answers: tuple[tuple[int, Action], ...] = (),
+        presence: PlayerLeft | PlayerReturned | None = None,
+    ) -> None:
+        self.moves += 1
+        events = tuple(self.events[self._in_moves :])
+        self._in_moves = len(self.events)
+        banks = tuple(seat.clock.bank_s for seat in self._seats)
+        self._fresh_moves.append(Move(answers, presence, banks, events))
 
     def _can_move(self) -> bool:
         if self.phase == "over":
@@ -320,11 +406,12 @@ class Tabletop:
         # Between rounds the table does not wait for absent players; before the first round it does.
         return all(seat.ready or (self.phase == "popup" and not seat.listens) for seat in self._seats)
 
-    def _step(self) -> None:
+    def _step(self) -> dict[int, Action]:
         answers = {player: seat.answer for player, seat in enumerate(self._seats) if seat.answer is not None}
         for seat in self._seats:
             seat.prompt = seat.answer = None
         self._queue.extend(self.table.step(answers))
+        return answers
 
     def _drain(self, now: float) -> None:
         """Send the queued events, up to the end of a round or the next prompt."""

@@ -110,11 +110,13 @@ class ClientConduct:
         return "a game is running" if self.session.in_game else self._logged_in(message)
 
     def _queue(self, message: c.Queue) -> str | None:
+        due, self._ticket = self._ticket, ""
+        if message.ticket and message.ticket == due:
+            return self._logged_in(message)  # even in a game: it has ended unseen
         objection = self._in_lobby(message)
         if objection or not message.ticket or _TICKET.fullmatch(message.ticket):
             return objection
-        due, self._ticket = self._ticket, ""
-        return None if message.ticket == due else f"the server did not issue the ticket {message.ticket!r}"
+        return f"the server did not issue the ticket {message.ticket!r}"
 
     def _accept(self, _: c.AcceptMatch) -> str | None:
         due, self._matches = self._matches, 0

@@ -31,6 +31,7 @@ from bot.tenhou.session.events import (
     UnknownTag,
     rejection,
 )
+from bot.tenhou.session.known_round import RoundSource
 from bot.tenhou.session.prompts import Prompt
 from bot.tenhou.session.seat import Seat
 from game.actions import Action
@@ -267,10 +268,7 @@ class Session:
     def _hello(self, message: m.Hello) -> list[SessionEvent]:
         if self.in_game and not self._fresh:
             raise StateMismatchError("a login is confirmed in the middle of a game")
-        events: list[SessionEvent] = []
-        if self.in_game:
-            events.append(GameMissed())
-            self.seat = None
+        events = self._close("it ended while we were disconnected") if self.in_game else []
         self._fresh = False
         self._resume_code = ""
         self.stage = Stage.LOBBY
@@ -305,7 +303,7 @@ class Session:
         return self._queue_first()
 
     def _queue_again(self, message: m.QueueAgain) -> list[SessionEvent]:
-        if self.stage is not Stage.QUEUED:
+        if self.stage not in (Stage.QUEUED, Stage.GAME):  # in a game, it has ended unseen
             return []
         self._send(c.Queue(message.ticket))
         return [Queued(message.ticket, again=True)]
@@ -338,45 +336,74 @@ class Session:
         self.seat.come_back()
         self.stage = Stage.GAME
 
+    def _close(self, why: str) -> list[SessionEvent]:
+        """Leave the running game as it stands: we shall not see its end."""
+        assert self.seat is not None
+        seat, self.seat = self.seat, None
+        return [*seat.turn.close(), GameMissed(why, seat.events_so_far())]
+
+    def _change_game(self, seat: Seat, why: str) -> list[SessionEvent]:
+        """Leave the running game for another; one that has not begun is not missed."""
+        assert self.seat is not None
+        events = self._close(why) if self.seat.log.is_open else []
+        self.seat = seat
+        return events
+
     def _match(self, message: m.MatchFound) -> list[SessionEvent]:
-        if self.in_game and not self._fresh:
-            raise StateMismatchError("a game begins in the middle of a game")
         refused = "watching games is not supported" if message.spectating else refusal(message.game_type)
         if refused:
-            return [Rejected("unsupported", f"the server seats us at a table we cannot play: {refused}")]
+            events = self._close("the server seated us at another table") if self.in_game else []
+            return [
+                *events,
+                Rejected("unsupported", f"the server seats us at a table we cannot play: {refused}"),
+            ]
         self._resume_code = message.resume_code
-        if self.in_game:
+        events = []
+        if self.in_game and self._fresh:
             self._returning = message
         else:
-            self.seat = Seat(message, self._numbers, self._send)
-            if self._fresh:
-                self.seat.come_back()
+            seat = Seat(message, self._numbers, self._send)
+            if self.in_game or self._fresh:
+                seat.come_back()
+            if self.in_game:
+                events = self._change_game(seat, "the server seated us at another table")
+            self.seat = seat
         self._fresh = False
         self.stage = Stage.GAME
         self._send(c.AcceptMatch())
-        return []
+        return events
 
     def _players(self, message: m.PlayerNames) -> list[SessionEvent]:
         if self.seat is None:
             raise StateMismatchError("players without a game")
+        events: list[SessionEvent] = []
         if self._returning is not None and self.seat.people.names != message.names:
-            # Not the game we left.
-            self.seat = Seat(self._returning, self._numbers, self._send)
-            self.seat.come_back()
+            seat = Seat(self._returning, self._numbers, self._send)
+            seat.come_back()
+            events = self._change_game(seat, "the server returned us to another table")
         self._returning = None
-        return self.seat.receive(message)
+        return events + self.seat.receive(message)
 
     def _begins(self, message: m.GameBegins) -> list[SessionEvent]:
         if self.seat is None:
             raise StateMismatchError("a game begins without a match")
-        if self.seat.is_dealt and self.seat.is_returning:
-            # Another game with the same players.
-            old = self.seat
-            self.seat = Seat(old.match, self._numbers, self._send, is_named=old.is_named)
-            self.seat.people = old.people
-        events = self.seat.receive(message)
+        events: list[SessionEvent] = []
+        if self.seat.is_dealt and not self.seat.is_over:
+            events = self._change_game(self.seat.twin(), "the server began another game")
+        events += self.seat.receive(message)
         self._send(c.Ready())
         return events
+
+    def _deal(self, message: m.RoundDealt) -> list[SessionEvent]:
+        if self.seat is None:
+            raise StateMismatchError("a round is dealt without a game")
+        try:
+            return self.seat.receive(message)
+        except StateMismatchError as exc:
+            seat = self.seat.twin()
+            dealt = seat.receive(message)  # raises if no game can have this deal
+            seat.round.source = RoundSource.UNEXPECTED
+            return self._change_game(seat, f"the server dealt a round of another game: {exc}") + dealt
 
     def _result(self, message: m.RoundWon | m.RoundDrawn) -> list[SessionEvent]:
         if self.seat is None:
@@ -401,7 +428,7 @@ _LOBBY_NEWS: Final = (
 )
 """Frames that may arrive outside a game."""
 
-_OF_A_GAME: Final = (m.PlayerNames, m.RoundSnapshot, m.RoundDealt)
+_OF_A_GAME: Final = (m.PlayerNames, m.GameBegins, m.RoundSnapshot, m.RoundDealt)
 """Frames with enough information to rejoin a running game."""
 
 _HANDLERS: Final[dict[type[m.ServerMessage], Callable[[Session, Any], list[SessionEvent]]]] = {
@@ -414,6 +441,7 @@ _HANDLERS: Final[dict[type[m.ServerMessage], Callable[[Session, Any], list[Sessi
     m.MatchFound: Session._match,
     m.PlayerNames: Session._players,
     m.GameBegins: Session._begins,
+    m.RoundDealt: Session._deal,
     m.RoundWon: Session._result,
     m.RoundDrawn: Session._result,
 }

@@ -143,7 +143,15 @@ class GameEnded(SessionEvent, frozen=True):
 
 
 class GameMissed(SessionEvent, frozen=True):
-    """The game ended while we were disconnected; its result is unknown."""
+    """The running game is over, and we did not see its end; its result is unknown.
+
+    Attributes:
+        why: what shows that it is over.
+        events: the game up to there, as far as we saw it; empty if it had not begun.
+    """
+
+    why: str
+    events: tuple[GameEvent, ...] = ()
 
 
 class Resumed(SessionEvent, frozen=True):

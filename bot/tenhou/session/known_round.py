@@ -27,6 +27,7 @@ class RoundSource(Enum):
     WATCHED = "we received every frame since the deal"
     CONTINUED = "we rejoined it; the snapshot continues the events received before without a gap"
     REBUILT = "we rejoined it; the order of its events is a guess"
+    UNEXPECTED = "its deal came in the middle of another round; the next frames may still be of that one"
 
 
 _SOURCES: Final = {True: RoundSource.CONTINUED, False: RoundSource.REBUILT}
@@ -73,7 +74,7 @@ class KnownRound:
     @property
     def is_exact(self) -> bool:
         """Whether scores and furiten are certain enough to compare with the server's."""
-        return self.source is not RoundSource.REBUILT
+        return self.source in (RoundSource.WATCHED, RoundSource.CONTINUED)
 
     @property
     def place(self) -> tuple[int, int]:

@@ -15,6 +15,7 @@ from bot.tenhou.game_types import GameType
 from bot.tenhou.messages import client_messages as c
 from bot.tenhou.messages import server_messages as m
 from bot.tenhou.session.events import (
+    Disagreement,
     GameEnded,
     GameStarted,
     Resumed,
@@ -24,7 +25,7 @@ from bot.tenhou.session.events import (
     TableEvent,
 )
 from bot.tenhou.session.game_log import GameLog
-from bot.tenhou.session.known_round import KnownRound, check_next
+from bot.tenhou.session.known_round import KnownRound, RoundSource, check_next
 from bot.tenhou.session.prompts import objection
 from bot.tenhou.session.seat_states import (
     ANSWERED,
@@ -37,7 +38,7 @@ from bot.tenhou.session.seat_states import (
 )
 from bot.tenhou.session.translate import TABLE_MESSAGES, by_player, player_of_dealer, translate
 from bot.tenhou.session.turn import Turn
-from game.events import EndGame, EndRound, Riichi, StartGame, StartRound
+from game.events import EndGame, EndRound, GameEvent, Riichi, StartGame, StartRound
 from game.scoring.settlement import GameLength, placements
 from game.state import apply, new_round
 from kit.errors import LocalProtocolError, StateMismatchError
@@ -101,6 +102,7 @@ class Seat:
         self.turn = Turn(numbers, send)
         self.game_id = ""
         self.people = m.PlayerNames(("", "", "", ""))
+        self._numbers = numbers
         self._send = send
         self._early: list[m.PlayerGone | m.PlayerBack] = []  # departures and returns before the game began
         self._disputes = Disputes()
@@ -144,9 +146,21 @@ class Seat:
         return events
 
     def come_back(self) -> None:
-        """Note a new connection: there is no record until the next snapshot or deal."""
+        """Expect frames of a round that we do not know, until the next snapshot or deal."""
         self.state = next_state(self.state, Trigger.LINE)
         self.turn.reset()
+
+    def twin(self) -> Seat:
+        """A seat for another game at the same table."""
+        other = Seat(self.match, self._numbers, self._send, is_named=self.is_named)
+        other.people = self.people
+        other.come_back()
+        return other
+
+    def events_so_far(self) -> tuple[GameEvent, ...]:
+        """The game as it stands, its last round closed if it has a result."""
+        closing = [] if self.log.result is None else [EndRound()]
+        return (*self.log.events, *closing)
 
     def _take_names(self, message: m.PlayerNames) -> list[SessionEvent]:
         self.people = message
@@ -170,7 +184,7 @@ class Seat:
     def _begin(self, message: m.GameBegins) -> list[SessionEvent]:
         self.state = next_state(self.state, Trigger.BEGIN)
         if self.log.is_open:
-            return []  # the connection broke between the beginning and the first deal
+            return []  # repeated, or the connection broke between the beginning and the first deal
         self.game_id = message.log_id
         self.player = player_of_dealer(0, message.dealer)
         return self._open_log()
@@ -239,8 +253,9 @@ class Seat:
         assert trigger is not None
         if trigger is Trigger.FINAL and self.player < 0:
             trigger = Trigger.RESULT  # final scores cannot be assigned to players yet
-        after = next_state(self.state, trigger)
+        next_state(self.state, trigger)  # raises if the frame cannot come now
         events = self._follow_blindly(message) if self.is_returning else self._follow(message)
+        after = next_state(self.state, trigger)
         if isinstance(message, m.RoundWon | m.RoundDrawn):
             if trigger is Trigger.FINAL and message.final is not None:
                 events += self._end_game(message.final)
@@ -250,6 +265,18 @@ class Seat:
         return events
 
     def _follow(self, message: m.ServerMessage) -> list[SessionEvent]:
+        try:
+            return self._fold(message)
+        except StateMismatchError as exc:
+            if self.round.source is not RoundSource.UNEXPECTED:
+                raise
+            self.state = next_state(self.state, Trigger.LINE)
+            lost = Disagreement(
+                "deal", f"it came in the middle of a round, and a frame contradicts it: {exc}"
+            )
+            return [lost, *self._follow_blindly(message)]
+
+    def _fold(self, message: m.ServerMessage) -> list[SessionEvent]:
         if self.round.settle(message):
             return self.turn.close() + self._ask(message)
         self.round.notice_riichi(message)

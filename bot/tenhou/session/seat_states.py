@@ -3,24 +3,28 @@
 Rows are states, columns are triggers, cells are next states. A dot marks a trigger that cannot come in that
 state: it raises `StateMismatchError` and leaves the state unchanged. `TRANSITIONS` is the same table as data.
 
-=========== ====== ===== ======== ====== =========== =========== ===== ===========
-state       BEGIN  DEAL  SNAPSHOT LOST   MOVE        RESULT      FINAL LINE
-=========== ====== ===== ======== ====== =========== =========== ===== ===========
-SEATED      BEGUN  ROUND SETTLING AWAY   .           .           .     RETURNING
-BEGUN       .      ROUND SETTLING AWAY   .           .           .     RETURNING
-ROUND       .      ROUND SETTLING AWAY   ROUND       RESULT      OVER  AWAY
-SETTLING    .      ROUND SETTLING AWAY   ROUND       RESULT      OVER  AWAY
-RESULT      .      ROUND SETTLING AWAY   .           RESULT      OVER  AWAY_RESULT
-RETURNING   BEGUN  ROUND SETTLING AWAY   RETURNING   AWAY_RESULT OVER  RETURNING
-AWAY        .      ROUND SETTLING AWAY   AWAY        AWAY_RESULT OVER  AWAY
-AWAY_RESULT .      ROUND SETTLING AWAY   AWAY        AWAY_RESULT OVER  AWAY_RESULT
-OVER        .      .     .        .      .           .           .     .
-=========== ====== ===== ======== ====== =========== =========== ===== ===========
+=========== ========= ===== ======== ====== =========== =========== ===== ===========
+state       BEGIN     DEAL  SNAPSHOT LOST   MOVE        RESULT      FINAL LINE
+=========== ========= ===== ======== ====== =========== =========== ===== ===========
+SEATED      BEGUN     ROUND SETTLING AWAY   .           .           .     RETURNING
+BEGUN       BEGUN     ROUND SETTLING AWAY   .           .           .     RETURNING
+ROUND       .         ROUND SETTLING AWAY   ROUND       RESULT      OVER  AWAY
+SETTLING    .         ROUND SETTLING AWAY   ROUND       RESULT      OVER  AWAY
+RESULT      .         ROUND SETTLING AWAY   .           RESULT      OVER  AWAY_RESULT
+RETURNING   RETURNING ROUND SETTLING AWAY   RETURNING   AWAY_RESULT OVER  RETURNING
+AWAY        .         ROUND SETTLING AWAY   AWAY        AWAY_RESULT OVER  AWAY
+AWAY_RESULT .         ROUND SETTLING AWAY   AWAY        AWAY_RESULT OVER  AWAY_RESULT
+OVER        .         .     .        .      .           .           .     .
+=========== ========= ===== ======== ====== =========== =========== ===== ===========
 
 The table covers the order of the frames that advance a game. Within a round the fold (`game.state`) checks
 each move. Two rules depend on data: a deal may interrupt a round only if the record of the round is a guess,
 and final scores count as an ordinary result while our player number is unknown. Names, furiten notices and
 players leaving or returning may come in any state and change none. After the game all frames are ignored.
+
+A match, a beginning or a deal that cannot come in a game begins another: `Session` closes the game as it
+stands, and another seat takes the frame in the state RETURNING. A frame that contradicts such a deal acts as
+LINE.
 """
 
 from __future__ import annotations
@@ -43,8 +47,8 @@ class SeatState(Enum):
     """The next frame decides which explanation of the snapshot holds."""
     RESULT = "the round has ended"
     """Its result was shown, and we sent that we are ready."""
-    RETURNING = "the connection is new and no round is known"
-    """A new connection before the first round we know of."""
+    RETURNING = "no round is known"
+    """A new connection, or another game begun in the middle of one, before the first round we know of."""
     AWAY = "the record of the round was lost"
     """A round is running without a record, after a broken connection or an unexplained snapshot."""
     AWAY_RESULT = "the result was shown and no round has been dealt since"
@@ -63,6 +67,7 @@ class Trigger(Enum):
     RESULT = "RoundWon or RoundDrawn"
     FINAL = "RoundWon or RoundDrawn with final scores"
     LINE = "a new connection"
+    """Or another loss of the record: the frames that follow are of a round that we do not know."""
 
 
 S, T = SeatState, Trigger
@@ -74,11 +79,11 @@ _AWAY: Final = {**_FRESH, T.MOVE: S.AWAY, T.RESULT: S.AWAY_RESULT, T.FINAL: S.OV
 
 TRANSITIONS: Final[dict[SeatState, dict[Trigger, SeatState]]] = {
     S.SEATED: {**_FRESH, T.BEGIN: S.BEGUN, T.LINE: S.RETURNING},
-    S.BEGUN: {**_FRESH, T.LINE: S.RETURNING},
+    S.BEGUN: {**_FRESH, T.BEGIN: S.BEGUN, T.LINE: S.RETURNING},
     S.ROUND: _RUNNING,
     S.SETTLING: _RUNNING,
     S.RESULT: {**_FRESH, T.RESULT: S.RESULT, T.FINAL: S.OVER, T.LINE: S.AWAY_RESULT},
-    S.RETURNING: {**_AWAY, T.BEGIN: S.BEGUN, T.MOVE: S.RETURNING, T.LINE: S.RETURNING},
+    S.RETURNING: {**_AWAY, T.BEGIN: S.RETURNING, T.MOVE: S.RETURNING, T.LINE: S.RETURNING},
     S.AWAY: {**_AWAY, T.LINE: S.AWAY},
     S.AWAY_RESULT: {**_AWAY, T.LINE: S.AWAY_RESULT},
     S.OVER: {},

@@ -18,27 +18,40 @@ from kit.errors import StateMismatchError
 class SpectatedGame:
     """A game seen from no seat: seats and absolute players are the same.
 
+    Args:
+        doubtful: the first frames may be of another table.
+
     Attributes:
         record: the round's state, all hands known.
         log: every event of the game or, after joining late, from the deal of the round joined.
         over: whether the final scores have arrived.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, doubtful: bool = False) -> None:
         self.record: np.void = new_round()
         self.log: list[GameEvent] = []
         self.over = False
         self._ended = False
+        self._doubtful = doubtful
         self._winners: set[int] = set()
 
     def take(self, message: m.ServerMessage) -> list[GameEvent]:
         """Fold one frame and return its events.
 
+        A deal in the middle of a round is followed. Until the next one, frames that contradict it are passed
+        over: they may be of the other round.
+
         Raises:
             StateMismatchError: the frame contradicts the state.
         """
         handler = _HANDLERS.get(type(message))
-        events: list[GameEvent] = handler(self, message) if handler else []
+        try:
+            events: list[GameEvent] = handler(self, message) if handler else []
+        except StateMismatchError:
+            if not self._doubtful or isinstance(message, m.RoundDealt):
+                raise
+            self._ended |= isinstance(message, m.RoundWon | m.RoundDrawn)
+            events = []
         self.log += events
         return events
 
@@ -46,7 +59,7 @@ class SpectatedGame:
         if message.kind == "INITBYLOG":
             # The round so far, sent to a spectator who joins late.
             self.record = new_round()
-            self._ended = False
+            self._ended = self._doubtful = False
         told = []
         for item in message.items:
             if not isinstance(item, int):
@@ -62,12 +75,25 @@ class SpectatedGame:
         assert event is not None
         if isinstance(event, Win) and event.player in self._winners:
             raise StateMismatchError(f"player {event.player} has already won")
-        apply(self.record, event)
+        if isinstance(message, m.RoundDealt):
+            self._deal(event)
+        else:
+            apply(self.record, event)
         if not isinstance(message, m.RoundDealt):
             return [event]
         self._winners = set()
         ended, self._ended = self._ended, False
         return [EndRound(), event] if ended else [event]
+
+    def _deal(self, start: GameEvent) -> None:
+        """Begin a round, whether or not it follows from the one before."""
+        try:
+            apply(self.record, start)
+            self._doubtful = False
+        except StateMismatchError:
+            dealt = new_round()
+            apply(dealt, start)  # raises if no round can begin so
+            self.record, self._doubtful = dealt, True
 
     def _result(self, message: m.RoundWon | m.RoundDrawn) -> list[GameEvent]:
         events = self._table(message)

@@ -6,7 +6,8 @@
 import { seatName, windOf } from "./board.js";
 import { candidatesPanel } from "./candidates.js";
 import { harmless, isolated, make } from "./dom.js";
-import { lossParts } from "./loss.js";
+import { isClear, lossParts } from "./loss.js";
+import { askSection } from "./position.js";
 import { SIGNS, sameAction } from "./review.js";
 import { tileElement, tileText } from "./tiles.js";
 import { number, percent, words } from "./words.js";
@@ -19,6 +20,11 @@ import { number, percent, words } from "./words.js";
 const DONE = "▲";
 const PREFERRED = "★";
 const OTHER = "◇";
+/** From this probability of tenpai on, an opponent threatens. */
+const THREAT = 0.3;
+const LEAST_CHIP = 0.01;
+/** Stands for the opponent that an option is most dangerous against. */
+const WORST = -1;
 
 /** @param {Action} action @returns {HTMLElement} an action as a word and its tiles; a discard is only its tile */
 export function actionElement(action) {
@@ -28,9 +34,17 @@ export function actionElement(action) {
   return make(
     "span", { class: "action" },
     action.kind === "discard" ? null : make("span", { class: "action-kind" }, kind),
-    ...tiles.map((tile) => tileElement(tile, { shaded: action.kind === "discard" && action.tsumogiri })),
+    ...tiles.map((tile) => tileElement(tile, { shaded: Boolean(action.tsumogiri) })),
     own.length ? make("span", { class: "action-own" }, ...own.map((tile) => tileElement(tile))) : null,
   );
+}
+
+/** @param {Decision} decision @param {Action} action @returns {HTMLElement} with "no riichi" where it could be declared */
+export function optionElement(decision, action) {
+  const silent = action.kind === "discard" && decision.options.some((one) => one.action.kind === "riichi" && one.action.tile === action.tile);
+  const element = actionElement(action);
+  if (silent) element.append(make("small", { class: "quiet" }, words().decision.silent));
+  return element;
 }
 
 /** @param {string} category @returns {HTMLElement} */
@@ -53,15 +67,19 @@ function signs(decision, option) {
  * @returns {Map<string, HTMLElement>}
  */
 export function handBars(decision) {
-  const bars = new Map();
+  /** @type {Map<string, {chance: number, sign: string}>} */
+  const found = new Map();
   for (const option of decision.options) {
-    if (option.action.kind !== "discard" || !option.action.tile) continue;
-    const known = bars.get(option.action.tile);
-    const sign = signs(decision, option);
-    if (known && !sign) continue;
-    bars.set(option.action.tile, bar(option.probability, sign));
+    if (!["discard", "riichi"].includes(option.action.kind) || !option.action.tile) continue;
+    const known = found.get(option.action.tile) ?? { chance: 0, sign: "" };
+    found.set(option.action.tile, { chance: known.chance + option.probability, sign: joined(known.sign, signs(decision, option)) });
   }
-  return bars;
+  return new Map([...found].map(([tile, { chance, sign }]) => [tile, bar(chance, sign)]));
+}
+
+/** @param {string} one @param {string} other @returns {string} the signs of both, each once */
+function joined(one, other) {
+  return [DONE, PREFERRED, OTHER].filter((sign) => (one + other).includes(sign)).join("");
 }
 
 /** @param {number} probability @param {string} sign */
@@ -82,7 +100,7 @@ function bar(probability, sign) {
  */
 export function handChips(decision) {
   return decision.options
-    .filter((option) => option.action.kind !== "discard")
+    .filter((option) => option.action.kind !== "discard" && (option.action.kind !== "riichi" || option.probability >= LEAST_CHIP || signs(decision, option)))
     .map((option) =>
       make(
         "span", { class: sameAction(option.action, decision.preferred) ? "chip chip-preferred" : "chip" },
@@ -111,13 +129,15 @@ export function decisionPanel(decision, index, all, look) {
       decision.done ? categoryBadge(decision.category) : null,
     ),
     verdict(decision, look),
+    notes(decision, look, true),
     situation(decision.hand, decision.judged !== decision.step ? decision.judged : undefined),
-    notes(decision),
+    notes(decision, look, false),
     optionTable(decision, look),
     acceptance(decision),
     opponents(decision, look),
     candidatesPanel(decision.candidates ?? [], [1, 2, 3].map((place) => seatName(look, (look.own + place) % 4))),
     live(decision),
+    askSection(decision.position),
   );
 }
 
@@ -129,19 +149,19 @@ function verdict(decision, look) {
   const choice = (/** @type {string} */ label, /** @type {string} */ sign, /** @type {Action} */ action, shareOf = share) =>
     make(
       "div", { class: "choice" }, make("span", { class: "choice-label" }, make("b", { "aria-hidden": "true" }, sign), ` ${label}`),
-      actionElement(action), make("span", { class: "choice-share" }, percent(shareOf(action))),
+      optionElement(decision, action), make("span", { class: "choice-share" }, percent(shareOf(action))),
     );
   const loss = make(
     "div", { class: "choice choice-loss", title: text.lossMeans }, make("span", { class: "choice-label" }, text.loss),
     make("strong", { "data-value": "loss" }, ...lossParts(decision, look.clear)),
-    make("span", { class: "quiet" }, decision.loss === null ? text.unvalued : text.lossUnit),
+    make("span", { class: "quiet" }, text.lossUnit),
   );
   return make(
     "div", { class: "verdict" },
     decision.done ? choice(text.done, DONE, decision.done) : null,
     choice(text.preferred, PREFERRED, decision.preferred),
     decision.other ? choice(text.other, OTHER, decision.other, shareOfOther) : null,
-    decision.done ? loss : null,
+    decision.done && isClear(decision, look.clear) ? loss : null,
   );
 }
 
@@ -170,28 +190,29 @@ function shantenText(shanten) {
   return shanten < 0 ? text.won : shanten === 0 ? text.tenpai : text.away(shanten);
 }
 
-/** @param {Decision} decision */
-function notes(decision) {
-  const lines = decision.notes.map(noteLine).filter(Boolean);
-  return lines.length ? make("ul", { class: "notes" }, ...lines) : null;
+/** @param {Decision} decision @param {Look} look @param {boolean} why the reasons of an error, or the other notes */
+function notes(decision, look, why) {
+  const wanted = decision.notes.filter((note) => /^(reason|cost)_/.test(note.key) === why);
+  const lines = wanted.map((note) => noteLine(note, look)).filter(Boolean);
+  return lines.length ? make("ul", { class: why ? "notes reasons" : "notes", "aria-label": why ? words().decision.why : words().decision.notes }, ...lines) : null;
 }
 
-/** @param {{key: string, params: any}} note @returns {HTMLElement | null} */
-function noteLine(note) {
-  const write = /** @type {Record<string, (params: any) => any[]>} */ (words().notes)[note.key];
+/** @param {{key: string, params: any}} note @param {Look} look @returns {HTMLElement | null} */
+function noteLine(note, look) {
+  const write = /** @type {Record<string, (params: any, who: (player: number) => string) => any[]>} */ (words().notes)[note.key];
   if (!write) return null;
-  const parts = write(note.params).map((part) =>
+  const parts = write(note.params, (player) => seatName(look, player)).map((part) =>
     typeof part === "string" ? part : make("span", { class: "tiles" }, ...part.tiles.map((/** @type {string} */ tile) => tileElement(tile))),
   );
-  return make("li", {}, ...parts);
+  return make("li", { "data-note": note.key }, ...parts);
 }
 
 /** @param {Decision} decision @param {Look} look */
 function optionTable(decision, look) {
   const { decision: text } = words();
   const deep = decision.options.some((option) => option.shanten !== null && option.shanten !== undefined);
-  const danger = decision.options.some((option) => option.danger);
-  const loss = decision.options.some((option) => option.loss !== null && option.loss !== undefined);
+  const danger = decision.options.some((option) => option.danger) ? seatsOfDanger(decision) : [];
+  const loss = decision.options.some((option) => isClear(option, look.clear));
   const past = beside(decision);
   const searched = decision.live?.thought?.searched ?? null;
   const head = make(
@@ -200,11 +221,16 @@ function optionTable(decision, look) {
     searched ? make("th", { scope: "col", class: "num", title: text.searchedMeans[decision.live?.thought?.worth ?? "points"] }, text.searched) : null,
     deep ? make("th", { scope: "col", class: "num" }, ...both(text.shanten, text.shantenShort)) : null,
     deep ? make("th", { scope: "col", class: "num" }, ...both(text.ukeire, text.ukeireShort)) : null,
-    ...(danger ? [1, 2, 3].map((place) => dangerHead((look.own + place) % 4, look)) : []),
+    ...(danger.length === 1 ? [make("th", { scope: "col", class: "num" }, text.dangerMost)] : danger.map((seat) => dangerHead((look.own + seat + 1) % 4, look))),
     loss ? make("th", { scope: "col", class: "num", title: text.lossMeans }, text.loss) : null,
   );
-  const rows = decision.options.map((option, place) => optionRow(decision, option, place, { deep, danger, loss, past, searched, clear: look.clear }));
+  const rows = decision.options.map((option, place) => optionRow(decision, option, place, { deep, danger, loss, past, searched, look }));
   return make("div", { class: "scroll" }, make("table", { class: "options", "aria-label": text.options }, make("thead", {}, head), make("tbody", {}, ...rows)));
+}
+
+/** @param {Decision} decision @returns {number[]} the opponents, from 0, with a column each; one for all if none threatens */
+function seatsOfDanger(decision) {
+  return decision.opponents?.some((one) => one.tenpai >= THREAT) ?? true ? [0, 1, 2] : [WORST];
 }
 
 /** @param {number} player @param {Look} look */
@@ -224,21 +250,19 @@ export function both(long, short) {
  * @param {Decision} decision
  * @param {Option} option
  * @param {number} place
- * @param {{deep: boolean, danger: boolean, loss: boolean, past: {name: string, values: (number | null)[]}[],
- *   searched: (Searched | null)[] | null, clear: number}} shown
+ * @param {{deep: boolean, danger: number[], loss: boolean, past: {name: string, values: (number | null)[]}[],
+ *   searched: (Searched | null)[] | null, look: Look}} shown
  */
 function optionRow(decision, option, place, shown) {
   const { decision: text } = words();
   const sign = signs(decision, option);
-  const unreached = option.reached === false;
-  const classes = [sign.includes(PREFERRED) ? "preferred" : "", sign.includes(DONE) ? "done" : "", unreached ? "unreached" : ""];
+  const classes = [sign.includes(PREFERRED) ? "preferred" : "", sign.includes(DONE) ? "done" : ""];
   const cell = (/** @type {string} */ value, /** @type {string} */ name) => make("td", { class: "num", "data-value": name }, value);
-  const danger = option.danger ?? [null, null, null];
   return make(
     "tr", { class: classes.join(" ").trim() },
-    make("th", { scope: "row" }, signElement(sign), actionElement(option.action)),
+    make("th", { scope: "row" }, signElement(sign), optionElement(decision, option.action)),
     make(
-      "td", { class: "wide", title: unreached ? text.unreached : "" },
+      "td", { class: "wide" },
       make("span", { class: "meter", vars: { share: option.probability } }),
       make("span", { class: "meter-label", "data-value": "probability" }, percent(option.probability)),
     ),
@@ -246,8 +270,8 @@ function optionRow(decision, option, place, shown) {
     shown.searched ? searchedCell(shown.searched[place]) : null,
     shown.deep ? cell(option.shanten === null || option.shanten === undefined ? "" : String(option.shanten), "shanten") : null,
     shown.deep ? make("td", { class: "num", "data-value": "ukeire", title: ukeireTitle(option) }, option.ukeire ? make("span", {}, String(option.ukeire.tiles), make("small", {}, ` /${option.ukeire.kinds}`)) : null) : null,
-    ...(shown.danger ? danger.map((value, seat) => dangerCell(value, option.learned, seat)) : []),
-    shown.loss ? make("td", { class: "num", "data-value": "loss" }, ...lossParts(option, shown.clear)) : null,
+    ...shown.danger.map((seat) => dangerCell(option, seat, shown.look)),
+    shown.loss ? make("td", { class: "num", "data-value": "loss" }, ...lossParts(option, shown.look.clear)) : null,
   );
 }
 
@@ -268,18 +292,19 @@ function ukeireTitle(option) {
   return option.discard ? count + comma + text.afterDiscard(tileText(option.discard)) : count;
 }
 
-/**
- * @param {number | null} value by rule
- * @param {{deal_in: number[], cost: number} | null | undefined} learned by the model of hands
- * @param {number} seat
- */
-function dangerCell(value, learned, seat) {
-  if (value === null) return make("td", { class: "num", "data-value": "danger" });
+/** @param {Option} option @param {number} seat an opponent, or `WORST` @param {Look} look */
+function dangerCell(option, seat, look) {
+  const { danger, learned } = option;
+  if (!danger) return make("td", { class: "num", "data-value": "danger" });
+  const worst = seat === WORST ? danger.indexOf(Math.max(...danger)) : seat;
+  const value = danger[worst];
   const level = value >= 0.1 ? "high" : value >= 0.04 ? "some" : "low";
+  const { decision: text, comma } = words();
+  const titles = [seat === WORST ? text.dangerWorst(seatName(look, (look.own + worst + 1) % 4)) : "", learnedTitle(learned)];
   return make(
-    "td", { class: `num danger danger-${level}`, vars: { share: Math.min(1, 5 * value) }, title: learnedTitle(learned) },
+    "td", { class: `num danger danger-${level}`, vars: { share: Math.min(1, 5 * value) }, title: titles.filter(Boolean).join(comma) },
     make("span", { "data-value": "danger" }, percent(value)),
-    learned ? make("small", { class: "learned", "data-value": "learned" }, percent(learned.deal_in[seat])) : null,
+    learned ? make("small", { class: "learned", "data-value": "learned" }, percent(seat === WORST ? Math.max(...learned.deal_in) : learned.deal_in[seat])) : null,
   );
 }
 
@@ -321,7 +346,7 @@ function acceptance(decision) {
   const lines = shown.map((option) =>
     make(
       "li", {}, signElement(signs(decision, /** @type {Option} */ (option))),
-      actionElement(/** @type {Option} */ (option).action),
+      optionElement(decision, /** @type {Option} */ (option).action),
       option?.discard ? make("span", { class: "quiet" }, text.thenDiscard, " ", tileElement(option.discard)) : null,
       make("span", { class: "arrow", "aria-hidden": "true" }, "→"),
       make("span", { class: "tiles" }, ...(option?.ukeire?.which ?? []).map((tile) => tileElement(tile))),

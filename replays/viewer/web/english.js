@@ -15,6 +15,22 @@ const ordinal = (place) => ["1st", "2nd", "3rd", "4th"][place - 1];
 const rankName = (rank) =>
   rank === 0 ? "newcomer" : rank < 10 ? `${10 - rank}-kyu` : rank < 20 ? `${rank - 9}-dan` : "Tenhoui";
 
+/** @param {number} shanten */
+const shanten = (shanten) => (shanten < 0 ? "complete" : shanten === 0 ? "tenpai" : `${shanten}-shanten`);
+/** An option within a sentence. @param {string} kind @param {string} tile @returns {any[]} */
+const option = (kind, tile) => {
+  if (kind === "discard") return [{ tiles: [tile] }];
+  if (kind === "riichi") return ["riichi ", { tiles: [tile] }];
+  return [{ pass: "passing", ankan: "the closed kan", kakan: "the added kan", daiminkan: "the kan" }[kind] ?? `the ${kind}`];
+};
+/** @param {any} p the option preferred */
+const better = (p) => option(p.better, p.better_tile);
+/** @param {any} p the option played */
+const worse = (p) => option(p.worse, p.worse_tile);
+/** @param {number} share */
+const share = (share) => `${(100 * share).toFixed(1)}%`;
+const SUIT_NAMES = /** @type {Record<string, string>} */ ({ m: "man", p: "pin", s: "sou" });
+
 export const english = {
   code: "en",
   comma: ", ",
@@ -165,9 +181,7 @@ export const english = {
     options: "Options",
     loss: "Loss",
     lossUnit: "expected rank points",
-    lossNoise: "≈ 0",
-    lossMeans: "Loss: estimated rank points that a choice costs compared with the policy's choice, ± standard error. ≈ 0: too small to distinguish from 0. Negative: the estimate, which is independent of the policy, prefers this choice.",
-    unvalued: "not valued",
+    lossMeans: "Loss: estimated rank points that a choice costs compared with the policy's choice, ± standard error; blank where it cannot be distinguished from 0. Negative: the estimate, which is independent of the policy, prefers this choice.",
     ratio: "Ratio",
     judgedAt: (/** @type {string} */ step) => `They differ at this step: ${step}`,
     option: "Option",
@@ -181,7 +195,15 @@ export const english = {
     danger: "Danger",
     dangerOf: (/** @type {string} */ seat) => `Danger to ${seat}`,
     learnedDanger: (/** @type {number} */ points) => `By rule, then by the model of hands, which expects ${points} points lost to all three`,
-    unreached: "not reached by the policy",
+    dangerMost: "Danger",
+    dangerWorst: (/** @type {string} */ seat) => `to ${seat}, the most dangerous opponent`,
+    silent: "no riichi",
+    why: "Why",
+    ask: "Ask about this position",
+    askCommand: "Change the position and ask again, in a terminal:",
+    askPage: "Open it on the page of a running suzaku ask --page",
+    copy: "Copy",
+    copied: "Copied",
     hand: "Hand",
     won: "complete",
     tenpai: "tenpai",
@@ -245,6 +267,48 @@ export const english = {
       "Riichi is possible: discarding ", { tiles: [p.discard] }, " waits for ", { tiles: p.waits },
       `, ${counted(p.tiles, "unseen tile")}`, ...(p.thrown?.length ? [", furiten because of ", { tiles: p.thrown }] : []), ".",
     ],
+    reason_win: (/** @type {any} */ p) => [`This win pays ${p.points} points.`],
+    reason_abort: (/** @type {any} */ p) => [`With ${p.kinds} kinds of terminals and honours the hand is ${shanten(p.shanten)}: a new deal is worth more.`],
+    reason_play_on: (/** @type {any} */ p) => [`The hand is worth playing: ${shanten(p.shanten)}, with ${p.kinds} kinds towards thirteen orphans.`],
+    reason_riichi: (/** @type {any} */ p) => [
+      "Riichi on ", { tiles: p.waits }, `, ${counted(p.tiles, "tile")} left: a ron pays at least ${p.points}`,
+      p.silent ? `, without riichi ${p.silent}.` : "; without riichi the hand has no yaku on every wait.",
+    ],
+    reason_silent: (/** @type {any} */ p) => [
+      p.silent ? `Without riichi a ron already pays at least ${p.silent}, with it ${p.points}` : `With riichi a ron pays at least ${p.points}, without it there is no yaku on every wait`,
+      "; without it the hand can still fold or improve.",
+    ],
+    reason_shanten: (/** @type {any} */ p) => ["After ", ...better(p), ` the hand is ${shanten(p.better_shanten)}, after `, ...worse(p), ` ${shanten(p.worse_shanten)}.`],
+    reason_wide: (/** @type {any} */ p) => ["After ", ...better(p), ` ${counted(p.better_tiles, "tile")} bring the hand closer, after `, ...worse(p), ` only ${p.worse_tiles}.`],
+    reason_ukeire: (/** @type {any} */ p) => [
+      "After ", ...better(p), ` the hand ${p.shanten ? "accepts" : "waits for"} ${counted(p.better_tiles, "tile")}, after `, ...worse(p), ` ${p.worse_tiles}`,
+      ...(p.which.length ? [": more by ", { tiles: p.which }] : []), ".",
+    ],
+    reason_improve: (/** @type {any} */ p) => ["After ", ...better(p), ` ${counted(p.better_tiles, "tile")} would improve the shape, after `, ...worse(p), ` ${p.worse_tiles}.`],
+    reason_safety: (/** @type {any} */ p, /** @type {(player: number) => string} */ who) => [
+      "Safer against ", who(p.player), p.riichi ? " (riichi): " : ": ", ...better(p), ` deals in ${share(p.better_danger)} of the time, `, ...worse(p), ` ${share(p.worse_danger)}.`,
+    ],
+    reason_place: (/** @type {any} */ p, /** @type {(player: number) => string} */ who) => [
+      `The place is at stake: dealing in to ${who(p.player)} for about ${p.points} would mean ${ordinal(p.then)} instead of ${ordinal(p.place)}.`,
+    ],
+    reason_yakuhai_call: (/** @type {any} */ p) => ["The pon of ", { tiles: [p.better_tile] }, " is a yaku by itself."],
+    reason_kan: () => ["The kan gives another draw and a new dora indicator."],
+    reason_no_kan: () => ["The kan would turn up a new dora indicator for everybody."],
+    reason_no_closer: (/** @type {any} */ p) => [`The call brings the hand no closer: it stays ${shanten(p.shanten)}.`],
+    reason_closed: () => ["Passing keeps the hand closed, so riichi stays possible."],
+    reason_defence: (/** @type {any} */ p) => [`After the call only ${counted(p.tiles, "tile")} would be left to fold with.`],
+    reason_dora: (/** @type {any} */ p) => ["Keeps ", { tiles: [p.worse_tile] }, `, ${p.dora} dora.`],
+    reason_yakuhai: (/** @type {any} */ p) => [
+      `Keeps ${["", "", "the pair of ", "the triplet of "][Math.min(p.count, 3)]}`, { tiles: [p.worse_tile] }, `, a yakuhai; ${p.left} left.`,
+    ],
+    reason_tanyao: (/** @type {any} */ p) => [p.left ? `Closer to tanyao: ${p.left} more terminals or honours to discard.` : "Leaves simples only, for tanyao."],
+    reason_flush: (/** @type {any} */ p) => [`Keeps the tiles of a flush in ${SUIT_NAMES[p.suit]}.`],
+    reason_pairs: (/** @type {any} */ p) => [`Keeps all ${p.pairs} pairs, for chiitoitsu.`],
+    reason_later: (/** @type {any} */ p) => ["Nobody threatens yet, so ", { tiles: [p.better_tile] }, ", the more dangerous tile later, goes first; ", { tiles: [p.worse_tile] }, " is safer to keep."],
+    reason_links: (/** @type {any} */ p) => ["Of the tiles in hand ", { tiles: [p.worse_tile] }, ` connects with ${p.worse_links}, `, { tiles: [p.better_tile] }, ` with ${p.better_links || "none"}.`],
+    reason_policy: (/** @type {any} */ p) => ["Both are alike in these figures; the policy chooses ", ...better(p), ` ${counted(p.times, "time")} as often.`],
+    cost_shanten: (/** @type {any} */ p) => [`The price: the hand is ${shanten(p.better_shanten)} instead of ${shanten(p.worse_shanten)}.`],
+    cost_ukeire: (/** @type {any} */ p) => [`The price: it accepts ${p.better_tiles} tiles instead of ${p.worse_tiles}.`],
     win_declined: (/** @type {any} */ p) => [`A rule declines this win: it would end the game in ${ordinal(p.place)} place.`],
     red_five: (/** @type {any} */ p) => ["The red five ", { tiles: [p.tile] }, " was discarded with an ordinary five in hand."],
     last_round: (/** @type {any} */ p) => [
@@ -441,7 +505,7 @@ export const english = {
       ["E S W N", "seat winds of this round; in the table, the probability of dealing in to each"],
       ["0m 1z", "tiles as text: 0 is a red five, 1z to 7z are East, South, West, North, white, green, red"],
       ["?! ?", "inaccuracy and mistake; ?? is a blunder, ✓ an option as good or nearly as good"],
-      ["± ≈ 0", "loss in rank points compared with the policy's choice, ± standard error; ≈ 0: too small to distinguish from 0; negative: the estimate prefers this choice"],
+      ["±", "loss in rank points compared with the policy's choice, ± standard error; blank where it cannot be distinguished from 0; negative: the estimate prefers this choice"],
     ],
   },
 };

@@ -25,6 +25,7 @@ const SHARES = ["win", "tsumo", "deal_in", "riichi", "call", "draw", "tenpai_at_
  */
 export function gamePanel(review, jump) {
   const summary = review.summary;
+  if (!review.rounds.length) return make("article", { class: "game" }, caveats(review));
   return make(
     "article", { class: "game" }, caveats(review), players(review),
     summary ? figures(summary, summary.rating_definition) : null,

@@ -12,6 +12,22 @@ const RANKS = [
   "初段", "二段", "三段", "四段", "五段", "六段", "七段", "八段", "九段", "十段", "天鳳位",
 ];
 
+/** @param {number} shanten */
+const shanten = (shanten) => (shanten < 0 ? "和了形" : shanten === 0 ? "聴牌" : `${shanten}向聴`);
+/** An option within a sentence. @param {string} kind @param {string} tile @returns {any[]} */
+const option = (kind, tile) => {
+  if (kind === "discard") return ["打", { tiles: [tile] }];
+  if (kind === "riichi") return ["リーチ打", { tiles: [tile] }];
+  return [{ pass: "スルー", chi: "チー", pon: "ポン" }[kind] ?? "カン"];
+};
+/** @param {any} p the option preferred */
+const better = (p) => option(p.better, p.better_tile);
+/** @param {any} p the option played */
+const worse = (p) => option(p.worse, p.worse_tile);
+/** @param {number} share */
+const share = (share) => `${(100 * share).toFixed(1)}%`;
+const SUIT_NAMES = /** @type {Record<string, string>} */ ({ m: "萬子", p: "筒子", s: "索子" });
+
 /** @type {typeof import("./english.js").english} */
 export const japanese = {
   code: "ja",
@@ -161,9 +177,7 @@ export const japanese = {
     options: "選択肢の一覧",
     loss: "損失",
     lossUnit: "期待段位ポイント",
-    lossNoise: "≈ 0",
-    lossMeans: "損失：AIの推奨と比べて失う段位ポイントの推定値±標準誤差。「≈ 0」は0と区別できない差。負の値は、AIとは独立した推定がその選択を推奨より上と見ていること。",
-    unvalued: "評価なし",
+    lossMeans: "損失：AIの推奨と比べて失う段位ポイントの推定値±標準誤差。0と区別できない差は空欄。負の値は、AIとは独立した推定がその選択を推奨より上と見ていること。",
     ratio: "確率比",
     judgedAt: (step) => `分かれた段階：${step}`,
     option: "選択肢",
@@ -177,7 +191,15 @@ export const japanese = {
     danger: "危険度",
     dangerOf: (seat) => `${seat}への危険度`,
     learnedDanger: (points) => `左はルールによる推定、右は手牌モデルによる推定（三人合計の期待失点${points}点）`,
-    unreached: "AIはこの段階に至らない",
+    dangerMost: "危険度",
+    dangerWorst: (seat) => `最も危険な${seat}に対して`,
+    silent: "ダマ",
+    why: "理由",
+    ask: "この局面を質問する",
+    askCommand: "局面を変えて質問するには、端末で：",
+    askPage: "起動中の suzaku ask --page で開く",
+    copy: "コピー",
+    copied: "コピーしました",
     hand: "手牌",
     won: "和了形",
     tenpai: "聴牌",
@@ -235,6 +257,39 @@ export const japanese = {
     riichi_choice: (p) => [
       "リーチ可能：", { tiles: [p.discard] }, "切りで", { tiles: p.waits }, `待ち、残り${p.tiles}枚`, ...(p.thrown?.length ? ["（", { tiles: p.thrown }, "でフリテン）"] : []), "。",
     ],
+    reason_win: (p) => [`この和了は${p.points}点です。`],
+    reason_abort: (p) => [`么九牌${p.kinds}種で${shanten(p.shanten)}：流して配り直すほうが得です。`],
+    reason_play_on: (p) => [`続ける価値のある手です：${shanten(p.shanten)}、国士無双へ${p.kinds}種。`],
+    reason_riichi: (p) => [
+      "リーチで", { tiles: p.waits }, `待ち、残り${p.tiles}枚：ロンは${p.points}点以上`, p.silent ? `、ダマなら${p.silent}点。` : "、ダマでは役のない待ちがあります。",
+    ],
+    reason_silent: (p) => [
+      p.silent ? `ダマでもロンは${p.silent}点以上（リーチなら${p.points}点）` : `リーチのロンは${p.points}点以上、ダマでは役のない待ちがあります`, "。ダマなら降りも手替わりもできます。",
+    ],
+    reason_shanten: (p) => [...better(p), `なら${shanten(p.better_shanten)}、`, ...worse(p), `なら${shanten(p.worse_shanten)}です。`],
+    reason_wide: (p) => [...better(p), `なら有効牌${p.better_tiles}枚、`, ...worse(p), `なら${p.worse_tiles}枚だけです。`],
+    reason_ukeire: (p) => [
+      ...better(p), `なら${p.shanten ? "受け入れ" : "待ち"}${p.better_tiles}枚、`, ...worse(p), `なら${p.worse_tiles}枚`, ...(p.which.length ? ["：", { tiles: p.which }, "の分だけ広い"] : []), "。",
+    ],
+    reason_improve: (p) => [...better(p), `なら好形への変化が${p.better_tiles}枚、`, ...worse(p), `なら${p.worse_tiles}枚。`],
+    reason_safety: (p, who) => [who(p.player), p.riichi ? "のリーチに安全：" : "に安全：", ...better(p), `の放銃率${share(p.better_danger)}、`, ...worse(p), `は${share(p.worse_danger)}。`],
+    reason_place: (p, who) => [`着順がかかっています：${who(p.player)}に約${p.points}点の放銃で${p.place}位から${p.then}位へ。`],
+    reason_yakuhai_call: (p) => [{ tiles: [p.better_tile] }, "のポンだけで役がつきます。"],
+    reason_kan: () => ["カンで一枚多く引き、新ドラが増えます。"],
+    reason_no_kan: () => ["カンは全員に新ドラを増やします。"],
+    reason_no_closer: (p) => [`鳴いても${shanten(p.shanten)}のままで、手が進みません。`],
+    reason_closed: () => ["鳴かなければ門前のままで、リーチができます。"],
+    reason_defence: (p) => [`鳴くと手牌は${p.tiles}枚だけになり、降りにくくなります。`],
+    reason_dora: (p) => ["ドラ", { tiles: [p.worse_tile] }, `（${p.dora}枚分）を残します。`],
+    reason_yakuhai: (p) => ["役牌", { tiles: [p.worse_tile] }, `${["", "", "の対子", "の刻子"][Math.min(p.count, 3)]}を残します（残り${p.left}枚）。`],
+    reason_tanyao: (p) => [p.left ? `タンヤオに近づきます（残る么九牌${p.left}枚）。` : "中張牌だけになり、タンヤオが見えます。"],
+    reason_flush: (p) => [`${SUIT_NAMES[p.suit]}の染め手を残します。`],
+    reason_pairs: (p) => [`対子${p.pairs}組を残し、七対子を見ます。`],
+    reason_later: (p) => ["まだ誰も攻めていないうちに、後で危険になる", { tiles: [p.better_tile] }, "を先に切り、安全な", { tiles: [p.worse_tile] }, "を残します。"],
+    reason_links: (p) => ["手牌のうち", { tiles: [p.worse_tile] }, `は${p.worse_links}枚と、`, { tiles: [p.better_tile] }, `は${p.better_links}枚とつながっています。`],
+    reason_policy: (p) => ["数値の上では差がありません。AIは", ...better(p), `を${p.times}倍多く選びます。`],
+    cost_shanten: (p) => [`代わりに${shanten(p.worse_shanten)}でなく${shanten(p.better_shanten)}になります。`],
+    cost_ukeire: (p) => [`代わりに受け入れは${p.worse_tiles}枚でなく${p.better_tiles}枚です。`],
     win_declined: (p) => [`ルールにより和了を見送り：和了すると${p.place}位で終局します。`],
     red_five: (p) => ["普通の五があるのに赤五", { tiles: [p.tile] }, "を切っています。"],
     last_round: (p) => [
@@ -420,7 +475,7 @@ export const japanese = {
       ["東 南 西 北", "この局の自風で表した席。表ではその相手に放銃する確率"],
       ["0m 1z", "牌の表記。0は赤五、1z～7zは東南西北白發中"],
       ["?! ?", "疑問手と悪手。??は大悪手、✓は良好"],
-      ["± ≈ 0", "損失：推奨と比べた段位ポイントと標準誤差。≈ 0は0と区別できない差、負の値は推定が推奨より上と見る選択"],
+      ["±", "損失：推奨と比べた段位ポイントと標準誤差。0と区別できない差は空欄、負の値は推定が推奨より上と見る選択"],
     ],
   },
 };

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { actionElement, categoryBadge } from "./decision.js";
+import { categoryBadge, optionElement } from "./decision.js";
 import { harmless, make } from "./dom.js";
 import { isClear, lossParts } from "./loss.js";
 import { GRADES, isError } from "./review.js";
@@ -133,8 +133,8 @@ export class DecisionList {
     const where = `${words().roundShort(round.round_index, round.honba)} · ${game.turn(one.turn)}`;
     const clear = this.review.thresholds.clear ?? 0;
     const choice = one.agrees || !one.done
-      ? [actionElement(one.done ?? one.preferred)]
-      : [actionElement(one.done), make("span", { class: "arrow", "aria-hidden": "true" }, "→"), make("span", { class: "hidden" }, text.rather), actionElement(one.preferred)];
+      ? [optionElement(one, one.done ?? one.preferred)]
+      : [optionElement(one, one.done), make("span", { class: "arrow", "aria-hidden": "true" }, "→"), make("span", { class: "hidden" }, text.rather), optionElement(one, one.preferred)];
     return make(
       "tr", { onclick: () => this.jump(one) },
       make("th", { scope: "row" }, make("button", { type: "button", class: "link", "data-jump": index }, where)),
@@ -147,10 +147,10 @@ export class DecisionList {
   }
 }
 
-/** A loss as it is shown: 0 if it is noise, below all others if there is none. @param {Decision} one @param {number} clear */
+/** A loss as it is shown; below all others if it is noise or there is none. @param {Decision} one @param {number} clear */
 function shownLoss(one, clear) {
   if (one.loss === null || one.loss === undefined) return -Infinity;
-  return isClear(one, clear) ? one.loss : 0;
+  return isClear(one, clear) || one.agrees ? one.loss : -Infinity;
 }
 
 /** @param {string} step @returns {string} */

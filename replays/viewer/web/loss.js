@@ -1,10 +1,10 @@
 /**
- * Losses as text: with their standard errors, or as "≈ 0" if they are not significant.
+ * Losses as text, with their standard errors; nothing where they are not significant.
  * @module
  */
 
 import { make } from "./dom.js";
-import { number, words } from "./words.js";
+import { number } from "./words.js";
 
 /** @typedef {{loss: number | null, loss_error?: number | null}} Lost */
 
@@ -20,11 +20,11 @@ export function isClear(lost, clear) {
 /**
  * @param {Lost} lost
  * @param {number} clear
- * @returns {(Node | string)[]} "4.2 ±1.9", "≈ 0" for noise, "0" for the policy's choice, or a dash if there is none
+ * @returns {(Node | string)[]} "4.2 ±1.9", nothing for noise or without a loss, "0" for the policy's choice
  */
 export function lossParts(lost, clear) {
-  if (lost.loss === null || lost.loss === undefined) return ["–"];
+  if (lost.loss === null || lost.loss === undefined) return [];
   if (!lost.loss_error) return [number(lost.loss)];
-  if (!isClear(lost, clear)) return [words().decision.lossNoise];
+  if (!isClear(lost, clear)) return [];
   return [number(lost.loss, 1), make("span", { class: "loss-error" }, ` ±${number(lost.loss_error, 1)}`)];
 }

@@ -8,7 +8,7 @@
  * @typedef {import("./table.js").Message} Message
  * @typedef {{kind: string, tile?: string, consumed?: string[], tsumogiri?: boolean}} Action
  * @typedef {{kinds: number, tiles: number, which?: string[]}} Ukeire
- * @typedef {{action: Action, probability: number, step: string, reached?: boolean, shanten: number | null,
+ * @typedef {{action: Action, probability: number, step: string, shanten: number | null,
  *   ukeire: Ukeire | null, danger: number[] | null,
  *   learned?: {deal_in: number[], cost: number} | null, loss: number | null, loss_error?: number | null,
  *   other?: number | null, discard?: string | null}} Option
@@ -24,7 +24,7 @@
  *   options: Option[], agrees: boolean, ratio: number | null, loss: number | null,
  *   loss_error?: number | null, category: string,
  *   notes: {key: string, params: any}[], other?: Action | null, other_agrees?: boolean | null,
- *   live?: Live | null, candidates?: Candidates[]}} Decision
+ *   live?: Live | null, candidates?: Candidates[], position?: import("./position.js").Position | null}} Decision
  * @typedef {{model: "diffusion" | "autoregressive", hands: {tiles: string, shanten: number}[][]}} Candidates
  * @typedef {{id: number, name: string, han: number}} Yaku
  * @typedef {{player: number, from_player: number, tile: string, hand: string[], han: number | null,

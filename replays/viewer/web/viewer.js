@@ -34,7 +34,7 @@ export class Viewer {
     this.review = this.seats.find((one) => one.seat === asked?.seat) ?? review;
     this.chosen = restore();
     this.view = this.review.seat;
-    this.hideOthers = false;
+    this.hideOthers = true;
     this.tab = "decision";
     /** @type {Position} */
     this.position = clamp(review.rounds, asked ?? { round: 0, event: 0 });
@@ -238,7 +238,7 @@ export class Viewer {
         ),
       ),
     );
-    document.title = `${words().title} – ${this.heading()}`;
+    document.title = `${this.title} – ${this.heading()}`;
     this.buildViews();
     this.openTab(this.tab);
     this.drawnRound = -1;
@@ -252,6 +252,11 @@ export class Viewer {
     if (focused) /** @type {HTMLElement | null} */ (this.views?.querySelector(`[data-command="${focused}"]`))?.focus();
   }
 
+  /** @returns {string} of a game whose player's name is unknown */
+  get title() {
+    return words().title;
+  }
+
   /** @returns {string} */
   heading() {
     const { game } = this.review;
@@ -262,14 +267,15 @@ export class Viewer {
   header() {
     const { game } = words();
     const { game: played, seat } = this.review;
+    const policy = this.review.policy.name;
     const length = game[/** @type {"hanchan"} */ (played.length)] ?? "";
     const place = played.places ? words().place(played.places[seat]) : "";
     const change = (/** @type {"theme" | "language"} */ name, /** @type {string} */ value) => this.change(name, value);
     return make(
       "header", { class: "top" },
       make(
-        "div", { class: "top-title" }, make("h1", {}, played.names[seat] ? isolated(played.names[seat]) : words().title),
-        make("p", { class: "quiet" }, isolated([length, played.date ?? played.id, place].filter(Boolean).map(harmless).join(" · ")), make("span", { class: "top-policy" }, ` · ${game.policy} `, isolated(this.review.policy.name))),
+        "div", { class: "top-title" }, make("h1", {}, played.names[seat] ? isolated(played.names[seat]) : this.title),
+        make("p", { class: "quiet" }, isolated([length, played.date ?? played.id, place].filter(Boolean).map(harmless).join(" · ")), policy ? make("span", { class: "top-policy" }, ` · ${game.policy} `, isolated(policy)) : null),
       ),
       switches(this.chosen, change, (command) => this.run(command)),
     );

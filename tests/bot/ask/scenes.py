@@ -5,28 +5,40 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from bot.ask.page import make_ask_app
+from bot.ask.page import AskedPolicy, make_ask_app, serve_answers
+from bot.ask.questions import Questions
 from bot.config.settings import AskPage
 from bot.dashboard.connections import Limits
 from bot.dashboard.serving import PagePort, serving
-from tests.replays.review.made import reviewer
+from kit.workers.child import Line
+from policies.nets.compute import IN_PLAY
 
 PATIENCE_S = 60.0
 HAND = "34067m345p3468s55z"
 
 
 @contextlib.contextmanager
-def served_page(host: str = "127.0.0.1", token: str = "", limits: Limits | None = None) -> Iterator[PagePort]:
-    """Serve the page on a thread."""
+def served_page(
+    host: str = "127.0.0.1",
+    token: str = "",
+    limits: Limits | None = None,
+    life: Callable[[Line, Any], None] = serve_answers,
+    answer_s: float = PATIENCE_S,
+) -> Iterator[PagePort]:
+    """Serve the page on a thread; other processes than those of the program may answer."""
     port = PagePort("ask", AskPage(host=host, port=0), token)
     loop, stopping, ready = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
 
     async def serve() -> None:
-        async with serving(port, make_ask_app(port.access, reviewer()), limits or Limits()):
+        questions = Questions(life, AskedPolicy("heuristic", 1, IN_PLAY), answer_s)
+        app = make_ask_app(port.access, "suzaku test", "heuristic", questions)
+        async with serving(port, app, limits or Limits()):
             ready.set()
             await stopping.wait()
+            questions.close()
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), name="ask", daemon=True)
     thread.start()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.bot.ask.scenes import served_page
-from tests.chromium import Opened, needs_chromium
+from tests.chromium import PATIENCE_S, Opened, needs_chromium
 
 pytestmark = needs_chromium
 HAND = ("3m", "4m", "0m", "6m", "7m", "3p", "4p", "5p", "3s", "4s", "6s", "8s", "5z", "5z")
@@ -32,7 +32,8 @@ class Writer(Opened):
 
     def options(self) -> int:
         """Wait for an answer; the number of its options."""
-        self.tab.wait_for_selector(".decision .options tbody tr")
+        # the first answer on a machine may compile kernels
+        self.tab.wait_for_selector(".decision .options tbody tr", timeout=5000 * PATIENCE_S)
         assert self.tab.locator(".board").bounding_box()["width"] > 280
         count: int = self.tab.locator(".decision .options tbody tr").count()
         return count

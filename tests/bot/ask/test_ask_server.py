@@ -8,6 +8,8 @@ import json
 import os
 import signal
 import socket
+import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -20,10 +22,14 @@ from bot.config.settings import AskPage
 from bot.dashboard.connections import Limits
 from bot.dashboard.serving import PagePort
 from game.position import WrittenPosition
+from kit.workers.child import Line
 from policies.nets.compute import IN_PLAY
 from tests.bot.ask.scenes import HAND, PATIENCE_S, served_page
+from tests.replays.review.made import reviewer
 
 TOKEN = "0123456789abcdefTOKEN"
+HARD = ("888~s 7~777m", "3333s 6~66z", "22~2z 1111s", "555~m 2~34m")
+"""Melds that no order of play leads to, which takes a search of all of them to find out."""
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +128,64 @@ def test_what_is_no_position_is_refused(
     assert (status, told["fields"]) == (expected, fields)
     assert told["error"].startswith("not a position: ")
     assert asked(page, hand=HAND)[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("hand", "melds", "message"),
+    [
+        ("123m456p789s22z", ("8888m", "8888p 1111z", "3333s", "9999m"), "found 5 kans; a round has at most"),
+        (
+            "123m456p789s22z",
+            ("8888m", "1~11z 3~33z 5~55z 6~66z 7~77z", "", ""),
+            "found 5, a hand has at most",
+        ),
+        ("7p3z4p6z5s4z8p6p", HARD, "no order of play found in 3,000 steps"),
+    ],
+)
+def test_positions_that_take_forever_to_search_are_explained(
+    page: PagePort, hand: str, melds: tuple[str, ...], message: str
+) -> None:
+    status, told = asked(page, hand=hand, melds=melds, dora="1m9m6s2z", turn=14, after_call=True)
+    assert (status, message in told["error"]) == (200, True), told
+    assert asked(page, hand=HAND)[0] == 200
+
+
+def test_one_question_that_never_ends_and_one_that_kills_leave_the_others_their_answers() -> None:
+    with served_page(life=moody, answer_s=1.0) as port:
+        assert sent(port, "POST", "/ask", b"hello") == (200, b"hello")
+        late: list[tuple[int, bytes]] = []
+        asking = threading.Thread(target=lambda: late.append(sent(port, "POST", "/ask", b"hang")))
+        asking.start()
+        assert sent(port, "POST", "/ask", b"hello") == (200, b"hello")
+        asking.join(PATIENCE_S)
+        assert [status for status, _ in late] == [503]
+        assert b"no answer within 1 s" in late[0][1]
+        status, why = sent(port, "POST", "/ask", b"die")
+        assert (status, b"has ended" in why) == (503, True)
+        assert sent(port, "POST", "/ask", b"hello") == (200, b"hello")
+
+
+def moody(line: Line, _: object) -> None:
+    """Answers questions with themselves, hangs, or dies."""
+    line.ready()
+    while True:
+        for body in line.hear(wait=True):
+            if body == b"hang":
+                time.sleep(PATIENCE_S)
+            if body == b"die":
+                os.kill(os.getpid(), signal.SIGKILL)
+            line.send((200, body))
+
+
+def test_a_fault_while_a_question_is_answered_is_an_error_for_its_asker(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> None:
+        raise StopIteration
+
+    monkeypatch.setattr(page_module, "place", fail)
+    status, body = page_module.answered(reviewer(), json.dumps({"hand": HAND}).encode())
+    assert (status, b"could not be answered" in body) == (500, True)
 
 
 def test_what_is_too_long_is_refused(page: PagePort) -> None:

@@ -332,6 +332,11 @@ def test_tenhou_defaults_to_practice_at_human_pace() -> None:
     assert config.pace == "human"
 
 
+def test_a_dashboard_is_followed_at_human_pace_unless_another_is_given() -> None:
+    assert load_config(None, {}, {"dashboard.enabled": True}).pace == "human"
+    assert load_config(None, {}, {"dashboard.enabled": True, "play.pace": "instant"}).pace == "instant"
+
+
 @pytest.mark.parametrize(
     ("flags", "key"),
     [

@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -99,7 +100,7 @@ def suzaku_play(folder: Path, *flags: str, **environment: str) -> Iterator[subpr
 
 def test_a_game_is_followed_to_its_end_by_two(open_live: Any, tmp_path: Path) -> None:
     port = free_port()
-    flags = ["--dashboard", "--dashboard-port", "0", "--seed", "7"]
+    flags = ["--dashboard", "--dashboard-port", "0", "--seed", "7", "--pace", "instant"]
     table = {"SUZAKU_LOCAL__PORT": str(port), "SUZAKU_LOCAL__CLIENTS_PER_TABLE": "2"}
     with suzaku_play(tmp_path / "watched", *flags, **table) as program:
         assert program.stderr is not None
@@ -111,8 +112,12 @@ def test_a_game_is_followed_to_its_end_by_two(open_live: Any, tmp_path: Path) ->
         # The table waits for this second client, so that no game is over before both pages listen.
         with suzaku_play(tmp_path / "other", "--url", f"ws://127.0.0.1:{port}") as other:
             ends = [page.until(lambda seen: seen["game"]["places"] is not None) for page in (wide, narrow)]
-            assert program.wait(PATIENCE_S) == 0
             assert other.wait(PATIENCE_S) == 0
+            assert "until you press Ctrl-C" in program.stderr.readline()
+            late = open_live(url)
+            assert late.until(lambda seen: seen["game"]["places"] is not None)["game"] == ends[0]["game"]
+            program.send_signal(signal.SIGINT)
+            assert program.wait(PATIENCE_S) == 0
     assert ends[0]["game"] == ends[1]["game"]
     assert ends[0]["rounds"] == ends[1]["rounds"]
     assert ends[0]["decisions"] == ends[1]["decisions"]

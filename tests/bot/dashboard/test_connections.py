@@ -195,7 +195,7 @@ def test_frequent_events_are_counted_and_logged_once_a_minute() -> None:
 def test_games_are_kept_and_the_page_answers_beside_a_flood_of_half_open_connections(tmp_path: Path) -> None:
     play = (
         f"{sys.executable} -m bot.cli play --dashboard --dashboard-port 0 --type tonpuu --games 100 --json "
-        f"--seed 7 --out {shlex.quote(str(tmp_path / 'games'))}"
+        f"--seed 7 --pace instant --out {shlex.quote(str(tmp_path / 'games'))}"
     )
     with (
         (tmp_path / "log").open("w+b") as log,

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from pathlib import Path
 
 import pytest
 
 from bot.player.seat_player import PlayerSettings
+from bot.tenhou.client.journal import Journal
 from bot.tenhou.client.retry import AT_LOGIN, ID_BUSY, IN_GAME
 from kit.errors import ConnectionLost, LoginRejected, SessionReplaced
+from replays.formats import read_game
+from replays.store.library import Library
 from tests.bot.bench import Stub
 from tests.bot.client_bench import ClientBench
 from tests.bot.fake_clock import until
@@ -102,6 +106,35 @@ async def test_fault_01_a_game_that_ended_without_us_is_told_and_counted() -> No
     assert not bench.journal.results
     assert bench.journal.missed == 1
     assert bench.logged("game.ended")[0]["missed"]
+
+
+async def test_fault_01_another_game_in_the_middle_of_one_is_played_and_the_first_is_kept(
+    tmp_path: Path,
+) -> None:
+    script = [*LOGIN, *SEAT, *DEAL, *TURN, *OTHERS_TURN, *SEAT, *DEAL, *TURN, *END]
+    kept = Journal(keep=Library(tmp_path).keep)
+    async with fake_server(script) as server, ClientBench(server.url, journal=kept) as bench:
+        await bench.hurry()
+        await bench.ended()
+        assert server.handshakes == 1
+        assert server.tags() == ["HELO", "JOIN", *["GOK", "NEXTREADY", "D"] * 2, "BYE"]
+    assert "conn.lost" not in bench.events()
+    [missed] = bench.journal.missed_games
+    [result] = bench.journal.results
+    assert bench.logged("game.ended")[0]["missed"]
+    assert missed.why == "the server seated us at another table"
+    assert missed.record is not None
+    cut, whole = (read_game(path) for path in (missed.record, result.record) if path is not None)
+    assert cut.ending is None
+    assert [type(event).__name__ for event in cut.events] == [
+        "StartGame",
+        "StartRound",
+        "Draw",
+        "Discard",
+        "Draw",
+    ]
+    assert whole.ending is not None
+    assert missed.record != result.record
 
 
 # --- fault 2: silence --------------------------------------------------------------------------------------

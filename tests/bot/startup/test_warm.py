@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import contextlib
 import io
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 
@@ -10,6 +12,7 @@ from structlog.testing import capture_logs
 
 from bot.startup import warm
 from game.actions import ActionKind
+from kit.jit import WARM_UPS
 from policies.flow.slots import Slot
 from policies.heuristic.player import HeuristicPolicy
 from tests.policies.fakes import Scripted
@@ -71,6 +74,34 @@ def test_a_slow_start_that_compiles_nothing_is_not_called_compiling(monkeypatch:
     terminal = Terminal()
     warm.warm_up_visibly(terminal)
     assert "ompiling" not in terminal.getvalue()
+
+
+@pytest.mark.usefixtures("_slow_steps")
+def test_what_must_be_compiled_is_compiled_for_all_of_a_players_commands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compile_two, warmed = warm.warm_up, list[set[str]]()
+
+    def warm_up() -> None:
+        warmed.append(set(WARM_UPS))
+        if len(warmed) == 1:
+            compile_two()
+
+    monkeypatch.setattr(warm, "warm_up", warm_up)
+    warm.warm_up_visibly(io.StringIO())
+    assert len(warmed) == 2
+    assert warmed[1] >= {"policies.deals.uniform", "policies.nets.quantized", "game.two_player.rules"}
+    warm.warm_up_visibly(io.StringIO())
+    assert len(warmed) == 3  # nothing was compiled: nothing more is loaded
+
+
+COMMANDS = "bot.play.run", "bot.table.command", "bot.review.command", "bot.ask.command", "bot.mjai.pipe"
+
+
+def test_no_command_of_a_player_needs_other_kernels() -> None:
+    code = f"import {', '.join(COMMANDS)}, learning.matches.players, kit.jit\nprint(*kit.jit.WARM_UPS)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {name.partition(".")[0] for name in done.stdout.split()} <= set(warm.PLAYED)
 
 
 def test_a_quick_start_only_reports_that_it_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -115,7 +115,15 @@ def test_two_hundred_sockets_leave_room_for_the_newest_page() -> None:
         lines[0].close()
 
 
-def test_a_flood_of_messages_harms_no_game() -> None:
+def test_a_message_longer_than_any_of_a_page_ends_its_connection() -> None:
+    with served_table() as served, opened(served, key_of(served)) as line:
+        line.send(b"\x00" * 1000)
+        with contextlib.suppress(ConnectionClosed):
+            line.send("x" * 10_000)
+        served.until(lambda: served.hosted.host.people[0].sockets.browsers == 0)
+
+
+def test_a_flood_of_messages_is_cut_off_and_harms_no_game() -> None:
     with (
         served_table() as served,
         opened(served, key_of(served)) as line,
@@ -123,11 +131,14 @@ def test_a_flood_of_messages_harms_no_game() -> None:
     ):
         line.send(json.dumps({"type": "sit"}))
         served.until(lambda: served.hosted.host.playing)
-        for number in range(2000):
-            other.send(json.dumps({"type": "choose", "prompt": 1000 + number, "choice": 0}))
-        other.send(b"\x00" * 1000)
         with contextlib.suppress(ConnectionClosed):
-            other.send("x" * 10_000)  # more than a page ever sends
+            for number in range(2000):
+                other.send(json.dumps({"type": "switch", "name": "no_calls", "on": number % 2 == 0}))
+        with pytest.raises(ConnectionClosed) as closed:
+            while True:
+                other.recv(PATIENCE_S)
+        assert closed.value.rcvd is not None
+        assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (1008, "too many messages")
         served.until(lambda: served.hosted.host.people[0].sockets.browsers == 1)
         assert served.hosted.host.playing
         state: dict[str, Any] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, cast
 
+import pytest
 from websockets.asyncio.server import ServerConnection
 from websockets.protocol import State
 
@@ -72,6 +73,16 @@ async def test_many_illegal_frames_close_the_line_too() -> None:
         connection.count_refused()
     assert not connection.closing
     connection.count_refused()
+    assert connection.closing
+
+
+def test_more_frames_than_a_client_may_send_close_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lobby_connection, "FRAMES_PER_S", 0.0)
+    connection = connection_over(Socket())
+    for _ in range(lobby_connection.FRAMES_BURST):
+        connection.count_frame()
+    assert not connection.closing
+    connection.count_frame()
     assert connection.closing
 
 

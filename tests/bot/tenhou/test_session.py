@@ -595,6 +595,10 @@ REPEATABLE = (
     m.LobbyCounts,
     m.Ranking,
     m.PlayerNames,
+    # another game, see below
+    m.MatchFound,
+    m.GameBegins,
+    m.RoundDealt,
 )
 
 
@@ -795,16 +799,106 @@ ABORTED = '{"tag":"RYUUKYOKU","type":"yao9","ba":"0,0","sc":"250,0,250,0,250,0,2
         (m.RoundDealt(0, 1, 0, 135, (24_000, 26_000, 25_000, 25_000), 0, HAND), "scores that differ"),
     ],
 )
-def test_a_deal_that_does_not_follow_from_the_last_round_is_refused(deal: m.RoundDealt, why: str) -> None:
+def test_a_deal_that_does_not_follow_from_the_last_round_begins_another_game(
+    deal: m.RoundDealt, why: str
+) -> None:
     session = seated()
     session.receive('{"tag":"T60"}')
-    with pytest.raises(StateMismatchError, match="before the last one ended"):
-        session.take(deal)
     session.receive(ABORTED)
+    seen = tuple(session.log)
+    missed, *_, dealt = session.take(deal)
+    assert isinstance(missed, GameMissed)
+    assert why in missed.why
+    assert missed.events == (*seen, EndRound())
+    assert isinstance(dealt, TableEvent)
+    assert session.log[-1] == dealt.event
+
+
+# --- another game in the middle of one --------------------------------------------------------------------
+
+GAME_BEGINS = (
+    m.MatchFound(1),
+    m.PlayerNames(NAMES),
+    m.GameBegins(1),
+    m.RoundDealt(0, 0, 0, 135, SCORES, 1, HAND),
+)
+
+
+@pytest.mark.parametrize("first", range(len(GAME_BEGINS)), ids=["GO", "UN", "TAIKYOKU", "INIT"])
+def test_another_game_in_the_middle_of_one_is_played_and_the_first_is_told_as_missed(first: int) -> None:
+    session = seated()
+    session.receive('{"tag":"T60"}')
+    seen = tuple(session.log)
+    events = [event for message in GAME_BEGINS[first:] for event in session.take(message)]
+    (closed, missed) = events[:2]
+    assert isinstance(closed, PromptClosed)
+    assert isinstance(missed, GameMissed)
+    assert missed.events == seen
+    assert types(events[2:]) == [GameStarted, TableEvent, TableEvent]
+    assert session.player == 3
+    assert session.length == ("tonpuu" if first == 0 else "hanchan")
+    assert types(session.receive('{"tag":"U"}')) == [TableEvent]
+
+
+@pytest.mark.parametrize("message", GAME_BEGINS[::2], ids=["GO", "TAIKYOKU"])
+def test_the_rest_of_a_round_after_another_game_began_is_answered_without_knowledge(
+    message: m.ServerMessage,
+) -> None:
+    session = seated()
+    session.take(message)
+    (opened,) = session.take(m.TileDrawn(0, 60))
+    assert isinstance(opened, PromptOpened)
+    assert opened.legal == (Action(ActionKind.DISCARD, 60),)
+    session.receive(ABORTED)
+    session.take(m.RoundDealt(0, 1, 0, 135, SCORES, 0, HAND))
+    assert types(session.take(m.TileDrawn(0, 60))) == [TableEvent, PromptOpened]
+
+
+def test_a_round_that_contradicts_a_deal_in_the_middle_of_it_is_answered_without_knowledge() -> None:
+    session = seated()
+    session.take(m.RoundDealt(0, 0, 0, 134, SCORES, 0, HAND))
+    disagreement, opened = session.take(m.TileDrawn(0, HAND[0]))
+    assert isinstance(disagreement, Disagreement)
+    assert isinstance(opened, PromptOpened)
+    assert opened.legal == (Action(ActionKind.DISCARD, HAND[0]),)
+
+
+def test_a_deal_that_no_game_can_have_leaves_the_game_as_it_is() -> None:
+    session = seated()
     before = session.state.tobytes()
-    with pytest.raises(StateMismatchError, match=why):
-        session.take(deal)
+    with pytest.raises(StateMismatchError):
+        session.take(m.RoundDealt(0, 0, 0, 135, SCORES, 0, HAND[:12]))
+    with pytest.raises(StateMismatchError):
+        session.take(m.RoundDealt(0, 0, 0, HAND[0], SCORES, 0, HAND))
     assert session.state.tobytes() == before
+
+
+def test_a_game_that_ended_unseen_after_a_snapshot_is_followed_by_the_next() -> None:
+    session = Session(SessionSettings())
+    session.start()
+    session.take(m.Hello("NoName"))
+    session.take(m.RoundSnapshot(0, 1, 0, (135,), SCORES, 0, HAND))
+    session.outbox()
+    assert session.take(m.QueueAgain("0,9,r")) == [Queued("0,9,r", again=True)]
+    assert rendered(session.outbox()) == ['{"tag":"JOIN","t":"0,9,r"}']
+    events = [event for message in GAME_BEGINS for event in session.take(message)]
+    assert types(events) == [GameMissed, GameStarted, TableEvent, TableEvent]
+    assert types(session.receive('{"tag":"U"}')) == [TableEvent]
+
+
+def test_a_table_we_cannot_play_ends_the_running_game() -> None:
+    session = seated()
+    events = session.take(m.MatchFound(25))
+    assert types(events) == [GameMissed, Rejected]
+    assert not session.in_game
+
+
+def test_a_match_after_a_match_that_never_began_misses_nothing() -> None:
+    session = seated()
+    session.take(m.MatchFound(9))
+    assert session.take(m.MatchFound(1)) == []
+    session.take(m.GameBegins(0))
+    assert session.take(m.GameBegins(0)) == []
 
 
 def test_a_round_has_one_result() -> None:

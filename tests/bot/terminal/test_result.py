@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from bot.player.tally import DecisionTally
-from bot.tenhou.client.journal import GameResult
+from bot.tenhou.client.journal import GameResult, MissedGame
 from bot.terminal.result import RunResult, decisions_of, played_game, resident_mb, result_text
 
 
@@ -53,8 +53,9 @@ def test_an_unwritten_record_and_an_interruption_are_reported() -> None:
     [
         ({}, 0, ""),
         ({"interrupted": True}, 130, "; interrupted"),
-        ({"missed": ("G1",)}, 1, "game G1 was missed: it ended while we were disconnected"),
-        ({"missed": ("G1",), "interrupted": True}, 1, "game G1 was missed"),
+        ({"missed": (MissedGame("G1", "it ended"),)}, 1, "game G1 was missed: it ended"),
+        ({"missed": (MissedGame("G1", ""),), "interrupted": True}, 1, "game G1 was missed"),
+        ({"missed": (MissedGame("G1", "", Path("a.xml")),)}, 1, "its record up to there: a.xml"),
         ({"unfinished": "G2", "interrupted": True}, 130, "game G2 was not finished: it was left"),
         (
             {"unfinished": "G2", "failure": "no line"},

@@ -5,8 +5,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from bot.tenhou.session.seat import Seat
 from bot.traffic.capture import Heading, read_capture
-from bot.traffic.insertions import print_insertions, verify_with
+from bot.traffic.insertions import Change, print_insertions, verify_with
 from bot.traffic.report import TrafficReport, print_report, render
 from bot.traffic.verify import verify
 from game.melds import Meld, MeldKind, encode_meld
@@ -221,6 +222,26 @@ def test_a_sample_of_players_leaving_and_returning_leaves_no_frame_unread() -> N
     report = verify_with("bye", captures(), every=scaled(499, 199))
     assert report.insertions > scaled(200, 500)
     assert (report.unread, report.unread_frames) == (0, ())
+
+
+@pytest.mark.parametrize("change", ["go", "taikyoku", "init"])
+def test_a_sample_of_games_in_the_middle_of_games_leaves_no_frame_unread_and_loses_no_record(
+    change: Change,
+) -> None:
+    report = verify_with(change, captures(), every=scaled(499, 199))
+    assert report.insertions > scaled(50, 100)
+    assert report.cut > report.insertions // 2
+    assert (report.unread_frames, report.lost) == ((), ())
+
+
+def test_a_record_that_is_lost_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.log"
+    path.write_text(LOGIN)
+    monkeypatch.setattr(Seat, "events_so_far", lambda seat: tuple(seat.log.events[:-1]))
+    monkeypatch.setattr("bot.traffic.insertions.write", lambda _: "<mjloggm/>")
+    report = verify_with("go", [path])
+    assert len(report.lost) == report.cut == 2
+    assert print_insertions(report, as_json=False) == 1
 
 
 def test_a_sample_of_forbidden_discards_leaves_no_frame_unread() -> None:

@@ -15,12 +15,12 @@ from game.layout import PHASE_CALLED, PHASE_CLAIM, PHASE_TURN
 from game.melds import MeldKind
 from game.position import WrittenPosition, place
 from game.position.notation import read_tiles
+from game.position.writing import written
 from game.scoring.dora import dora_of
 from game.table.restore import seen_by
 from game.table.table import Table
 from game.tiles import face_of, tile_text
 from kit.errors import PositionError
-from tests.game.position.writing import written
 from tests.game.test_fold_against_engine import anyhow, boldly, clumped_wall
 from tests.scale import scaled
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from kit.errors import CheckpointCorrupt, CheckpointMissing, ConfigError, TrainingError
+from kit.files import hash_beside
 from learning.cfr.node_table import NODES_FILE, read_table, visited
 from learning.cfr.run import CfrPlan, CfrRun, learn, regret_bound
 from learning.runs.loop import carry_out
@@ -51,6 +52,16 @@ def test_a_stopped_run_resumes_between_two_evaluations(
     ]
 
 
+def test_a_flipped_bit_in_the_table_is_found(tmp_path: Path) -> None:
+    learn(SMALL, 10, tmp_path, quiet=True)
+    path = tmp_path / NODES_FILE
+    data = bytearray(path.read_bytes())
+    data[-100] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(TrainingError, match=r"nodes.sqlite: cannot be read \(damaged: "):
+        learn(SMALL, 20, tmp_path, quiet=True)
+
+
 def tuple_of(point: object) -> tuple[float, ...]:
     return tuple(getattr(point, name) for name in point.__struct_fields__)  # type: ignore[attr-defined]
 
@@ -83,6 +94,7 @@ def test_another_run_s_folder_and_bad_tables_are_refused(tmp_path: Path) -> None
     with pytest.raises(CheckpointCorrupt, match=r"node \d+: its sums are impossible; train one with"):
         read_table(path)
     path.write_bytes(b"no table" * 100)
+    hash_beside(path).unlink()
     with pytest.raises(TrainingError, match="not a node table"):
         carry_out(CfrRun(SMALL, 10, tmp_path), quiet=True)
     with pytest.raises(CheckpointMissing, match="not found"):

@@ -56,12 +56,12 @@ def learn(plan: ReinforcementPlan, start: Path, out: Path, **how: Any) -> None:
     learn_from_play(plan, start, out, **{"workers": 1, "quiet": True, **how})
 
 
-def stop_after_a_block(patch: pytest.MonkeyPatch, stop: signal.Signals = signal.SIGTERM) -> None:
+def stop_after_a_block(patch: pytest.MonkeyPatch) -> None:
     """Have runs stopped while they learn from their first block."""
     real = PolicyLearner.learn
 
     def stopping(self: PolicyLearner, *args: Any) -> dict[str, float]:
-        os.kill(os.getpid(), stop)
+        os.kill(os.getpid(), signal.SIGINT)
         return real(self, *args)
 
     patch.setattr(PolicyLearner, "learn", stopping)

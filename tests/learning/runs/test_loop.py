@@ -16,13 +16,15 @@ import torch
 from structlog.testing import capture_logs
 
 from kit import files
-from kit.errors import ConfigError
+from kit.errors import ConfigError, TrainingError
+from kit.files import check_hash, hash_beside
 from learning.corpus.reader import Corpus
 from learning.reward.training import RewardPlan, train_reward
 from learning.runs.learner import Descent
+from learning.runs.loop import EvaluationResult
 from learning.runs.state import CURVES_FOLDER, STATE_FILE, RunFolder
 from learning.supervised.plan import TrainingPlan, make_plan
-from learning.supervised.run import train
+from learning.supervised.run import _SupervisedRun, train
 from policies.checkpoint import models_in
 from tests.cli import run_cli
 from tests.learning.stopping import stop_at
@@ -149,6 +151,7 @@ def test_a_run_whose_best_checkpoint_is_gone_keeps_the_next_best(
             carry_out(model, folder, whole)
     saved = last_state(whole, model)
     saved["standing"]["best"] = unbeatable
+    hash_beside(whole / "runs" / model / STATE_FILE).unlink()
     torch.save(saved, whole / "runs" / model / STATE_FILE)
     shutil.copytree(whole / "runs", alone / "runs")
     for out, warned in ((whole, []), (alone, ["training.best_is_gone"])):
@@ -176,7 +179,7 @@ def test_ctrl_c_on_the_reward_command_saves_and_the_same_command_resumes(
     ]
     args += ["--epochs", "2", "--batch-games", "8"]
     with pytest.MonkeyPatch.context() as patch:
-        stop_at(patch, 2, signal.SIGINT)
+        stop_at(patch, 2)
         result = run_cli(*args)
     assert result.exit_code == 130
     state = tmp_path / "runs" / "reward"
@@ -208,13 +211,102 @@ def test_a_reward_run_draws_its_curves(folder: Path, tmp_path: Path) -> None:
     assert [point.step for point in curves.Scalars("validation/root_error")] == [7, 14, 21, 28]
 
 
-def test_the_state_saved_at_an_evaluation_counts_the_evaluation(folder: Path, tmp_path: Path) -> None:
+def test_the_state_is_saved_before_each_evaluation_and_at_the_end(folder: Path, tmp_path: Path) -> None:
     seen: list[Mapping[str, Any]] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(RunFolder, "save", lambda _, state: seen.append(dict(state["standing"])))
         carry_out("discard", folder, tmp_path)
     assert [status["step"] for status in seen] == [2, 4, 6, 6]
-    assert all(status["best"] is not None for status in seen)
+    assert [status["unmeasured"] for status in seen] == [True, True, True, False]
+    assert [status["best"] is None for status in seen] == [True, False, False, False]
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_a_run_killed_in_an_evaluation_evaluates_first_when_it_resumes(folder: Path, tmp_path: Path) -> None:
+    carry_out("discard", folder, tmp_path / "whole")
+    with pytest.MonkeyPatch.context() as patch:
+        real, left = _SupervisedRun.evaluate, [1]
+
+        def killed(run: _SupervisedRun) -> EvaluationResult:
+            if not left[0]:
+                raise RuntimeError("killed")
+            left[0] -= 1
+            return real(run)
+
+        patch.setattr(_SupervisedRun, "evaluate", killed)
+        with pytest.raises(RuntimeError, match="killed"):
+            carry_out("discard", folder, tmp_path / "parts")
+    assert last_state(tmp_path / "parts", "discard")["standing"]["step"] == 4
+    carry_out("discard", folder, tmp_path / "parts")
+    ours, theirs = (last_state(tmp_path / name, "discard") for name in ("whole", "parts"))
+    assert all(torch.equal(weights, theirs["network"][name]) for name, weights in ours["network"].items())
+    for name in ("best", "worse", "step", "unmeasured"):
+        assert ours["standing"][name] == theirs["standing"][name]
+
+
+# --- damaged states ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def finished(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("finished")
+    carry_out("reward", folder, out)
+    return out
+
+
+@pytest.fixture
+def state(finished: Path, tmp_path: Path) -> Path:
+    """The state of a copy of a run, with its hash beside it."""
+    shutil.copytree(finished, tmp_path / "run")
+    return tmp_path / "run" / "runs" / "reward" / STATE_FILE
+
+
+def resume(folder: Path, state: Path) -> None:
+    carry_out("reward", folder, state.parents[2])
+
+
+@pytest.mark.parametrize("part", [0.0, 0.3, 0.5, 0.7, 0.999])
+def test_a_flipped_bit_is_found(folder: Path, state: Path, part: float) -> None:
+    data = bytearray(state.read_bytes())
+    data[int(part * len(data))] ^= 1
+    state.write_bytes(data)
+    with pytest.raises(TrainingError, match=r"state.pt: cannot be read \(damaged: its hash .*; remove it"):
+        resume(folder, state)
+
+
+@pytest.mark.parametrize("part", [0.0, 0.5, 0.99])
+@pytest.mark.parametrize("has_hash", [True, False])
+def test_a_truncated_state_is_refused(folder: Path, state: Path, part: float, has_hash: bool) -> None:
+    data = state.read_bytes()
+    state.write_bytes(data[: int(part * len(data))])
+    if not has_hash:
+        hash_beside(state).unlink()
+    with pytest.raises(TrainingError, match=r"state.pt: cannot be read"):
+        resume(folder, state)
+
+
+def test_a_state_without_a_hash_resumes_and_gets_one(folder: Path, state: Path) -> None:
+    hash_beside(state).unlink()
+    resume(folder, state)
+    check_hash(state)
+    assert hash_beside(state).exists()
+
+
+def test_an_empty_or_damaged_hash_is_not_taken_for_a_missing_one(folder: Path, state: Path) -> None:
+    for text in ("", "0" * 64 + "  state.pt\n"):
+        hash_beside(state).write_text(text)
+        with pytest.raises(TrainingError, match="damaged"):
+            resume(folder, state)
+
+
+@pytest.mark.parametrize("name", ["standing", "network", "optimiser"])
+def test_an_incomplete_state_is_refused_in_one_sentence(folder: Path, state: Path, name: str) -> None:
+    saved = torch.load(state, weights_only=True)
+    del saved[name]
+    torch.save(saved, state)
+    hash_beside(state).unlink()
+    with pytest.raises(TrainingError, match=f"the saved state is incomplete .it has no '{name}'.; remove"):
+        resume(folder, state)
 
 
 def test_a_state_that_takes_long_to_save_is_saved_less_often(folder: Path, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import signal
 import subprocess
 import sys
 import time
@@ -14,7 +13,7 @@ import pytest
 import torch
 
 from kit.errors import CheckpointMismatch, ConfigError, TrainingError
-from kit.files import replace_file
+from kit.files import replace_hashed
 from learning.corpus.reader import Corpus
 from learning.runs.learner import Learner
 from learning.runs.state import STATE_FILE
@@ -89,7 +88,7 @@ def test_ctrl_c_reports_the_saved_state_and_the_same_command_resumes(folder: Pat
     args = ["train", "pon", "--corpus", str(folder), "--out", str(tmp_path), "--preset", "tiny", "--json"]
     args += ["--samples", "256", "--batch-size", "64"]
     with pytest.MonkeyPatch.context() as patch:
-        stop_at(patch, 2, signal.SIGINT)
+        stop_at(patch, 2)
         result = run_cli(*args)
     assert result.exit_code == 130
     state = tmp_path / "runs" / "pon"
@@ -180,11 +179,26 @@ def test_a_full_disk_stops_a_run_and_keeps_what_was_saved(
         left[0] -= 1
         if left[0] < 0:
             raise OSError(28, "No space left on device")
-        replace_file(path, data)
+        replace_hashed(path, data)
 
     with monkeypatch.context() as patch:
-        patch.setattr("learning.runs.state.replace_file", replace_three)
+        patch.setattr("learning.runs.state.replace_hashed", replace_three)
         with pytest.raises(TrainingError, match=r"cannot be written.*No space left.*free some space"):
+            train(plan(), corpus, tmp_path / "parts", quiet=True)
+    train(plan(), corpus, tmp_path / "parts", quiet=True)
+    train(plan(), corpus, tmp_path / "whole", quiet=True)
+    assert same(tmp_path / "whole", tmp_path / "parts")
+
+
+def test_a_disk_that_is_full_while_a_checkpoint_is_kept_costs_no_step(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("policies.checkpoint.store.replace_file", full)
+        with pytest.raises(TrainingError, match=r"^stopped: .*No space left.* is intact: free some space"):
             train(plan(), corpus, tmp_path / "parts", quiet=True)
     train(plan(), corpus, tmp_path / "parts", quiet=True)
     train(plan(), corpus, tmp_path / "whole", quiet=True)

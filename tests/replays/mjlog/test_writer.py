@@ -236,6 +236,17 @@ def test_invalid_events_are_not_written(game: GameRecord) -> None:
             write(msgspec.structs.replace(game, events=events))
 
 
+@pytest.mark.parametrize("last", [Draw, EndRound])
+def test_a_game_without_an_end_is_written_as_unfinished_and_read_up_to_there(
+    game: GameRecord, last: type
+) -> None:
+    *_, before, _ = (number for number, event in enumerate(game.events) if isinstance(event, last))
+    cut = msgspec.structs.replace(game, events=game.events[: before + 1])
+    back = read_record(write(cut), GAME_ID)
+    assert back.events == cut.events
+    assert back.ending is None
+
+
 # --- ids ----------------------------------------------------------------------------------------------
 
 

@@ -9,11 +9,11 @@ import pytest
 from game.layout import PHASE_CALLED
 from game.melds import MeldKind
 from game.position import WrittenPosition, place
+from game.position.writing import written
 from game.table.restore import seen_by
 from replays.review.asking import answer
 from replays.review.moments import Moment, follow
 from replays.review.report import length_of
-from tests.game.position.writing import written
 from tests.replays.review.made import of_whole, reviewer, whole
 
 
@@ -31,6 +31,7 @@ def test_a_decision_of_a_game_gets_the_same_answer_when_it_is_written_by_hand(pl
         told = answer(reviewer(), position, place(position)).decision
         assert told is not None
         expected = review.decisions[at]
+        assert expected.position == position
         assert told.preferred == expected.preferred
         assert told.hand == expected.hand
         assert told.opponents == expected.opponents

@@ -17,7 +17,7 @@ def test_danger_by_the_model_of_hands_stands_beside_that_by_rule() -> None:
         assert [option.loss for option in decision.options] == [option.loss for option in without.options]
         points = [opponent.points for opponent in decision.opponents or ()]
         for option in decision.options:
-            if option.action.kind != "discard":
+            if option.action.kind not in ("discard", "riichi"):
                 assert option.learned is None
                 continue
             assert option.learned is not None

@@ -36,13 +36,14 @@ def test_every_discard_has_its_probability_though_the_flow_ends_with_riichi() ->
     policy = Scripted({RIICHI: 0.8, wanted: 0.75, other: 0.25})
     scene.discard("9p")
     found, done = opinion(scene, policy)
-    assert found.preferred == RIICHI
+    assert found.preferred == Action(ActionKind.RIICHI, wanted.tile)
     assert found.step == "riichi"
     assert found.reached == {"win", "nine_terminals", "kan", "riichi"}
     assert found.probabilities[wanted] == pytest.approx(0.75, abs=1e-6)
     assert sum(p for a, p in found.probabilities.items() if a.kind is ActionKind.DISCARD) == pytest.approx(1)
     assert found.parted(done) == ("riichi", pytest.approx(0.25))  # no riichi: 0.2 of 0.8
-    assert ranked(found)[:3] == [RIICHI, wanted, other]
+    shown = {str(action): chance for action, chance in ranked(found).items() if chance > 1e-3}
+    assert shown == pytest.approx({"riichi 9p": 0.8, "discard 9p": 0.15, "discard 1z": 0.05}, abs=1e-5)
 
 
 def test_an_unwanted_riichi_parts_at_riichi() -> None:
@@ -53,6 +54,18 @@ def test_an_unwanted_riichi_parts_at_riichi() -> None:
     found = opinions([moment], policy)[0]
     assert not found.agrees(moment.done)
     assert found.parted(moment.done) == ("riichi", pytest.approx(0.1 / 0.9))
+
+
+def test_two_riichi_part_at_the_discard() -> None:
+    scene = Scene(READY).draw("7s")
+    policy = Scripted({RIICHI: 0.9, discard(scene, "7s"): 0.7, discard(scene, "8s"): 0.2})
+    (moment,) = followed(scene.riichi("8s")).moments  # riichi and its discard are one decision
+    (found,) = opinions([moment], policy)
+    assert str(found.preferred) == "riichi 7s"
+    assert found.step == "riichi"
+    assert found.parted(moment.done) == ("discard", pytest.approx(0.2 / 0.7))
+    assert found.options[moment.done] == pytest.approx(0.9 * 0.2 / 0.9, abs=1e-5)
+    assert sum(found.options.values()) == pytest.approx(1.0)
 
 
 def test_discards_part_by_their_own_probabilities() -> None:

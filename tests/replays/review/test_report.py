@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from game.actions import ActionKind
+from game.actions import RIICHI, ActionKind
 from game.events import Win
+from game.observation import Observation
 from game.scoring.settlement import placements
 from game.table.restore import seen_by
 from kit.errors import ReplayError
@@ -59,12 +60,11 @@ def check(made: Review) -> None:
         (done,) = (option for option in each.options if option.action == each.done)
         assert each.loss == done.loss or each.agrees
         assert (each.ratio == 1.0) or not each.agrees
-        discarded = [option.probability for option in each.options if option.action.kind == "discard"]
-        assert not discarded or sum(discarded) == pytest.approx(1.0, abs=0.01)
+        assert sum(option.probability for option in each.options) == pytest.approx(1.0, abs=1e-4)
         for option in each.options:
             ends = option.action.kind in ("tsumo", "ron", "nine_terminals")
             assert (option.shanten is None) == (option.ukeire is None) == ends
-            assert (option.discard is not None) == (option.action.kind in ("chi", "pon", "riichi"))
+            assert (option.discard is not None) == (option.action.kind in ("chi", "pon"))
     for each, following in zip(made.rounds, made.rounds[1:], strict=False):
         assert each.result.scores == following.scores
         assert each.after == following.expected
@@ -176,24 +176,31 @@ def test_a_game_cut_short_is_reviewed_as_far_as_it_goes() -> None:
     assert 0 < len(made.decisions) < len(of_whole(0).decisions)
 
 
+def logged(moment: Observation, seat: int, *, late: bool) -> DecisionRecord:
+    """The decision of the policy that played, as written beside a record."""
+    return DecisionRecord(
+        time=0.0,
+        round_index=int(moment.record["round_index"]),
+        honba=int(moment.record["honba"]),
+        turn=int(moment.record["discard_count"]),
+        player=seat,
+        decision=msgspec.structs.replace(decide(moment, HeuristicPolicy()), budget_ms=3000.0),
+        late=late,
+    )
+
+
 def test_what_happened_in_play_stands_beside_the_decisions() -> None:
     seat = 0
     moments = follow(whole().events, seat, "tonpuu").moments
-    log = [
-        DecisionRecord(
-            time=0.0,
-            round_index=int(moment.record["round_index"]),
-            honba=int(moment.record["honba"]),
-            turn=int(moment.record["discard_count"]),
-            player=seat,
-            decision=msgspec.structs.replace(decide(moment, HeuristicPolicy()), budget_ms=3000.0),
-            late=number == 5,
-        )
-        for number, moment in enumerate(moments)
-    ]
+    log, late = [], moments[5]
+    for moment in moments:
+        log.append(logged(moment, seat, late=moment is late))
+        after = moment.declared
+        if after is not None and log[-1].decision.action == RIICHI and len(after.legal) > 1:
+            log.append(logged(after, seat, late=False))
     made = reviewed(msgspec.structs.replace(whole(), decisions=tuple(log)), seat)
     assert all(each.live is not None and each.live.played == each.done for each in made.decisions)
-    assert [each.live.late for each in made.decisions if each.live] == [n == 5 for n in range(len(log))]
+    assert [each.live.late for each in made.decisions if each.live] == [each is late for each in moments]
     live = made.decisions[0].live
     assert live is not None
     assert live.budget_ms == 3000.0
@@ -205,8 +212,8 @@ def test_what_happened_in_play_stands_beside_the_decisions() -> None:
         if each.live and each.live.probabilities
         for option, then in zip(each.options, each.live.probabilities, strict=True)
     ]
-    assert {option.action.kind for option, _ in later if not option.reached} >= {"discard"}
-    assert all((then is None) == (not option.reached) for option, then in later)
+    assert {option.action.kind for option, then in later if then is None} >= {"discard"}
+    assert all(then is None or then == pytest.approx(option.probability, abs=1e-5) for option, then in later)
     assert all(each.live is None for each in of_whole(seat).decisions)
 
 

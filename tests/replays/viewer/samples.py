@@ -63,7 +63,7 @@ def review_of(game: GameRecord, seat: int = 0, *, names: Sequence[str] = ()) -> 
     ending = next(event for event in game.events if isinstance(event, EndGame))
     order = sorted(range(4), key=lambda player: -ending.scores[player])
     return {
-        "format": "suzaku-review/1",
+        "format": "suzaku-review/2",
         "program": "suzaku 0.1.0",
         "game": {
             "id": "2010081009gm-00a9-0000-f60c7f78", "date": "2010-08-10T09", "type": 225, "length": "tonpuu",

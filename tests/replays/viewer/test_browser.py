@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shlex
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any, get_args
+from urllib.parse import unquote
 
 import pytest
 
@@ -34,6 +36,7 @@ pytestmark = needs_chromium
 
 READ_TABLE = """(positions) => positions.map(([round, event]) => {
   const viewer = globalThis.suzakuViewer;
+  viewer.hideOthers = false;
   viewer.go({ round, event });
   const faces = (root) => [...root.querySelectorAll(".tile")].map((tile) => tile.dataset.tile);
   const open = (tiles) => tiles.filter((tile) => tile && tile !== "?").sort();
@@ -67,7 +70,7 @@ READ_DECISIONS = """() => globalThis.suzakuViewer.review.decisions.map((decision
   const cells = (row, name) => [...row.querySelectorAll(`[data-value=${name}]`)].map((td) => td.textContent);
   return {
     shown: Number(viewer.decision.querySelector("[data-decision]").dataset.decision), index,
-    loss: viewer.decision.querySelector(".verdict [data-value=loss]").textContent,
+    loss: viewer.decision.querySelector(".verdict [data-value=loss]")?.textContent ?? "",
     badge: viewer.decision.querySelector(".decision-head .badge").className,
     rows: [...viewer.decision.querySelectorAll(".options tbody tr")].map((row) => ({
       signs: row.querySelector(".sign").textContent,
@@ -198,7 +201,7 @@ def test_every_number_of_every_decision_is_that_of_the_data(
     for decision, shown in zip(review["decisions"], read, strict=True):
         assert shown["shown"] == shown["index"]
         assert decision["category"] in shown["badge"]
-        assert shown["loss"] == _lost(decision, review)
+        assert shown["loss"] == ("" if decision["agrees"] else _lost(decision, review))
         assert [row["tile"] for row in shown["rows"]] == [
             option["action"]["tile"] for option in decision["options"]
         ]
@@ -211,7 +214,7 @@ def test_every_number_of_every_decision_is_that_of_the_data(
             assert row["loss"] == _lost(option, review)
             assert row["past"] == ["50.0%", "25.0%"]
     shown_losses = {row["loss"] for shown in read for row in shown["rows"]}
-    assert {"≈ 0", "5.0 ±1.5", "−5.0 ±1.5"} < shown_losses
+    assert {"", "5.0 ±1.5", "−5.0 ±1.5"} < shown_losses
     for language, negative in (("en", "Negative: "), ("ja", "負の値")):
         opened.tab.select_option("[data-switch=language]", language)
         opened.tab.click("[data-tab=decision]")
@@ -224,7 +227,7 @@ def test_every_number_of_every_decision_is_that_of_the_data(
     clear = [n for n in worst if abs(review["decisions"][n]["loss"]) >= 1.25 * 1.5]
     assert 0 < panel.locator(".worst li", has_text="±").count() == len(clear) < len(worst)
     opened.tab.keyboard.press("?")
-    assert "≈ 0" in opened.tab.locator("dialog.help").inner_text()
+    assert "±" in opened.tab.locator("dialog.help").inner_text()
     opened.check()
 
 
@@ -238,11 +241,11 @@ def test_a_review_of_a_real_game_shows_both_policies_numbers(open_page: Any, tmp
     for decision, shown in zip(made["decisions"], read, strict=True):
         assert shown["shown"] == shown["index"]
         assert decision["category"] in shown["badge"]
-        assert shown["loss"] == _lost(decision, made)
+        assert shown["loss"] == ("" if decision["agrees"] else _lost(decision, made))
         options = decision["options"]
-        deep, valued, risky = (
-            any(option[what] is not None for option in options) for what in ("shanten", "loss", "danger")
-        )
+        deep, risky = (any(option[what] is not None for option in options) for what in ("shanten", "danger"))
+        valued = any("±" in _lost(option, made) for option in options)
+        threatened = any(opponent["tenpai"] >= 0.3 for opponent in decision["opponents"])
         marked = [
             option["action"]
             for option, row in zip(options, shown["rows"], strict=True)
@@ -257,16 +260,39 @@ def test_a_review_of_a_real_game_shows_both_policies_numbers(open_page: Any, tmp
                 reached, ukeire = option["shanten"], option["ukeire"]
                 assert row["shanten"] == ("" if reached is None else str(reached))
                 assert row["ukeire"] == ("" if ukeire is None else f"{ukeire['tiles']} /{ukeire['kinds']}")
-            if valued:
-                assert row["loss"] == _lost(option, made)
+            assert row["loss"] == (_lost(option, made) if valued else None)
             if risky:
                 chances = option["danger"]
-                assert row["danger"] == (["", "", ""] if chances is None else list(map(_percent, chances)))
+                each = [""] * 3 if chances is None else list(map(_percent, chances))
+                worst = [""] if chances is None else [_percent(max(chances))]
+                assert row["danger"] == (each if threatened else worst)
                 assert row["learned"] == []
     kinds = {option["action"]["kind"] for decision in made["decisions"] for option in decision["options"]}
     assert {"discard", "pass"} < kinds
     opened.tab.get_by_role("tab", name="Game").click()
     assert _percent(made["summary"]["agreement"]) in opened.tab.locator("body").inner_text()
+    opened.check()
+
+
+def test_every_error_has_a_sentence_and_leads_to_ask(open_page: Any, tmp_path: Path) -> None:
+    made = json.loads(as_json(reviewed(real_game(KANS), 0, RandomPolicy())))
+    path = tmp_path / "review.html"
+    path.write_text(page(made), encoding="utf-8")
+    opened = open_page(path)
+    errors = [decision for decision in made["decisions"] if decision["category"] != "fine"]
+    assert len(errors) > 20
+    for language, decision in ((each, decision) for each in ("en", "ja") for decision in errors):
+        opened.tab.select_option("[data-switch=language]", language)
+        opened.tab.evaluate("(place) => globalThis.suzakuViewer.go(place)", decision)
+        shown = opened.tab.locator(".reasons li")
+        keys = [note["key"] for note in decision["notes"] if note["key"].startswith(("reason_", "cost_"))]
+        assert shown.evaluate_all("(items) => items.map((item) => item.dataset.note)") == keys
+        assert keys
+        assert "undefined" not in " ".join(shown.all_inner_texts())
+        address = opened.tab.get_attribute(".ask-here a", "href")
+        assert json.loads(unquote(address.partition("#")[2])) == decision["position"]
+        command = shlex.split(opened.tab.text_content(".ask-command"))
+        assert command[:3] == ["suzaku", "ask", decision["position"]["hand"]]
     opened.check()
 
 
@@ -280,7 +306,9 @@ def test_furiten_and_waits_that_are_gone_are_told(open_page: Any, tmp_path: Path
     last = made["decisions"][-1]
     opened.tab.evaluate("(place) => globalThis.suzakuViewer.go(place)", last)
     panel = opened.tab.locator("article.decision")
-    assert "(the policy's choice) makes the hand furiten" in panel.locator(".notes").inner_text()
+    assert (
+        "(the policy's choice) makes the hand furiten" in panel.locator(".notes:not(.reasons)").inner_text()
+    )
     assert "No copies left of" in panel.locator(".facts").inner_text()
     opened.check()
 
@@ -294,14 +322,14 @@ def _rounded(value: float, unit: str) -> str:
 
 
 def _lost(of: dict[str, Any], review: dict[str, Any]) -> str:
-    """A loss as the page has it: noise is no number."""
+    """A loss as the page has it: noise is left out."""
     loss, error = of["loss"], of["loss_error"]
     if loss is None:
-        return "–"
+        return ""
     if not error:
         return "0"
     if abs(loss) < review["thresholds"]["clear"] * error:
-        return "≈ 0"
+        return ""
     return f"{'−' if loss < 0 else ''}{_rounded(abs(loss), '0.1')} ±{_rounded(error, '0.1')}"
 
 
@@ -397,10 +425,11 @@ def the_table_turns_and_other_hands_hide(opened: Opened, _: dict[str, Any]) -> N
     assert turned == ["1", "2", "3", "0"]
     backs = """() => [0, 1, 2, 3].map((place) =>
       document.querySelectorAll(`.row[data-place='${place}'] .tile-back`).length)"""
-    opened.tab.click("[data-command=hands]")
     assert opened.tab.evaluate(backs) == [0, 13, 13, 13]
-    opened.tab.keyboard.press("h")
+    opened.tab.click("[data-command=hands]")
     assert opened.tab.evaluate(backs) == [0, 0, 0, 0]
+    opened.tab.keyboard.press("h")
+    assert opened.tab.evaluate(backs) == [0, 13, 13, 13]
 
 
 def tiles_like_the_one_pointed_at_are_marked(opened: Opened, review: dict[str, Any]) -> None:
@@ -437,6 +466,7 @@ def everything_has_a_name_for_those_who_hear_it(opened: Opened, review: dict[str
 
 def help_opens_by_key_and_button_and_keeps_keys_to_itself(opened: Opened, _: dict[str, Any]) -> None:
     opened.tab.set_viewport_size({"width": 360, "height": 900})  # the help is longer than the screen
+    opened.tab.click("[data-tab=game]")  # keys in a list of choices choose
     opened.tab.evaluate("globalThis.suzakuViewer.go({ round: 0, event: 5 })")
     for open_help in (
         lambda: opened.tab.keyboard.press("?"),
@@ -483,7 +513,7 @@ def test_a_seat_has_one_name_wherever_it_stands_and_however_the_table_is_turned(
         opened.tab.select_option("[data-switch=language]", language)
         for turned in range(4):
             seats_are_named(opened, review, winds.split(), turned)
-            opened.tab.keyboard.press("r")
+            opened.tab.click("[data-command=rotate]")
     opened.check()
 
 
@@ -683,7 +713,7 @@ def test_a_game_can_be_followed_as_it_goes_on(review: dict[str, Any], open_page:
 
 def test_broken_data_is_said_and_not_drawn(open_page: Any, tmp_path: Path) -> None:
     path = tmp_path / "broken.html"
-    path.write_text(page({"format": "suzaku-review/1"}), encoding="utf-8")
+    path.write_text(page({"format": "suzaku-review/2"}), encoding="utf-8")
     opened = open_page(path)
     assert opened.tab.text_content("[role=alert]") == "This page's data cannot be read."
 

@@ -1,19 +1,22 @@
-"""Writes a position of a game as a user would, from what one player sees."""
+"""Writes a position of a game as a user would, from what one player sees; the inverse of `placing`."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from game.layout import PHASE_CALLED, PHASE_CLAIM, RIVER_CALLED, RIVER_RIICHI, RIVER_TSUMOGIRI
 from game.melds import Meld, MeldKind
-from game.position import WrittenPosition
+from game.position.position import WrittenPosition
+from game.scoring.settlement import GameLength
 from game.state import hand_tiles, melds_of
 from game.tiles import tile_text
 
 _MARKS = ((RIVER_TSUMOGIRI, "_"), (RIVER_RIICHI, "!"), (RIVER_CALLED, "~"))
 
 
-def written(record: np.void, player: int) -> WrittenPosition:
+def written(record: np.void, player: int, length: GameLength = "hanchan") -> WrittenPosition:
     """The position as text."""
     seats = [(player + seat) % 4 for seat in range(4)]
     rivers = {each: river(record, each) for each in seats}
@@ -27,7 +30,7 @@ def written(record: np.void, player: int) -> WrittenPosition:
     drawn = int(record["drawn"]) if record["turn"] == player else -1
     hand = [tile for tile in hand_tiles(record, player) if tile != drawn]
     return WrittenPosition(
-        hand="".join(tile_text(tile) for tile in (*hand, *([drawn] if drawn >= 0 else []))),
+        hand=_grouped([*hand, *([drawn] if drawn >= 0 else [])]),
         rivers=(first, second, third, fourth),
         melds=(own, right, across, left),
         dora="".join(tile_text(int(tile)) for tile in record["indicators"][: record["indicator_count"]]),
@@ -39,6 +42,20 @@ def written(record: np.void, player: int) -> WrittenPosition:
         offered=offered,
         offered_by=offered_by,
         after_call=bool(record["phase"] == PHASE_CALLED),
+        length=length,
+    )
+
+
+def _grouped(tiles: Sequence[int]) -> str:
+    """Tiles in order, with one suit for neighbours of the same.
+
+    >>> _grouped([0, 4, 36, 1])
+    '12m1p1m'
+    """
+    faces = [tile_text(tile) for tile in tiles]
+    return "".join(
+        face[0] if following[1:] == face[1:] else face
+        for face, following in zip(faces, [*faces[1:], ""], strict=True)
     )
 
 

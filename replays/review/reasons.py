@@ -1,0 +1,381 @@
+"""The sentences of an error: what the preferred option has more than the one played.
+
+They state facts of the position that a player can check, not the policy's motives. The page and the terminal
+have the texts; here each is a key with its parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from game.actions import PASS, Action, ActionKind
+from game.events import Discard, Riichi, RiichiAccepted
+from game.scoring.dora import dora_of
+from game.scoring.settlement import LAST_ROUND, placements
+from game.scoring.value import context_of, evaluate
+from game.shanten import shanten, ukeire
+from game.state import apply, clone, melds_of, unseen34
+from game.tiles import KINDS, RED_FIVES, TERMINALS_AND_HONOURS, mjai_text
+from policies.heuristic.outlook import Danger
+from replays.review.judging import After, Opinion, Shape
+from replays.review.moments import WINS, Moment, action_text
+from replays.review.notes import kinds_of, waits_after
+from replays.review.schema import Note, NoteKey, NoteValue
+from replays.review.worth import standing_of
+
+MOST: Final = 3
+"""Reasons given for one error, besides what they cost."""
+THREAT: Final = 0.3
+"""An opponent at least this likely to be tenpai is a threat."""
+
+_SAFER: Final = 0.01
+"""Difference in the chance of dealing in that is worth mentioning."""
+_LATER: Final = 0.03
+"""The same if an opponent were tenpai, from which a tile is better discarded early."""
+_FLUSH: Final = 9
+"""Tiles of one suit and honours, of fourteen, from which a flush is in sight."""
+_PAIRS: Final = 4
+_OUTSIDE_LEFT: Final = 2
+"""Terminals and honours left in a hand that may still become all simples."""
+_HONOURS: Final = 27
+_DRAGONS: Final = 31
+_DISCARDS: Final = (ActionKind.DISCARD, ActionKind.RIICHI)
+_CALLS: Final = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN)
+_KANS: Final = (ActionKind.ANKAN, ActionKind.KAKAN, ActionKind.DAIMINKAN)
+
+
+class _Error(NamedTuple):
+    """An error: the option preferred, the one played, and the hands after them."""
+
+    moment: Moment
+    better: Action
+    worse: Action
+    better_shape: Shape | None
+    worse_shape: Shape | None
+    danger: Danger
+
+    @property
+    def record(self) -> np.void:
+        return self.moment.record
+
+    @property
+    def hand34(self) -> NDArray[np.int8]:
+        hand34: NDArray[np.int8] = self.record["hand34"][self.moment.player]
+        return hand34
+
+    @property
+    def discards(self) -> tuple[int, int] | None:
+        """The kinds discarded, the better first; None unless both options discard different ones."""
+        both = self.better.kind in _DISCARDS and self.worse.kind in _DISCARDS
+        kinds = self.better.tile >> 2, self.worse.tile >> 2
+        return kinds if both and kinds[0] != kinds[1] else None
+
+    def note(self, key: NoteKey, **params: NoteValue) -> Note:
+        """A reason about both options."""
+        better, worse = (action_text(each, self.record) for each in (self.better, self.worse))
+        named: dict[str, NoteValue] = {
+            "better": better.kind,
+            "better_tile": better.tile,
+            "worse": worse.kind,
+            "worse_tile": worse.tile,
+        }
+        return Note(key=key, params={**named, **params})
+
+
+def reasons(moment: Moment, opinion: Opinion, ratio: float, danger: Danger) -> tuple[Note, ...]:
+    """Why the preferred option is better, the weightiest reason first; at least one.
+
+    Args:
+        moment: the decision, in which the player did something else.
+        opinion: the policy's.
+        ratio: of the probabilities.
+        danger: from the opponents.
+    """
+    after = After(moment.record, moment.player, moment.legal)
+    better, worse = opinion.preferred, moment.done
+    error = _Error(moment, better, worse, after.of(better), after.of(worse), danger)
+    found = tuple(islice(_found(error), MOST))
+    if not found:
+        times = round(1.0 / max(ratio, 0.001))
+        return (error.note("reason_policy", times=times),)
+    return (*found, *_cost(error))
+
+
+def _found(error: _Error) -> Iterator[Note]:
+    if error.better.kind in WINS:
+        yield from _win(error)
+        return
+    if ActionKind.NINE_TERMINALS in (error.better.kind, error.worse.kind):
+        yield _abort(error)
+        return
+    yield from _riichi(error)
+    yield from _shanten(error)
+    yield from _wide(error)
+    yield from _safety(error)
+    yield from _calls(error)
+    yield from _ukeire(error)
+    yield from _kept(error)
+    yield from _improvement(error)
+    yield from _later(error)
+    yield from _links(error)
+
+
+def _win(error: _Error) -> Iterator[Note]:
+    record, player = error.record, error.moment.player
+    payer = player if error.better.kind is ActionKind.TSUMO else int(record["last_player"])
+    value = evaluate(context_of(record, player, error.better.tile, payer))
+    if value is not None:
+        yield error.note("reason_win", points=value.points)
+
+
+def _abort(error: _Error) -> Note:
+    kinds = sum(error.hand34[kind] > 0 for kind in TERMINALS_AND_HONOURS)
+    distance = int(shanten(error.hand34, 0))
+    key: NoteKey = "reason_abort" if error.better.kind is ActionKind.NINE_TERMINALS else "reason_play_on"
+    return error.note(key, kinds=int(kinds), shanten=distance)
+
+
+def _riichi(error: _Error) -> Iterator[Note]:
+    """What a win pays with riichi and without."""
+    declares = error.better.kind is ActionKind.RIICHI
+    if declares == (error.worse.kind is ActionKind.RIICHI):
+        return
+    declared = error.better if declares else error.worse
+    ready = waits_after(error.moment, error.moment.player, declared.tile >> 2)
+    unseen = unseen34(error.record, error.moment.player)
+    live = [kind for kind in range(KINDS) if ready >> kind & 1 and unseen[kind] > 0]
+    if not live or (not declares and error.better_shape and error.better_shape.shanten > 0):
+        return
+    yield error.note(
+        "reason_riichi" if declares else "reason_silent",
+        waits=[mjai_text(4 * kind + 3) for kind in live],
+        tiles=sum(int(unseen[kind]) for kind in live),
+        points=min(_ron_points(error.moment, declared.tile, kind, riichi=True) for kind in live),
+        silent=min(_ron_points(error.moment, declared.tile, kind, riichi=False) for kind in live),
+    )
+
+
+def _ron_points(moment: Moment, discarded: int, kind: int, *, riichi: bool) -> int:
+    """What a ron on a kind would pay after a discard, without ippatsu and ura dora; 0 without a yaku."""
+    record, player = clone(moment.record), moment.player
+    if riichi:
+        apply(record, Riichi(player))
+    apply(record, Discard(player, discarded, discarded == int(record["drawn"])))
+    if riichi:
+        apply(record, RiichiAccepted(player))
+        record["ippatsu"][player] = False
+    value = evaluate(context_of(record, player, 4 * kind + 3, (player + 1) % 4))
+    return value.points if value is not None else 0
+
+
+def _shanten(error: _Error) -> Iterator[Note]:
+    better, worse = error.better_shape, error.worse_shape
+    if better and worse and better.shanten < worse.shanten:
+        yield error.note("reason_shanten", better_shanten=better.shanten, worse_shanten=worse.shanten)
+
+
+def _wide(error: _Error) -> Iterator[Note]:
+    """A hand that is further away, by seven pairs for example, but accepts far more."""
+    better, worse = error.better_shape, error.worse_shape
+    if better and worse and better.shanten > worse.shanten and better.copies >= 2 * worse.copies:
+        yield error.note("reason_wide", better_tiles=better.copies, worse_tiles=worse.copies)
+
+
+def _ukeire(error: _Error) -> Iterator[Note]:
+    better, worse = error.better_shape, error.worse_shape
+    if better and worse and better.shanten == worse.shanten and better.copies > worse.copies:
+        yield error.note(
+            "reason_ukeire",
+            shanten=better.shanten,
+            better_tiles=better.copies,
+            worse_tiles=worse.copies,
+            which=kinds_of(better.mask & ~worse.mask),
+        )
+
+
+def _safety(error: _Error) -> Iterator[Note]:
+    if error.discards is None:
+        return
+    better, worse = (error.danger.deal_in[:, kind] for kind in error.discards)
+    place = int(np.argmax((worse - better) * error.danger.points))
+    if worse[place] - better[place] < _SAFER:
+        return
+    player = (error.moment.player + place + 1) % 4
+    yield error.note(
+        "reason_safety",
+        player=player,
+        riichi=bool(error.record["riichi"][player]),
+        better_danger=round(float(better[place]), 4),
+        worse_danger=round(float(worse[place]), 4),
+    )
+    yield from _place(error, player, int(error.danger.points[place]))
+
+
+def _place(error: _Error, winner: int, points: int) -> Iterator[Note]:
+    """In the last round, the place that dealing in would cost."""
+    standing = standing_of(error.moment)
+    if standing.round_index < LAST_ROUND[error.moment.length]:
+        return
+    player = error.moment.player
+    scores = list(standing.scores)
+    scores[player] -= points
+    scores[winner] += points
+    now, then = placements(standing.scores)[player], placements(scores)[player]
+    if then > now:
+        yield error.note("reason_place", player=winner, points=round(points, -2), place=now, then=then)
+
+
+def _calls(error: _Error) -> Iterator[Note]:
+    better, worse = error.better, error.worse
+    if worse == PASS and better.kind is ActionKind.PON and _is_yakuhai(error, better.tile >> 2):
+        yield error.note("reason_yakuhai_call")
+    if better.kind in _KANS and worse.kind not in _KANS:
+        yield error.note("reason_kan")
+    if worse.kind in _KANS and better.kind not in _KANS:
+        yield error.note("reason_no_kan")
+    if better == PASS and worse.kind in _CALLS:
+        yield from _passing(error)
+
+
+def _passing(error: _Error) -> Iterator[Note]:
+    better, worse = error.better_shape, error.worse_shape
+    if better and worse and worse.shanten >= better.shanten:
+        yield error.note("reason_no_closer", shanten=better.shanten)
+    if not error.record["is_open"][error.moment.player]:
+        yield error.note("reason_closed")
+    else:
+        left = int(error.hand34.sum()) - len(error.worse.consumed) - 1
+        yield error.note("reason_defence", tiles=left)
+
+
+def _kept(error: _Error) -> Iterator[Note]:
+    """Dora and yaku that the tile played would have served."""
+    if error.discards is None:
+        return
+    _, worse = error.discards
+    gone, kept = (_dora(error, action.tile) for action in (error.better, error.worse))
+    if kept > gone:
+        yield error.note("reason_dora", dora=kept - gone)
+    held, unseen = error.hand34, unseen34(error.record, error.moment.player)
+    if _is_yakuhai(error, worse) and held[worse] + unseen[worse] >= 3:
+        yield error.note("reason_yakuhai", count=int(held[worse]), left=int(unseen[worse]))
+    yield from _patterns(error, *error.discards)
+
+
+def _patterns(error: _Error, better: int, worse: int) -> Iterator[Note]:
+    """All simples, a flush or seven pairs."""
+    record, player, held = error.record, error.moment.player, error.hand34
+    melds = [tile >> 2 for meld in melds_of(record, player) for tile in meld.tiles]
+    counts = held + np.bincount(melds, minlength=KINDS)
+    outside = sum(int(held[kind]) for kind in TERMINALS_AND_HONOURS) - 1
+    opens = better in TERMINALS_AND_HONOURS and worse not in TERMINALS_AND_HONOURS
+    if opens and outside <= _OUTSIDE_LEFT and set(TERMINALS_AND_HONOURS).isdisjoint(melds):
+        yield error.note("reason_tanyao", left=outside)
+    for suit in range(3):
+        mine = [*range(9 * suit, 9 * suit + 9), *range(_HONOURS, KINDS)]
+        if int(counts[mine].sum()) >= _FLUSH and better not in mine and worse in mine:
+            yield error.note("reason_flush", suit="mps"[suit])
+    pairs = int((held >= 2).sum())
+    if not melds and pairs >= _PAIRS and held[worse] == 2 and held[better] == 1:
+        yield error.note("reason_pairs", pairs=pairs)
+
+
+def _dora(error: _Error, tile: int) -> int:
+    indicators = error.record["indicators"][: error.record["indicator_count"]].tolist()
+    return sum(dora_of(each >> 2) == tile >> 2 for each in indicators) + (tile in RED_FIVES)
+
+
+def _is_yakuhai(error: _Error, kind: int) -> bool:
+    record, player = error.record, error.moment.player
+    winds = (int(record["round_index"]) // 4, (player - int(record["dealer"])) % 4)
+    return kind >= _DRAGONS or kind - _HONOURS in winds
+
+
+def _improvement(error: _Error) -> Iterator[Note]:
+    """Draws that do not lower the shanten but let the hand accept more."""
+    better, worse = error.better_shape, error.worse_shape
+    if (
+        error.discards is None
+        or not better
+        or not worse
+        or better.shanten != worse.shanten
+        or not better.shanten
+    ):
+        return
+    more, less = (
+        _improving(error, kind, shape) for kind, shape in zip(error.discards, (better, worse), strict=True)
+    )
+    if more > less:
+        yield error.note("reason_improve", better_tiles=more, worse_tiles=less)
+
+
+def _improving(error: _Error, discarded: int, shape: Shape) -> int:
+    """How many unseen tiles make the hand after a discard accept more tiles, at the same shanten."""
+    record, player = error.record, error.moment.player
+    melds, unseen = int(record["meld_count"][player]), unseen34(record, player)
+    hand34 = error.hand34.copy()
+    hand34[discarded] -= 1
+    found = 0
+    for drawn in range(KINDS):
+        if unseen[drawn] > 0 and not shape.mask >> drawn & 1:
+            hand34[drawn] += 1
+            unseen[drawn] -= 1
+            found += (int(unseen[drawn]) + 1) * (
+                _most_accepted(hand34, melds, unseen, shape.shanten) > shape.copies
+            )
+            unseen[drawn] += 1
+            hand34[drawn] -= 1
+    return found
+
+
+def _most_accepted(hand34: NDArray[np.int8], melds: int, unseen: NDArray[np.int8], distance: int) -> int:
+    most = 0
+    for kind in np.flatnonzero(hand34).tolist():
+        hand34[kind] -= 1
+        found, _, copies = ukeire(hand34, melds, unseen)
+        if found == distance:
+            most = max(most, int(copies))
+        hand34[kind] += 1
+    return most
+
+
+def _later(error: _Error) -> Iterator[Note]:
+    """Before anybody threatens, the more dangerous tile goes first."""
+    if error.discards is None or float(error.danger.tenpai.max()) >= THREAT:
+        return
+    better, worse = (float(error.danger.rates[:, kind].max()) for kind in error.discards)
+    if better - worse >= _LATER:
+        yield error.note("reason_later")
+
+
+def _links(error: _Error) -> Iterator[Note]:
+    """How many tiles of the hand are next to each of the two."""
+    if error.discards is None:
+        return
+    better, worse = (_linked(error.hand34, kind) for kind in error.discards)
+    if worse > better:
+        yield error.note("reason_links", better_links=better, worse_links=worse)
+
+
+def _linked(hand34: NDArray[np.int8], kind: int) -> int:
+    own = int(hand34[kind]) - 1
+    if kind >= _HONOURS:
+        return own
+    first, last = max(kind // 9 * 9, kind - 2), min(kind // 9 * 9 + 8, kind + 2)
+    return own + sum(int(hand34[near]) for near in range(first, last + 1) if near != kind)
+
+
+def _cost(error: _Error) -> Iterator[Note]:
+    """What the preferred option gives up in return."""
+    better, worse = error.better_shape, error.worse_shape
+    if not better or not worse or error.better == PASS:
+        return
+    if better.shanten > worse.shanten:
+        yield error.note("cost_shanten", better_shanten=better.shanten, worse_shanten=worse.shanten)
+    elif better.shanten == worse.shanten and better.copies < worse.copies:
+        yield error.note("cost_ukeire", better_tiles=better.copies, worse_tiles=worse.copies)

@@ -1,0 +1,310 @@
+"""Games that are saved while they are played: cut anywhere, each goes on as if it had not been."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from bot.table.host import TableHost
+from bot.table.plan import TablePlan, TableSetup
+from bot.table.reviews import TableReviews
+from bot.table.saved import GameFile, GameStart, SavedGames
+from game.events import GameEvent, PlayerLeft, PlayerReturned
+from kit.errors import ConfigError
+from replays.record import GameRecord
+from tests.bot.table.scenes import PATIENCE_S, QUICK, HurriedPlan, Page, bots, no_reviewer
+from tests.cli import run_cli
+
+
+class Run:
+    """One run of the program: a table whose games are saved in a folder."""
+
+    def __init__(self, folder: Path, people: tuple[str, ...] = ("Anna",), plan: TablePlan = QUICK) -> None:
+        self.saved = SavedGames(folder / "saved")
+        self.records: list[GameRecord] = []
+        self._setup = TableSetup(plan, people[0], ())
+        self._folder = folder
+        self.host = TableHost(
+            plan,
+            people,
+            bots(4 - len(people)),
+            program="suzaku 0.0",
+            keep=self._keep,
+            reviews=TableReviews(no_reviewer),
+            save=self._save,
+        )
+        self.pages = [Page(seat, random.Random(n)) for n, seat in enumerate(self.host.people)]
+        for page in self.pages:
+            page._wise = True  # the same answers in the same positions
+
+    def _keep(self, record: GameRecord) -> Path | None:
+        self.records.append(record)
+        return self._folder / "record.xml"
+
+    def _save(self, seed: int, number: int, game_id: str) -> GameFile | None:
+        return self.saved.begin(GameStart(setup=self._setup, seed=seed, number=number, game_id=game_id))
+
+    def open(self) -> None:
+        for page in self.pages:
+            page.open()
+
+    def sit(self) -> None:
+        self.open()
+        for page in self.pages:
+            page.say(type="sit")
+
+    def resume(self) -> None:
+        saved = self.saved.latest()
+        self.host.resume(saved, self.saved.reopen(saved))
+
+    @property
+    def events(self) -> list[GameEvent]:
+        assert self.host.table is not None
+        return list(self.host.table.tabletop.events)
+
+    async def play(self, until: Callable[[], bool]) -> None:
+        """Let everybody play until something holds, or the game is over."""
+        async with asyncio.timeout(PATIENCE_S):
+            while self.host.playing and not until():
+                await asyncio.sleep(0)
+                for page in self.pages:
+                    page.read()
+                    page.act()
+        if not self.host.playing:
+            await self.host.ended()
+
+    async def end(self) -> GameRecord:
+        await self.play(lambda: False)
+        self.host.close()
+        return self.records[-1]
+
+    def cut(self) -> None:
+        """End as a killed process does: nothing more is written, and its lock is free."""
+        self.host.close()
+
+
+def shown(page: Page) -> tuple[object, ...]:
+    """The state of a page as far as it does not depend on the run."""
+    page.read()
+    prompt = page.state["prompt"]
+    actions = prompt and prompt["actions"]
+    return actions, bool(page.state["result"]), page.state["player"], page.state["furiten"]
+
+
+async def test_a_game_cut_every_few_moves_ends_as_one_that_was_not(tmp_path: Path) -> None:
+    whole = Run(tmp_path / "whole")
+    whole.sit()
+    expected = await whole.end()
+    run = Run(tmp_path / "cut")
+    run.sit()
+    cuts = 0
+    while run.host.playing:
+        start = len(run.events)
+        await run.play(lambda run=run, start=start: len(run.events) > start + 40)  # type: ignore[misc]
+        if not run.host.playing:
+            break
+        before = run.events
+        run.cut()
+        cuts += 1
+        run = Run(tmp_path / "cut")
+        run.resume()
+        assert run.events == before[: len(run.events)]
+        # a deal that nobody has answered yet may be dealt again
+        assert len(before) - len(run.events) <= 3
+        run.open()
+    assert cuts > 5
+    record = run.records[-1]
+    run.host.close()
+    assert (record.events, record.dice, record.names) == (expected.events, expected.dice, expected.names)
+    assert not run.saved.unfinished()
+
+
+async def test_the_page_of_a_resumed_game_shows_the_whole_game_and_the_same_question(tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    run.sit()
+    (page,) = run.pages
+    rounds = lambda: sum(m["type"] == "round" for m in messages)  # noqa: E731
+    messages: list[dict[str, object]] = []
+    read = page.read
+
+    def noted() -> list[dict[str, object]]:
+        new = read()
+        messages.extend(new)
+        return new
+
+    page.read = noted  # type: ignore[method-assign]
+    await run.play(lambda: rounds() == 2 and bool(page.state["prompt"]))
+    asked, played = shown(page), rounds()
+    run.cut()
+    again = Run(tmp_path)
+    again.resume()
+    again.open()
+    (page,) = again.pages
+    told = page.read()
+    assert sum(m["type"] == "round" for m in told) == played
+    assert shown(page) == asked
+    again.host.close()
+
+
+async def test_a_resumed_game_waits_for_those_who_were_there(tmp_path: Path) -> None:
+    plan = HurriedPlan(length="tonpuu", delay_s=0.0, seed=7)  # the clock plays for Ben
+    run = Run(tmp_path, ("Anna", "Ben"), plan)
+    run.sit()
+    ben = run.pages[1]
+    await run.play(lambda: len(run.events) > 30)
+    ben.seat._leave()
+    await run.play(lambda: len(run.events) > 60)
+    run.cut()
+    again = Run(tmp_path, ("Anna", "Ben"), plan)
+    again.resume()
+    before = again.events
+    assert before[-1] != PlayerReturned(ben.seat.player)
+    assert again.host.people[1].connection is None
+    for _ in range(50):
+        await asyncio.sleep(0)
+    assert again.events == before
+    again.pages[0].open()
+    await again.play(lambda: len(again.events) > len(before))
+    again.pages[1].open()
+    record = await again.end()
+    for event in (PlayerLeft(ben.seat.player), PlayerReturned(ben.seat.player)):
+        assert record.events.count(event) == 1
+    assert record.ending is not None
+
+
+async def test_moves_taken_back_stay_taken_back_and_can_be_taken_back_further(tmp_path: Path) -> None:
+    plan = msgspec.structs.replace(QUICK, practice=True)
+    run = Run(tmp_path, plan=plan)
+    run.sit()
+    (page,) = run.pages
+    answered = []
+    await run.play(lambda: bool(answered.append(page.answered) or len(set(answered)) > 8))
+    page.read()
+    for _ in range(2):
+        page.say(type="take_back", prompt=page.state["back"])
+        page.read()
+    before, asked = run.events, shown(page)
+    run.cut()
+    again = Run(tmp_path, plan=plan)
+    again.resume()
+    again.open()
+    (page,) = again.pages
+    assert again.events == before
+    assert shown(page) == asked
+    page.say(type="take_back", prompt=page.state["back"])
+    assert len(again.events) < len(before)
+    assert (await again.end()).ending is not None
+
+
+async def test_a_game_cut_before_its_record_was_kept_only_has_its_record_made(tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    run.host._keep = run.records.append  # type: ignore[assignment]
+    run.sit()
+    record = await run.end()
+    again = Run(tmp_path)
+    again.resume()
+    await again.host.ended()
+    again.host.close()
+    assert again.records == [record]
+    assert not again.saved.unfinished()
+
+
+async def interrupted(folder: Path) -> Path:
+    run = Run(folder)
+    run.sit()
+    await run.play(lambda: len(run.events) > 30)
+    assert run.host.saved
+    assert run.saved.unfinished() == []  # it is running
+    run.cut()
+    (path,) = run.saved.unfinished()
+    assert "suzaku table --resume" in run.saved.notice()
+    return path
+
+
+async def test_an_entry_that_was_cut_is_dropped(tmp_path: Path) -> None:
+    path = await interrupted(tmp_path)
+    data = path.read_bytes()
+    last = data.rindex(b"\n", 0, -1) + 1
+    for size in (last + 1, (last + len(data)) // 2, len(data) - 1):
+        path.write_bytes(data[:size])
+        run = Run(tmp_path)
+        run.resume()
+        run.open()
+        await run.play(lambda run=run: len(run.events) > 40)  # type: ignore[misc]
+        run.cut()
+        again = Run(tmp_path)
+        again.resume()
+        assert again.events[:40] == run.events[:40]
+        again.cut()
+
+
+@pytest.mark.parametrize("damage", ["flipped", "old", "empty", "other rules"])
+async def test_a_damaged_or_old_game_is_refused_in_a_sentence_and_kept(damage: str, tmp_path: Path) -> None:
+    path = await interrupted(tmp_path)
+    data = path.read_bytes()
+    first, _, rest = data.partition(b"\n")
+    match damage:
+        case "flipped":
+            data = data[:3000] + bytes([data[3000] ^ 1]) + data[3001:]
+        case "old":
+            data = b"suzaku-table/0\n" + rest
+        case "empty":
+            data = b""
+        case "other rules":
+            start = msgspec.json.decode(first.partition(b" ")[2], type=GameStart)
+            file = SavedGames(tmp_path / "else").begin(msgspec.structs.replace(start, seed=start.seed + 1))
+            assert file is not None
+            file.close()
+            data = next((tmp_path / "else").glob("*.game")).read_bytes() + rest
+    path.write_bytes(data)
+    run = Run(tmp_path)
+    with pytest.raises(ConfigError, match="delete the file") as refused:
+        run.resume()
+    assert str(path) in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert path.read_bytes() == data
+    run.host.close()
+
+
+async def test_a_full_disk_costs_no_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Run(tmp_path)
+    run.sit()
+    await run.play(lambda: len(run.events) > 30)
+
+    assert run.host._file is not None
+    run.host._file._file.close()
+    full = os.fdopen(os.open("/dev/full", os.O_WRONLY), "wb")
+    monkeypatch.setattr(run.host._file, "_file", full)
+    await run.play(lambda: len(run.events) > 60)
+    assert not run.host.saved
+    assert (await run.end()).ending is not None
+
+
+async def test_the_command_says_what_can_be_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    code, _, said = await asyncio.to_thread(run_cli, "table", "--resume")
+    assert (code, said.strip()) == (
+        2,
+        "suzaku: --resume: there is no unfinished game; `suzaku table` begins one",
+    )
+    path = await interrupted(tmp_path)
+    folder = tmp_path / "state" / "suzaku" / "tables"
+    folder.mkdir(parents=True)
+    path = path.rename(folder / path.name)
+    code, _, said = await asyncio.to_thread(run_cli, "table", "--resume", "--tonpuu")
+    assert code == 2
+    assert "leave out the options of a new game" in said
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        code, _, said = await asyncio.to_thread(run_cli, "table", "--port", port)
+    assert code == 2
+    assert "`suzaku table --resume` continues it" in said
+    assert str(path) in said
+    assert path.exists()
