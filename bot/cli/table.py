@@ -182,16 +182,18 @@ def _loader(
     """What loads the programs; those of one kind share a player."""
 
     def load() -> Sequence[TableBot]:
+        from msgspec.structs import replace
+
         from bot.startup.models import compute_of
         from bot.table.plan import TableBot
-        from learning.matches.engines import engine_of
         from learning.matches.players import contender, seat_down
 
         found = {text: contender(text, answer_s) for text in dict.fromkeys(texts)}
         compute = compute_of(config.decision)
         choosers = {text: seat_down(who, compute=compute) for text, who in found.items()}
         names = _numbered(_named([found[text].given_name for text in texts]), people)
-        shown = [each.name if engine_of(each.text) else each.text for each in map(found.__getitem__, texts)]
+        # without its folder or its command, which other persons need not see
+        shown = [replace(found[text], given_name="").name for text in texts]
         return [
             TableBot(name, player, choosers[text])
             for name, player, text in zip(names, shown, texts, strict=True)

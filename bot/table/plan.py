@@ -83,7 +83,7 @@ class TableBot(msgspec.Struct, frozen=True):
 
     Attributes:
         name: its name in the record.
-        player: what plays under that name, as on the command line.
+        player: what plays under that name, as pages show it.
         chooser: decides; the same for all seats of one player.
     """
 

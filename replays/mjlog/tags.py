@@ -163,7 +163,7 @@ class FinalScores(msgspec.Struct, frozen=True):
 class AgariTag(msgspec.Struct, frozen=True):
     """A win. See `game.events.Win` for the figures; ``scores`` are those before it, ``melds`` codes.
 
-    ``value`` is not Tenhou's, which states every value; `replays.mjlog` writes it.
+    ``value`` is not Tenhou's, which states every value; `replays.mjlog.writer` writes it.
     """
 
     who: int

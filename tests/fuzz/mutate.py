@@ -10,7 +10,7 @@ from typing import Any, Final
 from bot.tenhou import messages as m
 from game.layout import PHASE_ENDED, PHASE_IDLE
 from kit.errors import BotError
-from tests.bot.tenhou.recorded import snapshot
+from tests.bot.tenhou.session.recorded import snapshot
 from tests.fuzz.oracle import Player
 from tests.fuzz.script import NEW_LINE, Script
 

@@ -128,7 +128,7 @@ class MatchFound(ServerMessage, frozen=True):
     """GO: a game begins, or the game we were disconnected from goes on.
 
     Attributes:
-        game_type: rule bits, see `bot.tenhou.game_type`.
+        game_type: rule bits, see `bot.tenhou.game_types`.
         lobby: number of the lobby.
         resume_code: token that takes the seat back; a secret.
         spectating: we only spectate.

@@ -13,7 +13,7 @@ from bot.ask.questions import Questions
 from bot.config.settings import AskPage
 from bot.dashboard.connections import Limits
 from bot.dashboard.serving import PagePort, serving
-from kit.workers.child import Line
+from kit.workers.child import START_S, Line
 from policies.nets.compute import IN_PLAY
 
 PATIENCE_S = 60.0
@@ -36,6 +36,7 @@ def served_page(
         questions = Questions(life, AskedPolicy("heuristic", 1, IN_PLAY), answer_s)
         app = make_ask_app(port.access, "suzaku test", "heuristic", questions)
         async with serving(port, app, limits or Limits()):
+            await questions.ready
             ready.set()
             await stopping.wait()
             questions.close()
@@ -43,7 +44,7 @@ def served_page(
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), name="ask", daemon=True)
     thread.start()
     try:
-        assert ready.wait(PATIENCE_S)
+        assert ready.wait(START_S)
         yield port
     finally:
         loop.call_soon_threadsafe(stopping.set)

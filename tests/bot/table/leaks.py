@@ -44,6 +44,7 @@ STATE = frozenset(
         "seats.name",
         "seats.own",
         "seats.person",
+        "seats.player",
         "seats.ready",
         "stage",
         "switches",

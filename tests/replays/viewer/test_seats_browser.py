@@ -57,12 +57,12 @@ def of_seat(review: dict[str, Any], seat: int) -> dict[str, Any]:
 
 
 def shown_loss(review: dict[str, Any], one: dict[str, Any]) -> float:
-    """The loss that the table shows: 0 for noise."""
+    """The loss that the table shows; below all others where it shows none."""
     if one["loss"] is None:
         return -1e9
     error = one["loss_error"] or 0.0
     clear = error > 0.0 and abs(one["loss"]) >= review["thresholds"]["clear"] * error
-    return float(one["loss"]) if clear else 0.0
+    return float(one["loss"]) if clear or one["agrees"] else -1e9
 
 
 def test_switch_and_key_show_each_seat_at_the_same_moment_and_the_address_keeps_it(

@@ -37,7 +37,7 @@ from policies.reward import (
 )
 from tests.scene import Scene
 
-EARLIER = Path(__file__).parents[1] / "learning" / "runs" / "data"
+EARLIER = Path(__file__).parents[2] / "learning" / "runs" / "data"
 """Has a predictor saved before there were `FinishNetwork`s."""
 
 both_kinds = pytest.mark.parametrize("kind", ["reward", "finish"])

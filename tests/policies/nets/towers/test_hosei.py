@@ -24,7 +24,7 @@ from policies.nets.networks import (
     Outputs,
 )
 from policies.nets.towers.hosei import Dropout, Images, reseed
-from tests.policies.saved import forge_card, small_card
+from tests.policies.checkpoint.saved import forge_card, small_card
 
 PLANES = SETS[HOSEI].planes
 ORDERS = list(permutations(range(3)))

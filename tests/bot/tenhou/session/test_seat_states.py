@@ -14,7 +14,7 @@ from bot.tenhou.session.events import GameStarted, StateLost
 from bot.tenhou.session.seat_states import TRANSITIONS, SeatState, Trigger
 from game.layout import PHASE_TURN
 from kit.errors import StateMismatchError
-from tests.bot.tenhou.recorded import new_session, rendered, snapshot
+from tests.bot.tenhou.session.recorded import new_session, rendered, snapshot
 
 NAMES = ("us", "right", "across", "left")
 HAND = (0, 4, 8, 12, 20, 24, 28, 32, 36, 40, 44, 48, 56)

@@ -13,7 +13,7 @@ from tests.cli import run_cli as run
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "policy.md"
+DOCUMENT = Path(__file__).parents[3] / "docs" / "policy.md"
 SMALL = {
     "arena": ("--games", "4", "--tonpuu", "--workers", "1", "--json"),
     "play": ("--json", "--type", "tonpuu", "--seed", "7", "--out", "r"),

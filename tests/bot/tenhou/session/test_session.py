@@ -32,7 +32,15 @@ from game.actions import PASS, RIICHI, Action, ActionKind
 from game.events import DrawnRound, EndGame, EndRound, Riichi, StartGame, StartRound, Win
 from kit.errors import LocalProtocolError, RemoteProtocolError, StateMismatchError
 from tests.bot.captures import capture
-from tests.bot.tenhou.recorded import Moment, feed, moments, new_session, rendered, server_frames, snapshot
+from tests.bot.tenhou.session.recorded import (
+    Moment,
+    feed,
+    moments,
+    new_session,
+    rendered,
+    server_frames,
+    snapshot,
+)
 
 ID = "ID12345678-abCD1234"
 CODE = "2FF64D8A-A9692044"

@@ -20,7 +20,7 @@ from policies.checkpoint.architectures import shapes_of
 from policies.checkpoint.card import LARGEST_CARD, decode_card, tensors_file
 from policies.checkpoint.store import LARGEST_FILE
 from policies.checkpoint.tensors import LARGEST_HEADER, pack, unpack
-from tests.policies.saved import edit_card, file_of, forge, forge_card, saved, small_card, weights
+from tests.policies.checkpoint.saved import edit_card, file_of, forge, forge_card, saved, small_card, weights
 
 CARD = small_card()
 SHAPES = shapes_of(CARD.architecture)

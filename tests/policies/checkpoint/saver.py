@@ -1,4 +1,4 @@
-"""Saves checkpoints until it is killed: ``python -m tests.policies.checkpoint_saver FOLDER``.
+"""Saves checkpoints until it is killed: ``python -m tests.policies.checkpoint.saver FOLDER``.
 
 Each input line starts a process that saves checkpoints from a number on: ``loop NUMBER`` saves for ever,
 ``step N NUMBER`` saves only that one and is killed before its N-th step. The output reports the pid of the
@@ -21,7 +21,7 @@ from torch import Tensor
 
 from kit import files
 from policies.checkpoint import Card, save, store
-from tests.policies.saved import small_card, weights
+from tests.policies.checkpoint.saved import small_card, weights
 
 WATCHED: Final = tuple(
     function.__code__

@@ -23,7 +23,7 @@ from game.tiles import tile_text
 from kit.errors import RemoteProtocolError
 from replays.mjlog.reader import read_record
 from replays.mjlog.writer import write
-from tests.bot.tenhou.at_table import GAME_ID, AtTable
+from tests.bot.tenhou.lobby.at_table import GAME_ID, AtTable
 from tests.stacked import stacked_wall
 
 PLAIN = ("147m258p369s1234z", "258m369p147s1234z", "369m147p258s1234z", "147m369p258s1567z")

@@ -19,7 +19,7 @@ from kit.errors import ConfigError
 from replays.mjlog.reader import read
 from replays.record import GameRecord
 from replays.store.library import Library
-from tests.bot.tenhou.lobby_client import ACCOUNT, OTHER, client, plain_reply, whole_game
+from tests.bot.tenhou.lobby.lobby_client import ACCOUNT, OTHER, client, plain_reply, whole_game
 
 
 def moves(record: GameRecord) -> list[GameEvent]:

@@ -12,7 +12,7 @@ import pytest
 from tests.bot.dashboard.scenes import library
 from tests.cli import run_cli
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 COMMANDS = {
     "help": ["--help"],
     "text": ["games"],

@@ -29,7 +29,7 @@ from replays.store.library import Closing
 from tests.bot.fake_server import free_port
 from tests.cli import run_cli as run
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LOGIN = "ID0A1B2C3D-Marker01"
 HANG_S = 120
 QUICK = Waits(first_s=0.3, growth=1.0, longest_s=0.3, tries=100)

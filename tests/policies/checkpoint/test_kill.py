@@ -15,7 +15,7 @@ import pytest
 
 from kit.files import LEFT_S
 from policies.checkpoint import load, save
-from tests.policies.checkpoint_saver import LAST_OF_THE_FIRST, numbered
+from tests.policies.checkpoint.saver import LAST_OF_THE_FIRST, numbered
 from tests.scale import scaled
 
 KILLS: Final = scaled(12, 40)
@@ -30,7 +30,7 @@ class Saver:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        command = [sys.executable, "-m", "tests.policies.checkpoint_saver", str(folder)]
+        command = [sys.executable, "-m", "tests.policies.checkpoint.saver", str(folder)]
         environment = os.environ | {"OMP_NUM_THREADS": "1"}
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment

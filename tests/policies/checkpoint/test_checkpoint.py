@@ -35,7 +35,7 @@ from policies.nets.networks import (
     SuitsArchitecture,
 )
 from policies.reward import FinishArchitecture, RewardArchitecture
-from tests.policies.saved import edit_card, forge, forge_card, saved, small_card, weights
+from tests.policies.checkpoint.saved import edit_card, forge, forge_card, saved, small_card, weights
 
 
 @pytest.mark.parametrize("model", (*MODELS, *HAND_MODELS))

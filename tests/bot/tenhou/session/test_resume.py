@@ -15,7 +15,15 @@ from game.events import Discard, Draw, StartGame, StartRound
 from game.state import apply_all, new_round
 from kit.errors import StateMismatchError
 from tests.bot.captures import capture
-from tests.bot.tenhou.recorded import Moment, feed, moments, new_session, rendered, server_frames, snapshot
+from tests.bot.tenhou.session.recorded import (
+    Moment,
+    feed,
+    moments,
+    new_session,
+    rendered,
+    server_frames,
+    snapshot,
+)
 from tests.scale import scaled
 
 GAMES = (

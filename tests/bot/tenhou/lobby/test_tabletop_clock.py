@@ -10,7 +10,7 @@ from bot.tenhou.messages import DiscardTile
 from game.actions import ActionKind as K
 from game.events import PlayerLeft, PlayerReturned
 from kit.errors import RemoteProtocolError
-from tests.bot.tenhou.at_table import AtTable
+from tests.bot.tenhou.lobby.at_table import AtTable
 from tests.stacked import stacked_wall
 
 QUIET = ("147m258p369s1234z", "258m369p147s1234z", "369m147p258s1234z", "147m369p258s1567z")

@@ -5,7 +5,7 @@ import pytest
 from game.actions import Action, ActionKind
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.decision import decide
-from tests.policies.cases import CASES, Case
+from tests.policies.heuristic.cases import CASES, Case
 
 
 def text(action: Action) -> str:
