@@ -81,6 +81,8 @@ def joint(said: Mapping[Action, float]) -> dict[Action, float]:
     >>> riichi, one, other = Action(ActionKind.RIICHI), *(Action(ActionKind.DISCARD, tile) for tile in (0, 4))
     >>> [round(share, 2) for share in joint({riichi: 0.8, one: 0.75, other: 0.25}).values()]
     [0.8, 0.15, 0.05]
+    >>> joint({Action(ActionKind.ANKAN): 0.75, one: 0.0})[one]
+    0.0
     """
     found = dict.fromkeys(said, 0.0)
     ruled = next((action for action in said if action.kind in _RULED and said[action] > 0.0), None)
@@ -89,7 +91,7 @@ def joint(said: Mapping[Action, float]) -> dict[Action, float]:
     left = 1.0
     for slot, kinds in _CLAIM if PASS in said else _TURN:
         options = tuple(action for action in said if action.kind in kinds)
-        if not options:
+        if not any(said[each] for each in options):  # none, or a step that was not reached
             continue
         step = distribution_of([SlotAnswer(slot, options, tuple(said[each] for each in options))])
         shares = {each: left * share for each, share in zip(step.options, step.probabilities, strict=True)}

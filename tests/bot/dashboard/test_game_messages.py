@@ -19,6 +19,7 @@ from bot.logs.redaction import REDACTOR
 from game.events import EndGame, StartRound, Win
 from kit.errors import ReplayError
 from policies.play.decision import Decision
+from policies.play.sampling import joint
 from replays.mjai.lines import render
 from replays.store.library import DECISIONS_SUFFIX, RECORD_SUFFIX
 from tests.bot.dashboard.scenes import ABOUT, decided, library, played, put
@@ -104,9 +105,8 @@ def test_every_decision_with_a_choice_is_told_with_its_figures() -> None:
         assert each["loss"] is None
         assert each["live"]["time_ms"] == round(one.decision.latency_ms, 1)
         assert each["options"][0]["action"] == each["preferred"]
-        assert each["options"][0]["probability"] == pytest.approx(
-            one.decision.options[0].probability, abs=1e-6
-        )
+        shares = joint({option.action: option.probability for option in one.decision.options})
+        assert each["options"][0]["probability"] == pytest.approx(shares[one.decision.action], abs=1e-6)
         for option in each["options"]:
             ends = option["action"]["kind"] in ("tsumo", "ron", "nine_terminals")
             assert (option["shanten"] is None) == ends
