@@ -78,7 +78,6 @@ class Progress:
 
     def __enter__(self) -> Self:
         self._bar.start()
-        self.say()  # compiling kernels and reading a corpus may take a minute before the first count
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -76,13 +76,12 @@ def joint(said: Mapping[Action, float]) -> dict[Action, float]:
     leave. A win or an abort that its rule takes has everything.
 
     Args:
-        said: the probability of each option in its own step, as slots and rules answer.
+        said: the probability of each option in its own step, as slots and rules answer; discards that were
+            not asked for, all 0, share what is left equally.
 
     >>> riichi, one, other = Action(ActionKind.RIICHI), *(Action(ActionKind.DISCARD, tile) for tile in (0, 4))
     >>> [round(share, 2) for share in joint({riichi: 0.8, one: 0.75, other: 0.25}).values()]
     [0.8, 0.15, 0.05]
-    >>> joint({Action(ActionKind.ANKAN): 0.75, one: 0.0})[one]
-    0.0
     """
     found = dict.fromkeys(said, 0.0)
     ruled = next((action for action in said if action.kind in _RULED and said[action] > 0.0), None)
@@ -91,9 +90,12 @@ def joint(said: Mapping[Action, float]) -> dict[Action, float]:
     left = 1.0
     for slot, kinds in _CLAIM if PASS in said else _TURN:
         options = tuple(action for action in said if action.kind in kinds)
-        if not any(said[each] for each in options):  # none, or a step that was not reached
+        if not options:
             continue
-        step = distribution_of([SlotAnswer(slot, options, tuple(said[each] for each in options))])
+        answers = tuple(said[each] for each in options)
+        if slot is Slot.DISCARD and not any(answers):  # not asked, because an earlier step decided
+            answers = (1.0 / len(options),) * len(options)
+        step = distribution_of([SlotAnswer(slot, options, answers)])
         shares = {each: left * share for each, share in zip(step.options, step.probabilities, strict=True)}
         left = shares.pop(None, 0.0)
         found |= {action: share for action, share in shares.items() if action is not None}

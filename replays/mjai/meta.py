@@ -88,9 +88,6 @@ def _joint(decision: Decision) -> dict[Action, float]:
     said = {option.action: option.probability for option in decision.options}
     if decision.step in ("win", "nine_terminals", "forced"):
         return {action: float(action == decision.action) for action in said}
-    discards = [action for action in said if action.kind is ActionKind.DISCARD]
-    if decision.step != "discard":
-        said |= {action: 1.0 / len(discards) for action in discards}
     return joint(said)
 
 

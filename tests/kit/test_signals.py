@@ -19,6 +19,7 @@ BOTH = pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def _restored() -> Iterator[None]:
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = [signal.getsignal(number) for number in numbers]
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup
     yield
     for number, handler in zip(numbers, before, strict=True):
         signal.signal(number, handler)

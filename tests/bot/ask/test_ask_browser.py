@@ -54,7 +54,7 @@ def test_a_position_is_composed_by_clicks_and_answered(open_page: Any) -> None:
         assert page.tab.locator(".row[data-place='0'] .hand .tile-back").count() == 0
         assert page.tab.locator(".row[data-place='0'] .hand .bar").count() == 14
         assert page.tab.locator(".river .tile-back").count() > 15  # made up, and seen by nobody
-        assert page.tab.locator("[data-value=danger]").count() == 13
+        assert page.tab.locator("[data-value=danger]").count() >= 13
         assert page.tab.locator("[data-value=shanten]").first.text_content() == "1"
         # a mistake is shown where it is, and nothing is lost
         page.write("rivers.1", "9m", "1z", "_", "back", "1z", "!")

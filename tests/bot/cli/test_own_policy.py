@@ -14,6 +14,7 @@ from tests.cli import run_cli as run
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "policy.md"
+RECORD = Path(__file__).parents[2] / "replays" / "records" / "kobalab-tonpuu.json"
 SMALL = {
     "arena": ("--games", "4", "--tonpuu", "--workers", "1", "--json"),
     "play": ("--json", "--type", "tonpuu", "--seed", "7", "--out", "r"),
@@ -92,7 +93,7 @@ def test_a_policy_that_fails_ends_a_command_before_it_connects_or_plays(
     ways = {
         "arena": ["--challenger", name],
         "selfplay": ["--players", name, "--games", "1", "--out", "games"],
-        "review": ["mine.py", "--seat", "0", "--policy", name],
+        "review": [str(RECORD), "--seat", "0", "--policy", name],
     }
     if command not in ways:
         monkeypatch.setenv("SUZAKU_DECISION__POLICY", name)
