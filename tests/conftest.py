@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 from hypothesis import settings
 
 # a shell ignores Ctrl-C for what it runs in the background, and so would programs that tests start and stop
@@ -20,6 +21,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("same", derandomize=True, max_examples=40)
 settings.register_profile("full", derandomize=True, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+
+
+@pytest.fixture(autouse=True)
+def _no_logs_set_up() -> None:
+    """A command that another test ran in this process may have set a log level; tests read what is logged."""
+    structlog.reset_defaults()
 
 
 @pytest.fixture(scope="module")
