@@ -108,7 +108,8 @@ def _read(text: str) -> tuple[Message, list[GameEvent]]:
         try:
             for message in _messages(line):
                 events += reader.read(message)
-                head = head if len(events) > 1 or not events else message
+                if events and not head:
+                    head = message
         except ReplayFormatError as exc:
             cut = not text.endswith("\n") and text.endswith(line) and not line.endswith(("}", "]"))
             reason = "cut short; without this line the record can be read up to here" if cut else exc

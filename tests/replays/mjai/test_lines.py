@@ -6,6 +6,7 @@ from game.events import Discard, Draw, DrawnRound, PlayerLeft, StartRound, Win
 from kit.errors import ReplayFormatError, ReplayTooLarge
 from replays import mjai
 from replays.mjlog.reader import read_record
+from tests.replays.games import whole_game
 from tests.scene import Scene
 from tests.shared import shard_texts
 
@@ -127,6 +128,12 @@ def test_a_record_of_another_program_also_gets_a_head() -> None:
     text = '{"type":"start_game","names":["A","B","C","D"]}\n' + mjai.write(scene().events, exact=False)
     record = mjai.read_record(text)
     assert (record.game_id, record.game_type, record.names) == ("", 9, ("A", "B", "C", "D"))
+
+
+def test_a_silent_line_does_not_hide_the_head() -> None:
+    first, *rest = mjai.write_record(whole_game()).splitlines(keepends=True)
+    record = mjai.read_record(first + '{"type":"none"}\n' + "".join(rest))
+    assert record == whole_game()
 
 
 @pytest.mark.parametrize(
