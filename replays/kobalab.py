@@ -36,11 +36,6 @@ _MELD: Final = re.compile(r"([mpsz])([0-9]{1,4})([-=+]?)([0-9]{0,3})")
 Message = dict[str, Any]
 
 
-def is_kobalab(document: object) -> bool:
-    """Whether a JSON value is a record in this format."""
-    return isinstance(document, dict) and {"qijia", "log"} <= document.keys()
-
-
 def read_record(text: str) -> GameRecord:
     """Read a game from its JSON.
 
@@ -54,7 +49,7 @@ def read_record(text: str) -> GameRecord:
         document = json.loads(text)
     except (ValueError, RecursionError) as exc:
         raise ReplayFormatError(f"not JSON: {str(exc)[:80]}") from None
-    if not is_kobalab(document):
+    if not isinstance(document, dict) or not {"qijia", "log"} <= document.keys():
         raise ReplayFormatError("not a record of majiang-core: qijia or log is missing")
     try:
         return _record(document)
@@ -162,9 +157,8 @@ def _meld(text: str, player: int) -> Message:
     if len(before) == 3 and len(after) == 1:
         return {"type": "kakan", "actor": player, "pai": tiles[3], "consumed": tiles[:3]}
     called = tiles.pop(len(before) - 1)
-    kind = "daiminkan" if len(tiles) == 3 else "pon" if len(set(before + after) - {"0"}) == 1 else "chi"
-    if kind == "pon" and "0" in before + after and set(before + after) - {"0"} != {"5"}:
-        kind = "chi"
+    same = len(set((before + after).replace("0", "5"))) == 1
+    kind = "daiminkan" if len(tiles) == 3 else "pon" if same else "chi"
     return {
         "type": kind,
         "actor": player,

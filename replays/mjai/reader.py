@@ -253,7 +253,7 @@ class MjaiReader:
 
     def drawn_round(self, m: Mapping[str, Any]) -> GameEvent:
         """End a round without a win."""
-        deltas = self._deltas({"deltas": (0, 0, 0, 0), **m} if "scores" not in m else m)
+        deltas = self._deltas(m) if m.keys() & {"deltas", "scores"} else (0, 0, 0, 0)
         reason = m.get("reason")
         if reason not in DRAW_REASONS or reason == "unknown":
             reason = draw_reason(self.state, deltas)
