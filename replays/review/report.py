@@ -365,9 +365,7 @@ def decision_of(
         other_agrees=other.agrees(done) if other else None,
         other_ratio=round(other.parted(done)[1], 6) if other else None,
         live=live.of(moment, options),
-        position=None
-        if moment.record["phase"] == PHASE_ROB
-        else written(moment.record, player, moment.length),
+        position=_position(moment),
     )
 
 

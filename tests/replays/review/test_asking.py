@@ -14,7 +14,8 @@ from game.table.restore import seen_by
 from replays.review.asking import answer
 from replays.review.moments import Moment, follow
 from replays.review.report import length_of
-from tests.replays.review.made import of_whole, reviewer, whole
+from tests.replays.review.made import decided, of_whole, reviewer, whole
+from tests.scene import Scene
 
 
 @pytest.mark.parametrize("player", range(4))
@@ -54,6 +55,12 @@ def test_in_riichi_the_drawn_tile_is_the_only_option() -> None:
     assert told.decision is not None
     assert [option.action.tile for option in told.decision.options] == ["9p"]
     assert (told.decision.step, told.hand.riichi) == ("forced", True)
+
+
+def test_a_decision_directly_after_a_kan_has_no_position() -> None:
+    kan = Scene("111z234m567p789s5z").draw("1z").ankan("1z").dora("9m").draw("9p").discard("9p")
+    assert decided(kan).position is None
+    assert decided(kan.turn("2s").turn("8m").turn("8m").draw("6z").discard("6z")).position is not None
 
 
 def is_plain(moment: Moment) -> bool:
