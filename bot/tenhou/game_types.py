@@ -25,9 +25,6 @@ CHIPS: Final = 512 | 1024
 THREE_PLAYER_VARIANT: Final = 2048
 ALL_BITS: Final = 4095
 
-PRACTICE: Final = 0
-"""East only against the server's own players, slow clock: the default on Tenhou."""
-
 _ROOMS: Final = {
     "ippan": 0,
     "joukyuu": ROOM_JOUKYUU,

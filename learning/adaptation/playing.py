@@ -132,7 +132,6 @@ def _mean(values: NDArray[np.float64], seed: int) -> Estimate:
     return estimate(sums, resample(sums, seed=seed), lambda totals: totals[..., 0] / totals[..., 1])
 
 
-_TABLES: Final = 128
 _PICK, _LEARN, _TEST, _TRIAL = range(4)
 """Purposes of random numbers."""
 

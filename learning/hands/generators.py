@@ -39,7 +39,6 @@ from policies.nets.networks import SuitsArchitecture
 from policies.nets.towers.suits import Columns
 
 _HANDS: Final = 3
-_MOST_TILES: Final = 42
 _LOWEST: Final = -1e9
 
 

@@ -43,8 +43,6 @@ LARGEST_DIVERGENCE: Final = 5.0
 """KL in nats by which an adapted policy may differ from the policy of the start on one hand."""
 _TRIAL: Final = 1
 """Purpose of random numbers."""
-_LEAST: Final = 1e-9
-"""Probabilities are kept this far from 0 where logarithms are taken."""
 
 SEARCHES: Final[dict[RewardKind, SearchSettings]] = {
     "points": SearchSettings(),

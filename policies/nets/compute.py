@@ -80,7 +80,6 @@ Precision: TypeAlias = Literal["int8", "bf16", "fp32"]
 """Type of the operands of products; bytes on a CPU only."""
 PrecisionName: TypeAlias = Literal["auto", "int8", "bf16", "fp32"]
 """``auto`` takes what is fastest on this machine."""
-TRAINING_PRECISIONS: Final[tuple[str, ...]] = ("auto", *get_args(FloatPrecision))
 DEVICES: Final[tuple[DeviceName, ...]] = get_args(DeviceName)
 PRECISIONS: Final[tuple[PrecisionName, ...]] = get_args(PrecisionName)
 
