@@ -74,7 +74,7 @@ TrainingPrecision: TypeAlias = Annotated[
 ComparedPolicy: TypeAlias = Annotated[
     str,
     Parameter(
-        help="Policy to compare the decisions with: network, phoenix, large, heuristic, random, a folder of "
+        help="Policy to ask: network, phoenix, large, heuristic, random, a folder of "
         "checkpoints, python:FILE.py (docs/policy.md), or for reviews engine:COMMAND (docs/engine.md). "
         "Append :6 or :12 to a network to average over as many tile permutations."
     ),
