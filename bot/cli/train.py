@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import learning.cfr.run
+    import learning.critic.plan
     import learning.hands.plan
     import learning.reinforcement.plan
     import learning.reward.training
@@ -93,7 +94,7 @@ def _imitation(model: str) -> Command:
 
         selected = {**selection, "ai": ai}
         plan = make_plan(model, preset=preset, precision=precision, selection=selected, **given)
-        parent = run.parent_of(plan, continue_from, tower_from)
+        parent = run.parent_of(plan.model, continue_from, tower_from)
         card = run.train(plan, Corpus(corpus), out, parent=parent, commit=current_commit(), quiet=as_json)
         return _report(out, card, as_json=as_json)
 
@@ -144,6 +145,72 @@ def hands(
     plan = make_hands_plan(model, preset=preset, precision=precision, selection=selected, **given)
     parent = parent_of(plan, continue_from, tower_from)
     card = train_hands(plan, Corpus(corpus), out, parent=parent, commit=current_commit(), quiet=as_json)
+    return _report(out, card, as_json=as_json)
+
+
+@command()
+def critic(
+    *,
+    corpus: CorpusFolder,
+    out: CheckpointFolder,
+    reward_from: Annotated[
+        ExistingFolder | None,
+        Parameter(
+            help="Folder of the reward predictor that measures final rewards; default: the included one."
+        ),
+    ] = None,
+    preset: learning.supervised.plan.PresetName = "small",
+    given: Given[learning.critic.plan.CriticPlan],
+    selection: Given[learning.supervised.plan.Selection],
+    ai: OfficialAi = None,
+    precision: TrainingPrecision = "auto",
+    continue_from: ContinueFrom = None,
+    tower_from: TowerFrom = None,
+    as_json: AsJson = False,
+) -> int:
+    """Train the critic, which expects what the rest of a round is worth to each player, with all hands open.
+
+    It learns from games whose hands are all known, best of self-play: `suzaku selfplay`, then `suzaku corpus
+    build` on the records. To resume a stopped run, give the same command again.
+
+    Args:
+        corpus: the games.
+        out: where the checkpoint is written.
+        reward_from: a folder with a reward predictor.
+        preset: network size.
+        given: what to train.
+        selection: the games to learn from.
+        ai: kind of players.
+        precision: of learning.
+        continue_from: a checkpoint to continue from.
+        tower_from: a checkpoint to take the tower from.
+        as_json: whether to print JSON.
+    """
+    from learning.corpus.reader import Corpus
+    from learning.critic.plan import make_critic_plan
+    from learning.critic.training import train_critic
+    from learning.runs.commit import current_commit
+    from learning.supervised.run import parent_of
+    from policies.checkpoint import load, load_predictor
+    from policies.play.included import SHIPPED
+
+    folder = reward_from or SHIPPED
+    plan = make_critic_plan(
+        preset=preset,
+        precision=precision,
+        selection={**selection, "ai": ai},
+        predictor=load(folder, "reward").card.tensors.sha256,
+        **given,
+    )
+    card = train_critic(
+        plan,
+        Corpus(corpus),
+        out,
+        predictor=load_predictor(folder),
+        parent=parent_of(plan.model, continue_from, tower_from),
+        commit=current_commit(),
+        quiet=as_json,
+    )
     return _report(out, card, as_json=as_json)
 
 
@@ -271,6 +338,7 @@ TRAIN: Final = (
     *map(_imitation, ("discard", "riichi", "chi", "pon", "kan")),
     hands,
     reward,
+    critic,
     rl,
     cfr,
 )

@@ -88,7 +88,8 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         self.title, self.patience = str(model), plan.patience
         self.choice = choice_of(plan, corpus, "train")
         counted = count(corpus, self.choice, plan.slot)
-        self.rows = counted.decisions if plan.features == HOSEI else counted.rows
+        rows = counted.decisions if plan.features == HOSEI else counted.rows
+        self.rows = -(-rows // plan.one_in)
         if not self.rows:
             raise ConfigError(f"none of the chosen games holds a decision for the {model} model")
         self.last_step = steps_of(plan, self.rows)
@@ -112,6 +113,7 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
             seed=seed,
             augment=augment,
             hands=self._hands,
+            one_in=plan.one_in,
             workers=self.threads,
         )
 
