@@ -17,6 +17,7 @@ from bot.cli.shared import (
     OutputFolder,
     PlayPrecision,
     Ray,
+    ResumedFolder,
     Tonpuu,
     TrainingPrecision,
     Workers,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     import learning.cfr.run
     import learning.critic.plan
     import learning.hands.plan
+    import learning.improvement.labels
     import learning.reinforcement.plan
     import learning.reward.training
     import learning.supervised.plan
@@ -215,6 +217,42 @@ def critic(
 
 
 @command()
+def labels(
+    given: Given[learning.improvement.labels.LabelsPlan],
+    *,
+    corpus: CorpusFolder,
+    out: ResumedFolder,
+    workers: Workers = None,
+    device: Device = "cpu",
+    precision: PlayPrecision = "auto",
+    as_json: AsJson = False,
+) -> int:
+    """Value the options of close decisions in self-play, for `suzaku train improve` to learn from.
+
+    Decisions that the policy finds close are played out with the true hands over redrawn walls, all options
+    over the same ones, up to a horizon beyond which the critic values the rest.
+
+    Args:
+        given: what to label.
+        corpus: games with all hands known, best of the policy's own self-play.
+        out: folder of the labels.
+        workers: number of processes.
+        device: of the networks.
+        precision: of the networks.
+        as_json: whether to print JSON.
+    """
+    from kit.reports import write_report
+    from learning.corpus.reader import Corpus
+    from learning.improvement.labelling import labels as measurement
+    from learning.improvement.labelling import make_labels_plan
+    from learning.matches.store import compute_for
+
+    plan = make_labels_plan(Corpus(corpus), compute=compute_for(out, device, precision), **given)
+    report = measurement(corpus).run(plan, out, workers=workers, quiet=as_json)
+    return write_report(report, as_json=as_json)
+
+
+@command()
 def reward(
     *,
     corpus: CorpusFolder,
@@ -339,6 +377,7 @@ TRAIN: Final = (
     hands,
     reward,
     critic,
+    labels,
     rl,
     cfr,
 )

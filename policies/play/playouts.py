@@ -66,20 +66,22 @@ class RewardWorth:
         """See `EndWorth`."""
         found = np.zeros(len(tables))
         over = np.array([table.done for table in tables], np.bool_)
+        goes_on = np.array([bool(table.results) for table in tables], np.bool_) & ~over
         if over.any():
             scores = np.array([table.scores for table in tables if table.done])
             found[over] = final_rewards(scores, self._predictor.architecture.rewards)[:, player]
-        if not over.all():
-            games = together([self._rounds(table) for table in tables if not table.done])
-            rows = np.arange(len(games.counts))
-            found[~over] = predict(self._predictor, games)[rows, games.counts - 1, player]
+        if goes_on.any():
+            next_rounds = [round_starts(tables[place].events)[-1:] for place in np.flatnonzero(goes_on)]
+            found[goes_on] = self._expected(next_rounds, tables[0].length)[:, player]
+        if not (over | goes_on).all():
+            found[~(over | goes_on)] = self._expected([self._starts[:0]], tables[0].length)[0, player]
         return found
 
-    def _rounds(self, table: Table) -> tuple[NDArray[np.void], GameLength]:
-        """The rounds of the game, with the next one if the present round has ended."""
-        if not table.results:
-            return self._starts, table.length
-        return np.append(self._starts, round_starts(table.events)[-1:]), table.length
+    def _expected(self, later: Sequence[NDArray[np.void]], length: GameLength) -> NDArray[np.float32]:
+        """``[N, 4]`` by player: expected at the start of the last round, of the game and later ones."""
+        games = together([(np.append(self._starts, each), length) for each in later])
+        found: NDArray[np.float32] = predict(self._predictor, games)[:, -1]
+        return found
 
 
 class CutWorth:
