@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import learning.critic.plan
     import learning.hands.plan
     import learning.improvement.labels
+    import learning.improvement.training
     import learning.reinforcement.plan
     import learning.reward.training
     import learning.supervised.plan
@@ -253,6 +254,54 @@ def labels(
 
 
 @command()
+def improve(
+    model: learning.improvement.training.Improved,
+    /,
+    *,
+    corpus: CorpusFolder,
+    labels: Annotated[ExistingFolder, Parameter(help="Folder of the labels, from `suzaku train labels`.")],
+    out: CheckpointFolder,
+    start: str = "network",
+    given: Given[learning.improvement.training.ImprovementPlan],
+    precision: TrainingPrecision = "auto",
+    as_json: AsJson = False,
+) -> int:
+    """Improve a model by what its options were worth in play-outs.
+
+    The model learns towards the options that labels value more, and is held elsewhere. `suzaku arena
+    --differences` says what that gains. To resume a stopped run, give the same command again.
+
+    Args:
+        model: discard, riichi, chi or pon.
+        corpus: the games that were labelled.
+        labels: their labels.
+        out: where the checkpoint is written.
+        start: policy to improve: network, phoenix, large or a folder of checkpoints.
+        given: how to learn.
+        precision: of learning.
+        as_json: whether to print JSON.
+    """
+    from learning.corpus.reader import Corpus
+    from learning.improvement.training import improve as run
+    from learning.runs.commit import current_commit
+    from policies.flow.slots import Slot
+    from policies.play.named import folder_of_named
+
+    card = run(
+        Slot(model),
+        Corpus(corpus),
+        labels,
+        folder_of_named(start),
+        out,
+        precision=precision,
+        commit=current_commit(),
+        quiet=as_json,
+        **given,
+    )
+    return _report(out, card, as_json=as_json)
+
+
+@command()
 def reward(
     *,
     corpus: CorpusFolder,
@@ -378,6 +427,7 @@ TRAIN: Final = (
     reward,
     critic,
     labels,
+    improve,
     rl,
     cfr,
 )

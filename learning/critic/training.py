@@ -22,7 +22,7 @@ from learning.runs.loop import EvaluationResult
 from learning.samples.loader import Batch
 from learning.supervised.first_weights import first_network
 from learning.supervised.run import Parent
-from learning.supervised.samples_run import SamplesRun, choice_of, kept
+from learning.supervised.samples_run import SamplesRun, kept
 from policies.checkpoint import Card, load
 from policies.reward import Predictor
 
@@ -67,10 +67,10 @@ class CriticRun(SamplesRun[CriticPlan, CriticBatch]):
     ) -> None:
         begin = load(parent.folder, parent.model) if parent is not None else None
         parents = (begin.card.tensors.sha256,) if begin is not None else ()
-        super().__init__(plan, corpus, out, commit, model="critic", parents=parents)
+        super().__init__(plan, corpus, out, commit, model="critic", parents=parents, moments=True)
         torch.manual_seed(plan.seed)
         self.learner = Learner(first_network(plan, begin), plan, self.threads, loss=critic_loss)
-        games = np.union1d(self.choice.games, choice_of(plan, corpus, "validation").games)
+        games = np.union1d(self.choice.games, self.chosen("validation").games)
         self._outcomes = Outcomes(corpus, games, predictor)
 
     def settings(self) -> dict[str, bool | int | float | str]:
@@ -79,7 +79,7 @@ class CriticRun(SamplesRun[CriticPlan, CriticBatch]):
 
     def prepared(self, batch: Batch, draw: tuple[int, ...]) -> CriticBatch:
         """The planes and what the rest of the round brought."""
-        assert batch.moments is not None, "samples are draws"
+        assert batch.moments is not None, "they were asked for"
         return CriticBatch(batch.planes, torch.from_numpy(self._outcomes.rest(batch.moments)).flatten(1))
 
     def evaluate(self) -> EvaluationResult:

@@ -85,6 +85,9 @@ class Moments(NamedTuple):
         honba: ``[B]`` int16, repeat counters; with ``round_index`` they identify the round.
         wall_left: ``[B]`` int16, tiles that can still be drawn.
         scores: ``[B, 4]`` int32, points now, by player.
+        place: ``[B]`` int64, of the decision among those of the slot in its game.
+        candidate: ``[B]`` int64, of the row among those of its decision.
+        permutation: ``[B]`` int64, how its tiles were permuted (`policies.features.permute`).
     """
 
     game: Numbers
@@ -93,6 +96,9 @@ class Moments(NamedTuple):
     honba: NDArray[np.int16]
     wall_left: NDArray[np.int16]
     scores: NDArray[np.int32]
+    place: Numbers
+    candidate: Numbers
+    permutation: Numbers
 
 
 class Batch(NamedTuple):
@@ -107,7 +113,7 @@ class Batch(NamedTuple):
             are adjacent; the end of a batch may separate them.
         facts: attributes as arrays if requested, else None.
         hands: all hands as arrays if requested, else None; their tiles are permuted as those of the planes.
-        moments: of draws, as arrays; None for decisions.
+        moments: where the rows stand in their games, as arrays, if requested, else None.
     """
 
     planes: torch.Tensor
@@ -148,11 +154,13 @@ class _Pool(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """Rows of a pool, and the number of its first decision."""
+    """Rows of a pool, the number of its first decision, and the games of the pool with where they begin."""
 
     found: Positions
     rows: Numbers
     first: int
+    games: Numbers
+    begins: Numbers
 
 
 class _Arrays(NamedTuple):
@@ -180,6 +188,7 @@ class Loader:
         augment: Rename the tiles of each sample: suits exchanged, 1 and 9 mirrored, or neither.
         facts: Also deliver the attributes that accuracy is broken down by.
         hands: Also deliver everybody's hands.
+        moments: Also deliver where the rows stand in their games.
         one_in: Take one decision in so many of each game, others in each epoch.
         workers: Threads.
         pool_games: Games whose decisions are shuffled together; the default depends on the slot. Discards
@@ -206,6 +215,7 @@ class Loader:
         augment: bool = True,
         facts: bool = False,
         hands: bool = False,
+        moments: bool = False,
         one_in: int = 1,
         workers: int = 2,
         pool_games: int | None = None,
@@ -227,6 +237,7 @@ class Loader:
         self.augment = augment
         self.facts = facts
         self.hands = hands
+        self.moments = moments
         self.one_in = one_in
         self.workers = workers
         self.pool_games = pool_games or _POOL_GAMES[slot]
@@ -281,10 +292,11 @@ class Loader:
         first = 0
         for number, found in enumerate(self._pools(workers, epoch)):
             order = _shuffled(found, np.random.default_rng((self.seed, epoch, 2, number)), self.one_in)
+            games, begins = np.unique(found.games, return_index=True)
             at = 0
             while at < len(order):
                 rows = order[at : at + missing]
-                pieces.append(_Piece(found, rows, first))
+                pieces.append(_Piece(found, rows, first, games, begins))
                 at += len(rows)
                 missing -= len(rows)
                 if missing == 0:
@@ -354,8 +366,9 @@ class Loader:
                 np.empty(size, np.int16),
                 np.empty(size, np.int16),
                 np.empty((size, 4), np.int32),
+                *(np.empty(size, np.int64) for _ in range(3)),
             )
-            if self.slot == AT_DRAWS
+            if self.moments
             else None,
             costs=Costs(),
         )
@@ -377,7 +390,10 @@ class Loader:
                 each[part] = rows
         if out.moments is not None:
             of_states = (states[name] for name in ("round_index", "honba", "wall_left", "scores"))
-            for column, rows in zip(out.moments, (games, players, *of_states), strict=True):
+            of_games = owners - piece.begins[np.searchsorted(piece.games, games)]
+            of_decisions = piece.rows - np.searchsorted(found.owners, owners)
+            columns = (games, players, *of_states, of_games, of_decisions, numbers)
+            for column, rows in zip(out.moments, columns, strict=True):
                 column[part] = rows
         gathered = time.thread_time()
         encode(
