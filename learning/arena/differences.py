@@ -206,7 +206,7 @@ class _Compared:
         ours, theirs = (player.choose(requests, times) for player in self._players)
         for request, one, other in zip(requests, ours, theirs, strict=True):
             self.decisions[request.number] = self.decisions.get(request.number, 0) + 1
-            if not _alike(one.action, other.action):
+            if not alike(one.action, other.action):
                 self.differing.append(_differing(request, one.action, other))
         return list(ours)
 
@@ -216,7 +216,7 @@ class _Compared:
             player.close(times)
 
 
-def _alike(one: Action, other: Action) -> bool:
+def alike(one: Action, other: Action) -> bool:
     """Whether two actions differ at most in the copies of a face."""
     same = one.kind is other.kind and _faces(one) == _faces(other)
     return one == other or same
@@ -454,14 +454,15 @@ def predictor_files(challenger: Contender, champions: Contender) -> Files:
     return files_of(SHIPPED, ("reward",))
 
 
-def _setup(plan: DifferencesPlan) -> DifferencesSetup:
+def setup_of(plan: DifferencesPlan) -> DifferencesSetup:
+    """What a process needs to know of a plan."""
     files = packed(*dict.fromkeys((plan.challenger, plan.champions)))
     critic = files_of(CRITIC_FOLDER, ("critic",)) if plan.horizon else None
     return DifferencesSetup(plan, files, predictor_files(plan.challenger, plan.champions), critic)
 
 
 DIFFERENCES: Final = Measurement(
-    "differences", DifferencesPlan, DifferencesGame, figures_of, _setup, differences_of_games, TOGETHER
+    "differences", DifferencesPlan, DifferencesGame, figures_of, setup_of, differences_of_games, TOGETHER
 )
 """The plan of `suzaku arena --differences`, and the row of a game."""
 
