@@ -39,14 +39,13 @@ from learning.matches.series import wall_seed
 from learning.matches.statistics import Estimate, Floats, estimate, ratio, resample
 from learning.matches.store import ResumablePlan
 from learning.measure import Measurement, Moment
-from policies.checkpoint import files_of, load, load_predictor, models_in
+from policies.checkpoint import files_of, load, load_predictor
 from policies.checkpoint.files import reader_of
 from policies.deals.deal import true_deals
 from policies.flow.draws import drawn_bits
 from policies.nets.compute import IN_PLAY, Compute
 from policies.play.critic import CRITIC_FOLDER, Critic
-from policies.play.included import SHIPPED
-from policies.play.named import Files, folder_of_named
+from policies.play.named import Files, predictor_files
 from policies.play.playouts import Branching, CutWorth, EndWorth, Playouts, RewardWorth, points_worth
 from policies.play.rollout import Choice, Chooser, Request, Rollout, Seating, Times
 from policies.reward import FinishNetwork, Predictor, round_starts
@@ -408,9 +407,9 @@ def _parts_of(each: Difference) -> set[str]:
 def _gain(of: str, rows: Sequence[DifferencesGame], counted: Any) -> Gain:
     sums: Floats = np.zeros((len(rows), 5))
     sums[:, 4] = 1.0
-    for place, row in enumerate(rows):
+    for number, row in enumerate(rows):
         for each in filter(counted, row.differences):
-            sums[place, :4] += (1.0, each.points, each.reward, each.place)
+            sums[number, :4] += (1.0, each.points, each.reward, each.place)
     drawn = resample(sums)
     points, reward, place = (estimate(sums, drawn, ratio(column, 4)) for column in (1, 2, 3))
     return Gain(of, float(sums[:, 0].mean()), points, reward, place)
@@ -435,30 +434,17 @@ def make_differences_plan(challenger: str, champions: str, **given: Any) -> Diff
                 f"--differences: {who.text!r} follows games from their start and cannot be asked about a "
                 "position; compare it in a match, without --differences"
             )
-    (name,) = (name for name in predictor_files(one, other) if name.endswith(".json"))
-    predictor = predictor_files(one, other)[name]
-    digest = msgspec.json.decode(predictor)["tensors"]["sha256"]
+    predictor = load(Path(), "reward", read=reader_of(predictor_files(other.text, one.text)))
+    digest = predictor.card.tensors.sha256
     plan = DifferencesPlan(challenger=one, champions=other, predictor=digest, **given)
     return replace(plan, critic=load(CRITIC_FOLDER, "critic").card.tensors.sha256) if plan.horizon else plan
-
-
-def predictor_files(challenger: Contender, champions: Contender) -> Files:
-    """The reward predictor: the champion's, else the challenger's, else the included one."""
-    for who in (champions, challenger):
-        try:
-            folder = folder_of_named(who.text.partition("+")[0])
-        except ConfigError:
-            continue
-        if "reward" in models_in(folder):
-            return files_of(folder, ("reward",))
-    return files_of(SHIPPED, ("reward",))
 
 
 def setup_of(plan: DifferencesPlan) -> DifferencesSetup:
     """What a process needs to know of a plan."""
     files = packed(*dict.fromkeys((plan.challenger, plan.champions)))
     critic = files_of(CRITIC_FOLDER, ("critic",)) if plan.horizon else None
-    return DifferencesSetup(plan, files, predictor_files(plan.challenger, plan.champions), critic)
+    return DifferencesSetup(plan, files, predictor_files(plan.champions.text, plan.challenger.text), critic)
 
 
 DIFFERENCES: Final = Measurement(

@@ -61,8 +61,9 @@ class Outcomes:
 
 def _expected(predictor: Predictor, games: PaddedGames) -> NDArray[np.float64]:
     """``[G, T, 4]``: the final rewards expected at the start of each round."""
-    parts = [
-        PaddedGames(*(column[start : start + _GAMES_AT_ONCE] for column in games))
-        for start in range(0, len(games.counts), _GAMES_AT_ONCE)
-    ]
-    return np.concatenate([np.asarray(predict(predictor, part), np.float64) for part in parts])
+    found = []
+    for start in range(0, len(games.counts), _GAMES_AT_ONCE):
+        part = slice(start, start + _GAMES_AT_ONCE)
+        some = PaddedGames(games.starts[part], games.counts[part], games.hanchan[part])
+        found.append(predict(predictor, some))
+    return np.concatenate(found)

@@ -37,7 +37,7 @@ from policies.deals.deal import RoundView, true_deals
 from policies.flow.draws import drawn_bits
 from policies.flow.slots import Policy, Question, Slot
 from policies.play.critic import CRITIC_FOLDER, Critic
-from policies.play.named import Files, files_of_named, folder_of_named, load_named
+from policies.play.named import Files, files_of_named, load_named, predictor_files
 from policies.play.playouts import Branching, CutWorth, EndWorth, Playouts, RewardWorth, points_worth
 from policies.play.rollout import PolicyChooser
 from policies.reward import Predictor
@@ -283,13 +283,12 @@ def make_labels_plan(corpus: Corpus, **given: Any) -> LabelsPlan:
     """The plan with the fields that were given.
 
     Raises:
-        ConfigError: the corpus has fewer games, or the policy has no reward predictor.
+        ConfigError: the corpus has fewer games, or there is no such policy.
         CheckpointError: the checkpoints of the policy or of the critic cannot be used.
     """
     plan = LabelsPlan(**given, identity="", corpus=corpus.card["content_sha256"])
     if plan.games > len(corpus):
         raise ConfigError(f"--games {plan.games}: the corpus has {len(corpus)}")
-    folder_of_named(plan.policy)
     critic = load(_critic_folder(plan), "critic").card.tensors.sha256 if plan.horizon else ""
     identity = load_named(plan.policy).identity
     return msgspec.structs.replace(plan, identity=identity, critic_identity=critic)
@@ -299,12 +298,14 @@ def _critic_folder(plan: LabelsPlan) -> Path:
     return Path(plan.critic) if plan.critic else CRITIC_FOLDER
 
 
-def _setup(corpus: Path, plan: LabelsPlan) -> LabelsSetup:
+def setup_of(corpus: Path, plan: LabelsPlan) -> LabelsSetup:
+    """What a process needs to know of a plan."""
     critic = files_of(_critic_folder(plan), ("critic",)) if plan.horizon else None
-    predictor = files_of(folder_of_named(plan.policy), ("reward",))
-    return LabelsSetup(plan, corpus, files_of_named(plan.policy), predictor, critic)
+    return LabelsSetup(plan, corpus, files_of_named(plan.policy), predictor_files(plan.policy), critic)
 
 
 def labels(corpus: Path) -> Measurement[LabelsPlan, LabelledGame, LabelsFigures]:
     """`suzaku train labels`: a row for each game of a corpus."""
-    return Measurement("labels", LabelsPlan, LabelledGame, _figures, partial(_setup, corpus), labels_of_games)
+    return Measurement(
+        "labels", LabelsPlan, LabelledGame, _figures, partial(setup_of, corpus), labels_of_games
+    )

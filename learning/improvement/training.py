@@ -30,7 +30,7 @@ from learning.runs.loop import EvaluationResult
 from learning.samples.choice import SelectedDecisions
 from learning.samples.loader import Batch, Moments
 from learning.supervised.plan import SamplesPlan, training_precision
-from learning.supervised.samples_run import SamplesRun, kept
+from learning.supervised.samples_run import SamplesRun, choice_of, kept
 from policies.checkpoint import Card, Checkpoint, load, network_of
 from policies.features.permute import KIND_MAPS
 from policies.features.table import KINDS
@@ -129,7 +129,7 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
             (row.number, label.place): label for row in games for label in row.labels if label.slot == number
         }
         parents = (start.card.tensors.sha256,)
-        super().__init__(plan, corpus, out, commit, model=plan.model, parents=parents, moments=True)
+        super().__init__(plan, corpus, out, commit, model=plan.model.value, parents=parents, moments=True)
         network = network_of(start)
         assert isinstance(network, Network)
         self._start = network
@@ -137,12 +137,14 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
         self.learner = Learner(_copy(start), plan, self.threads, loss=improvement_loss, frozen=True)
 
     def chosen(self, split: Split) -> SelectedDecisions:
-        """The decisions of the labelled games of a split."""
-        choice = super().chosen(split)
-        labelled = np.isin(choice.games, list(self._rows))
+        """The decisions of the labelled games of a split; the test split validates, too."""
+        splits: tuple[Split, ...] = ("train",) if split == "train" else ("validation", "test")
+        parts = [choice_of(self.plan, self.corpus, each) for each in splits]
+        games, players = (np.concatenate(column) for column in zip(*parts, strict=True))
+        labelled = np.isin(games, list(self._rows))
         if not labelled.any():
             raise ConfigError(f"no game of the {split} split has labels; label more --games")
-        return SelectedDecisions(choice.games[labelled], choice.players[labelled])
+        return SelectedDecisions(games[labelled], players[labelled])
 
     def settings(self) -> dict[str, bool | int | float | str]:
         """The other settings that determine the numbers of a run, for the card."""

@@ -392,9 +392,10 @@ class Loader:
             of_states = (states[name] for name in ("round_index", "honba", "wall_left", "scores"))
             of_games = owners - piece.begins[np.searchsorted(piece.games, games)]
             of_decisions = piece.rows - np.searchsorted(found.owners, owners)
-            columns = (games, players, *of_states, of_games, of_decisions, numbers)
-            for column, rows in zip(out.moments, columns, strict=True):
-                column[part] = rows
+            columns: Any = (games, players, *of_states, of_games, of_decisions, numbers)
+            places: Any = out.moments
+            for column, values in zip(places, columns, strict=True):
+                column[part] = values
         gathered = time.thread_time()
         encode(
             states,

@@ -71,16 +71,18 @@ class RewardWorth:
             scores = np.array([table.scores for table in tables if table.done])
             found[over] = final_rewards(scores, self._predictor.architecture.rewards)[:, player]
         if goes_on.any():
-            next_rounds = [round_starts(tables[place].events)[-1:] for place in np.flatnonzero(goes_on)]
+            next_rounds = [
+                round_starts(tables[place].events)[-1:] for place in np.flatnonzero(goes_on).tolist()
+            ]
             found[goes_on] = self._expected(next_rounds, tables[0].length)[:, player]
         if not (over | goes_on).all():
             found[~(over | goes_on)] = self._expected([self._starts[:0]], tables[0].length)[0, player]
         return found
 
-    def _expected(self, later: Sequence[NDArray[np.void]], length: GameLength) -> NDArray[np.float32]:
+    def _expected(self, later: Sequence[NDArray[np.void]], length: GameLength) -> NDArray[np.float64]:
         """``[N, 4]`` by player: expected at the start of the last round, of the game and later ones."""
         games = together([(np.append(self._starts, each), length) for each in later])
-        found: NDArray[np.float32] = predict(self._predictor, games)[:, -1]
+        found: NDArray[np.float64] = predict(self._predictor, games)[:, -1]
         return found
 
 
