@@ -16,6 +16,7 @@ from bot.cli.shared import (
     OutputFile,
     OutputFolder,
     PlayPrecision,
+    ResumedFolder,
     Workers,
 )
 
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
 Data: TypeAlias = Annotated[
     list[ExistingPath],
     Parameter(help="Folder of a corpus, or records as for `suzaku corpus build`; may be repeated."),
-]
-ResumedFolder: TypeAlias = Annotated[
-    OutputFolder, Parameter(help="Folder for the results; a stopped run in it resumes.")
 ]
 SoFar: TypeAlias = Annotated[
     bool, Parameter(help="Only report on the results in --out, even while a run is still writing there.")

@@ -19,6 +19,9 @@ ExistingFolder: TypeAlias = Annotated[Path, existing_folder]
 ExistingPath: TypeAlias = Annotated[Path, existing_path]
 OutputFolder: TypeAlias = Annotated[Path, output_folder]
 OutputFile: TypeAlias = Annotated[Path, output_file]
+ResumedFolder: TypeAlias = Annotated[
+    OutputFolder, Parameter(help="Folder for the results; a stopped run in it resumes.")
+]
 
 
 def _ray_address(text: str) -> str:

@@ -14,6 +14,7 @@ from kit.errors import ConfigError
 from kit.options import INTERNAL, Count, NotNegative, Share, flag
 from learning.corpus.layout import Room
 from learning.runs.learner import LearnerPlan
+from learning.samples.position_kernels import Sampled
 from policies.checkpoint.architectures import empty_network
 from policies.features.table import HOSEI, LITE, LITE_CALL, SETS, looks_deep
 from policies.flow.slots import Slot
@@ -112,9 +113,14 @@ class SamplesPlan(LearnerPlan, frozen=True, kw_only=True, forbid_unknown_fields=
     patience: Annotated[int, Meta(ge=0)] = 0
 
     @property
-    def slot(self) -> Slot:
-        """The slot whose decisions are the samples."""
+    def slot(self) -> Sampled:
+        """The slot whose decisions are the samples, or draws."""
         return Slot.DISCARD
+
+    @property
+    def one_in(self) -> int:
+        """A pass takes one decision in so many of each game."""
+        return 1
 
     @property
     def deep(self) -> bool:
