@@ -169,13 +169,15 @@ class TrainingRun(Protocol):
         """Restore what `state` returned."""
 
 
-def check_packages() -> None:
-    """Refuse a run at once, before its data is prepared, if a package that it needs is missing.
+def announce(title: str, *, quiet: bool) -> None:
+    """Say that a run begins, before its data is prepared; or refuse it if a package that it needs is missing.
 
     Raises:
         ConfigError: tensorboard is missing, which draws the curves.
     """
     require("tensorboard", "`suzaku train`")
+    if not quiet:
+        _log.info("train.preparing", what=title, hint="the first run compiles kernels, which takes minutes")
 
 
 def run_folder(

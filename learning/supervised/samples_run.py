@@ -19,8 +19,8 @@ from learning.runs.loop import (
     EvaluationResult,
     RunStatus,
     StepResult,
+    announce,
     carry_out,
-    check_packages,
     keep_freed_memory,
     run_folder,
 )
@@ -221,10 +221,11 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         }
 
 
-def kept(begin: Callable[[], SamplesRun[Any, Any]], *, quiet: bool) -> Card:
+def kept(model: Model, begin: Callable[[], SamplesRun[Any, Any]], *, quiet: bool) -> Card:
     """Begin or resume a run, and finish it.
 
     Args:
+        model: what it trains.
         begin: makes the run.
         quiet: show no progress.
 
@@ -238,7 +239,7 @@ def kept(begin: Callable[[], SamplesRun[Any, Any]], *, quiet: bool) -> Card:
         TrainingError: the state cannot be saved or read.
         KeyboardInterrupt: a signal asked to stop; the state is saved.
     """
-    check_packages()
+    announce(str(model), quiet=quiet)
     keep_freed_memory()
     run = begin()
     try:
