@@ -21,7 +21,8 @@ import structlog
 
 from kit.distribution import require
 from kit.errors import TrainingError
-from learning.runs.progress import TrainingProgress
+from kit.jit import kernels, watched_compiler
+from learning.runs.progress import Progress, TrainingProgress
 from learning.runs.state import Curves, RunFolder
 
 _TRIM_THRESHOLD: Final = -1
@@ -169,15 +170,23 @@ class TrainingRun(Protocol):
         """Restore what `state` returned."""
 
 
-def announce(title: str, *, quiet: bool) -> None:
-    """Say that a run begins, before its data is prepared; or refuse it if a package that it needs is missing.
+@contextmanager
+def preparing(title: str, *, quiet: bool) -> Iterator[None]:
+    """Show that a run begins, while its data is prepared and kernels compile, which may take minutes.
+
+    Args:
+        title: the model in training.
+        quiet: show nothing.
 
     Raises:
         ConfigError: tensorboard is missing, which draws the curves.
     """
     require("tensorboard", "`suzaku train`")
-    if not quiet:
-        _log.info("train.preparing", what=title, hint="the first run compiles kernels, which takes minutes")
+    with (
+        Progress("train.preparing", title, "kernels", quiet=quiet) as progress,
+        watched_compiler(lambda _: progress.reach(*kernels())),
+    ):
+        yield
 
 
 def run_folder(
@@ -222,7 +231,12 @@ def _carry_on(run: TrainingRun, *, quiet: bool) -> None:
     progress = TrainingProgress(run.title, run.unit, run.total, run.done, quiet=quiet)
     begun = saved = time.monotonic()
     before, pause = status.seconds, SAVE_EVERY_S
-    with _noticing_signals() as stopped, progress, run.folder.curves(status.step) as curves:
+    with (
+        _noticing_signals() as stopped,
+        progress,
+        watched_compiler(progress.compiling),
+        run.folder.curves(status.step) as curves,
+    ):
         drawing = _TrainingCurves(curves, progress)
         if status.unmeasured:
             _evaluate(run, progress, curves)

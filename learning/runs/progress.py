@@ -18,6 +18,8 @@ EVERY_S: Final = 10.0
 """Seconds between two log lines."""
 
 _SMOOTHING: Final = 0.02
+_COMPILING: Final = "compiling"
+"""Name of a note."""
 
 _log = structlog.get_logger(__name__)
 
@@ -198,9 +200,14 @@ class TrainingProgress(Progress):
             samples: number of samples in the step.
             loss: mean loss of the step.
         """
+        self._notes = {name: text for name, text in self._notes.items() if name != _COMPILING}
         self._loss = loss if not self._loss else self._loss + _SMOOTHING * (loss - self._loss)
         self.note(loss=f"{self._loss:.4f}")
         self.advance(samples)
+
+    def compiling(self, kernel: str) -> None:
+        """Show the kernel that the next step waits for."""
+        self.note(**{_COMPILING: kernel})
 
     def validated(self, text: str) -> None:
         """Show the result of a validation."""

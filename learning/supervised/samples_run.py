@@ -19,9 +19,9 @@ from learning.runs.loop import (
     EvaluationResult,
     RunStatus,
     StepResult,
-    announce,
     carry_out,
     keep_freed_memory,
+    preparing,
     run_folder,
 )
 from learning.samples.choice import SelectedDecisions, choose
@@ -221,11 +221,11 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         }
 
 
-def kept(model: Model, begin: Callable[[], SamplesRun[Any, Any]], *, quiet: bool) -> Card:
+def kept(title: str, begin: Callable[[], SamplesRun[Any, Any]], *, quiet: bool) -> Card:
     """Begin or resume a run, and finish it.
 
     Args:
-        model: what it trains.
+        title: the model in training.
         begin: makes the run.
         quiet: show no progress.
 
@@ -239,9 +239,9 @@ def kept(model: Model, begin: Callable[[], SamplesRun[Any, Any]], *, quiet: bool
         TrainingError: the state cannot be saved or read.
         KeyboardInterrupt: a signal asked to stop; the state is saved.
     """
-    announce(str(model), quiet=quiet)
     keep_freed_memory()
-    run = begin()
+    with preparing(title, quiet=quiet):
+        run = begin()
     try:
         carry_out(run, quiet=quiet)
     finally:
