@@ -205,6 +205,11 @@ class TrainingProgress(Progress):
         self.note(loss=f"{self._loss:.4f}")
         self.advance(samples)
 
+    @property
+    def compiles(self) -> bool:
+        """Whether a kernel has been compiled since the last step."""
+        return _COMPILING in self._notes
+
     def compiling(self, kernel: str) -> None:
         """Show the kernel that the next step waits for."""
         self.note(**{_COMPILING: kernel})
