@@ -32,7 +32,7 @@ from policies.play.playouts import Branching, CutWorth, EndWorth, Playouts, Rewa
 from policies.play.rollout import Choice, Chooser, Request, Rollout, Seating, Times
 from policies.reward import FinishNetwork, Predictor, round_starts
 
-TOGETHER: Final = 32
+TOGETHER: Final = 128
 """Games whose decisions are played out side by side."""
 _SEATS: Final = SEATS["1v3"]
 _PLACES: Final = (1.0, 2.0, 3.0, 4.0)
