@@ -14,9 +14,9 @@ import msgspec
 from bot.logs.redaction import clean_text
 from bot.records.sources import STDIN, LoadedRecord, is_folder, load, records_in, shown
 from bot.review.one import (
-    NotThereError,
-    PlayerUnsaidError,
     ReviewPlan,
+    SeatMissingError,
+    UnknownPlayerError,
     file_name,
     known_players,
     player_of,
@@ -73,7 +73,7 @@ class _ReviewCollector:
         try:
             loaded = load(item.source)
             made = reviewed(self._reviewer, loaded, self._player(loaded), self._plan)
-        except NotThereError:
+        except UnknownPlayerError:
             return
         except (ReplayError, ModelError) as exc:
             reason = clean_text(reason_of(exc, item.source))
@@ -91,7 +91,7 @@ class _ReviewCollector:
     def _player(self, loaded: LoadedRecord) -> int:
         try:
             return player_of(loaded, self._plan)
-        except PlayerUnsaidError:
+        except SeatMissingError:
             self.unsaid_games += 1
             self.unsaid.update({loaded.record.names[player] for player in known_players(loaded.record)})
             raise
@@ -155,7 +155,7 @@ def check_players(items: Sequence[Item], plan: ReviewPlan) -> None:
         try:
             loaded = load(item.source)
             player_of(loaded, plan)
-        except PlayerUnsaidError:
+        except SeatMissingError:
             games += 1
             unsaid.update({loaded.record.names[player] for player in known_players(loaded.record)})
         except ReplayError:
@@ -240,7 +240,7 @@ def _course(made: Review) -> bytes:
 def _without_words(error: ReplayError | ModelError) -> str:
     """The reason without text from the record, which may contain names."""
     match error:
-        case PlayerUnsaidError():
+        case SeatMissingError():
             return str(error)
         case ReplayTooLarge():
             return "too large"

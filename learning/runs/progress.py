@@ -21,7 +21,7 @@ _SMOOTHING: Final = 0.02
 _log = structlog.get_logger(__name__)
 
 
-class BarWithNotes(Bar):
+class NotedBar(Bar):
     """A bar with a line of notes under it, where they never push the count off a narrow terminal."""
 
     notes = ""
@@ -63,7 +63,7 @@ class Progress:
         self._begun = self._said = time.monotonic()
         console = Console(file=stream or sys.stderr)
         self._lines = not quiet and not console.is_terminal
-        self._bar = BarWithNotes(
+        self._bar = NotedBar(
             SpinnerColumn(),
             TextColumn("{task.description}"),
             BarColumn(),

@@ -34,7 +34,7 @@ from replays.review.caveats import caveats_of, check_rules
 from replays.review.grading import Loss, losses
 from replays.review.judging import STEPS, Adviser, After, Opinion, Shape, opinions, ranked
 from replays.review.live import LiveDecisions
-from replays.review.moments import Found, Moment, action_text, follow
+from replays.review.moments import FollowedGame, Moment, action_text, follow
 from replays.review.notes import Notes, kinds_of
 from replays.review.prospects import Prospects
 from replays.review.reasons import reasons
@@ -209,7 +209,7 @@ class Reviewer:
         self,
         record: GameRecord,
         player: int,
-        found: Found,
+        found: FollowedGame,
         decisions: Sequence[schema.ReviewDecision],
         rounds: Sequence[schema.ReviewRound],
         beside: int | None,

@@ -17,7 +17,7 @@ from learning.arena.report import ArenaReport
 from learning.arena.run import run
 from learning.matches.players import contender
 from learning.matches.records import CRASHES_FOLDER, RECORDS_FOLDER
-from learning.matches.runner import Ended, SeriesRunner, Setup, Stretch
+from learning.matches.runner import GameEnd, SeriesRunner, Setup, Stretch
 from learning.matches.store import RESULTS_FILE, read_results
 from learning.matches.tally import GameRow
 from replays.formats import read_game
@@ -99,13 +99,13 @@ def play_rows(monkeypatch: pytest.MonkeyPatch, places: list[int], order: list[in
 
     def spread(
         prepare: object, setup: Setup, tasks: list[Stretch], *, workers: int | None, ray: str | None
-    ) -> Iterator[tuple[Stretch, Ended | Done]]:
+    ) -> Iterator[tuple[Stretch, GameEnd | Done]]:
         plan = setup.series
         assert isinstance(plan, ArenaPlan)
         assert all(len(stretch) == 1 for stretch in tasks), "a run that may stop is handed out by the block"
         for (block,) in sorted(tasks, key=lambda stretch: order.index(stretch[0])):
             for number in plan.numbers(block):
-                yield (block,), Ended(a_row(plan, number, places[number % len(places)]), {})
+                yield (block,), GameEnd(a_row(plan, number, places[number % len(places)]), {})
             yield (block,), DONE
 
     monkeypatch.setattr(learning.matches.runner, "spread", spread)
@@ -154,12 +154,12 @@ def test_a_process_plays_its_share_without_a_pause(monkeypatch: pytest.MonkeyPat
 
     def spread(
         prepare: object, setup: Setup, tasks: list[Stretch], *, workers: int | None, ray: str | None
-    ) -> Iterator[tuple[Stretch, Ended | Done]]:
+    ) -> Iterator[tuple[Stretch, GameEnd | Done]]:
         handed.extend(tasks)
         for stretch in tasks:
             for block in reversed(stretch):
                 for number in plan.numbers(block):
-                    yield stretch, Ended(a_row(plan, number, 1), {})
+                    yield stretch, GameEnd(a_row(plan, number, 1), {})
             yield stretch, DONE
 
     monkeypatch.setattr(learning.matches.runner, "spread", spread)
