@@ -10,7 +10,6 @@ import pytest
 from structlog.testing import capture_logs
 
 import learning.matches.runner
-from game.table.table import Table
 from kit.workers.pool import DONE, Done
 from learning.arena.plan import ArenaPlan
 from learning.arena.report import ArenaReport
@@ -21,7 +20,7 @@ from learning.matches.runner import GameEnd, SeriesRunner, Setup, Stretch
 from learning.matches.store import RESULTS_FILE, read_results
 from learning.matches.tally import GameRow
 from replays.formats import read_game
-from tests.learning.arena.made_up import RANDOM, a_plan, a_row
+from tests.learning.arena.made_up import RANDOM, a_plan, a_row, break_table
 from tests.policies.models import save_models
 
 
@@ -74,14 +73,8 @@ def test_records_are_kept_and_read_back(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("here")
 def test_a_game_that_crashes_is_kept_with_its_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = a_quick_plan(2)
-    step, broken = Table.step, plan.seating(4).seed
-
-    def fail(self: Table, actions: object) -> object:
-        if self.seed == broken and len(self.events) > 60:
-            raise RuntimeError("the table broke")
-        return step(self, actions)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Table, "step", fail)
+    broken = plan.seating(4).seed
+    break_table(monkeypatch, broken)
     with capture_logs():
         found = run(plan, workers=1, folder=tmp_path)
     assert found is not None

@@ -16,7 +16,7 @@ COUNTS = ("seen34", "hand34")
 
 
 def permute_tiles(tiles136: ArrayLike, numbers: ArrayLike) -> NDArray[np.int16]:
-    """Permute physical tiles (-1 for none), ``[N, ...]``; each keeps its copy's index, so red fives stay red."""
+    """Permute physical tiles (-1 for none), ``[N, ...]``; each copy keeps its index: red fives stay red."""
     tiles = np.asarray(tiles136, dtype=np.int16)
     return np.where(tiles < 0, tiles, 4 * permute_kinds(tiles >> 2, numbers).astype(np.int16) + (tiles & 3))
 

@@ -8,15 +8,11 @@ from collections import Counter
 import msgspec
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from game.actions import RIICHI, ActionKind
 from game.events import Win
 from game.observation import Observation
-from game.table.restore import seen_by
 from kit.errors import ReplayError
-from policies.deals import RoundView, UniformDeals
-from policies.hands.views import SampledHands
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.decision import Improvement, Option, OptionValue, decide
 from policies.play.named import RandomPolicy
@@ -26,6 +22,7 @@ from replays.review.candidate_hands import candidate_hands
 from replays.review.moments import action_text, follow
 from replays.review.report import as_json
 from replays.review.schema import Review
+from tests.policies.deals.positions import UniformHands
 from tests.policies.fakes import Scripted
 from tests.replays.games import seen_from
 from tests.replays.review.made import of_whole, reviewed, reviewer, whole
@@ -300,17 +297,3 @@ def test_candidate_hands_stand_beside_every_decision() -> None:
         "5mr",
         "E",
     }
-
-
-class UniformHands:
-    """Hands drawn uniformly."""
-
-    def sample(
-        self, records: NDArray[np.void], players: NDArray[np.intp], count: int, seed: int
-    ) -> SampledHands:
-        (player,) = {int(each) for each in players}
-        views = [RoundView(seen_by(record, player), player) for record in records]
-        found = [UniformDeals().deals(view, count, seed).sampled_hands() for view in views]
-        return SampledHands(
-            np.concatenate([each.counts for each in found]), np.concatenate([each.reds for each in found])
-        )
