@@ -227,7 +227,7 @@ class PlayRun:
         """Save pending records and let the decision threads end; the program must not exit before this."""
         self._closing = self._records.close()
         if not self._player.join():
-            log.warning("decision.worker_hung", until="the program's end")
+            log.warning("decision.worker_hung", until="the program ends")
 
     def result(self) -> RunResult:
         """The result of the run; call it after `close`."""
@@ -370,7 +370,7 @@ def _start_thinking(thoughts: Thoughts) -> None:
     """Start the thinking process after the kernels are compiled, and give it time to warm up."""
     thoughts.start()
     if not thoughts.wait_until_ready(WARM_S):
-        log.warning("adaptation.not_ready", after_s=WARM_S, hint="the game begins without it")
+        log.warning("adaptation.not_ready", after_s=WARM_S, hint="the game starts without it")
 
 
 def _open_capture(config: Config) -> contextlib.AbstractContextManager[Capture | None]:
