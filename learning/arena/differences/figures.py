@@ -108,8 +108,7 @@ def figures_of(plan: DifferencesPlan, rows: Sequence[DifferencesGame]) -> Differ
         raise ConfigError("no game is complete yet; wait for the run")
     gain, *by = _gains(rows)
     seconds = sum(row.seconds for row in rows)
-    low, high = gain.points.low, gain.points.high
-    certain = low is None or high is None or low == high
+    width = (gain.points.high or 0.0) - (gain.points.low or 0.0)
     return DifferencesFigures(
         games=len(rows),
         decisions=sum(row.decisions for row in rows) / len(rows),
@@ -117,7 +116,7 @@ def figures_of(plan: DifferencesPlan, rows: Sequence[DifferencesGame]) -> Differ
         gain=gain,
         by=tuple(by),
         seconds=round(seconds, 1),
-        seconds_for_500=None if certain else seconds * ((high - low) / 1000.0) ** 2,
+        seconds_for_500=seconds * (width / 1000.0) ** 2 if width else None,
     )
 
 
