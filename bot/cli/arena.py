@@ -77,7 +77,7 @@ def arena(
         precision: of the networks.
         answer_timeout: of external engines.
         differences: instead of a match, play out what the champion would have done otherwise at each of the
-            challenger's decisions, and add the differences up: as telling as a match many times as long.
+            challenger's decisions, and add the differences up. The fewer decisions differ, the less it takes.
         walls: walls over which a difference is played out, with --differences.
         horizon: with --differences, discards after which play-outs are cut and valued by the critic, which is
             quicker and adds its errors; 0: at the end of the round.
