@@ -77,7 +77,7 @@ def arena(
         precision: of the networks.
         answer_timeout: of external engines.
         differences: instead of a match, play out both choices wherever the champion would have decided
-            otherwise than the challenger, and add up the differences. The fewer there are, the less it takes.
+            otherwise than the challenger, and add up the differences; best if they seldom differ.
         walls: walls over which a difference is played out, with --differences.
         horizon: with --differences, stop play-outs after this many discards and let the critic value the
             rest, which is quicker but adds its errors; 0: play to the end of the round.
