@@ -39,9 +39,9 @@ from game.scoring.settlement import LAST_ROUND
 from kit.errors import DecisionError, ModelError
 from kit.workers.child import STARTS, Child, ChildReady, Line
 from policies.adaptation.thinking import adapted_choice
+from policies.flow.decisions import Decision, Improvement, Option
 from policies.flow.flow import TURN_STEPS
 from policies.flow.slots import Slot
-from policies.play.decision import Decision, Improvement, Option
 from policies.play.inference import NetworkPolicy
 from replays.standing import AdaptationStanding
 

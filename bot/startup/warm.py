@@ -25,8 +25,8 @@ from bot.config.settings import DecisionSection
 from bot.logs.setup import set_up_logs
 from bot.startup.models import load, try_out
 from game.table.table import Table
-from game.warmup import modules_with_kernels, warm_up
-from kit.jit import kernels, watched_compiler
+from game.warmup import compile_later, modules_with_kernels, warm_up
+from kit.jit import WARM_UPS, kernels, watched_compiler
 from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.decision import Decision, decide
@@ -45,12 +45,17 @@ OnKernel: TypeAlias = Callable[[str, int, int], None]
 log = structlog.get_logger(__name__)
 
 
-def warm_up_visibly(terminal: TextIO | None = None, policy: Policy | None = None) -> float:
+def warm_up_visibly(
+    terminal: TextIO | None = None, policy: Policy | None = None, *, rest_later: bool = False
+) -> float:
     """Prepare everything for the first move; return the seconds it took.
+
+    Once something had to be compiled, what the other commands need is compiled, too.
 
     Args:
         terminal: stream for the progress bar, if it is a terminal; default stderr.
         policy: the policy that will play; the rules if None.
+        rest_later: whether to go on while another process compiles what only other commands need.
 
     Raises:
         ConfigError: the policy gives no usable answer.
@@ -67,10 +72,14 @@ def warm_up_visibly(terminal: TextIO | None = None, policy: Policy | None = None
 
     with showing as on_kernel, watched_compiler(compiling):
         _all_steps(policy or HeuristicPolicy())
-        if compiled:  # then for the other commands, too: better to wait once
-            for module in modules_with_kernels(PLAYED):
-                importlib.import_module(module)
-            warm_up()
+        if compiled:
+            rest = [module for module in modules_with_kernels(PLAYED) if module not in WARM_UPS]
+            if rest_later:
+                compile_later(rest)
+            else:
+                for module in rest:
+                    importlib.import_module(module)
+                warm_up()
     seconds = time.monotonic() - began
     log.info("kernels.ready", seconds=round(seconds, 1))
     return seconds

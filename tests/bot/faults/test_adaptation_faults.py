@@ -27,8 +27,8 @@ from game.actions import Action, ActionKind
 from kit.workers.child import Line
 from policies.adaptation import AdaptationProgress
 from policies.adaptation.thinking import ThinkingSettings
+from policies.flow.decisions import Improvement, OptionValue
 from policies.flow.slots import Slot
-from policies.play.decision import Improvement, OptionValue
 from policies.play.inference import load_policy
 from replays.standing import AdaptationStanding
 from tests.bot.dashboard.scenes import config_of

@@ -17,9 +17,10 @@ from game.scoring.settlement import placements
 from game.table.restore import seen_by
 from kit.errors import ReplayError
 from policies.deals import RoundView, UniformDeals
+from policies.flow.decisions import Improvement, Option, OptionValue
 from policies.hands.views import SampledHands
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.decision import Improvement, Option, OptionValue, decide
+from policies.play.decision import decide
 from policies.play.named import RandomPolicy
 from replays.formats import read_game
 from replays.record import DecisionRecord
