@@ -114,10 +114,6 @@ class Thoughts:
         except OSError as error:
             log.warning("adaptation.off", reason=f"it cannot be started: {error}", until="the program's end")
 
-    def wait_until_ready(self, timeout_s: float) -> bool:
-        """Wait until it is warm; return whether it is."""
-        return self._process is not None and self._process.ready.wait(timeout_s)
-
     def close(self) -> None:
         """End the process, and wait for it."""
         process, self._process = self._process, None

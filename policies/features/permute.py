@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from game.fold.calls import put_in_order
 from game.layout import ROUND_STATE
 from game.scoring.dora import dora_of
 from game.tiles import KINDS
@@ -170,7 +171,7 @@ def _permute_states(states: Any, numbers: Any, kind_maps: Any) -> None:
         _permute_state(states[row], kind_maps[numbers[row]], counts34, places)
 
 
-@kernel
+@kernel(inline="always")
 def _permute_state(rec: Any, kinds: Any, counts34: Any, places: Any) -> None:
     rec.drawn = _tile(rec.drawn, kinds)
     rec.last_tile = _tile(rec.last_tile, kinds)
@@ -192,8 +193,7 @@ def _permute_state(rec: Any, kinds: Any, counts34: Any, places: Any) -> None:
         for slot in range(rec.meld_count[player]):
             tiles = rec.meld_tiles[player, slot]
             _tiles(tiles, kinds)
-            count = 4 if tiles[3] >= 0 else 3
-            tiles[:count] = np.sort(tiles[:count])
+            put_in_order(tiles, 0, 4 if tiles[3] >= 0 else 3)
 
 
 @kernel
@@ -228,9 +228,6 @@ def _permute_planes(
 ) -> None:
     for row in range(len(planes)):
         number = numbers[row]
-        if number == 0:
-            out[row] = planes[row]
-            continue
         for plane in range(planes.shape[1]):
             kinds = indicator_maps[number] if indicators[plane] else kind_maps[number]
             source = planes[row, sources[number, plane]]

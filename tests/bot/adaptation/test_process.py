@@ -47,7 +47,7 @@ def thoughts(folder: Path, idle: set[int]) -> Iterator[Thoughts]:
     setup = WorkerSetup(folder=folder, thinking=thinking, device="cpu", seconds=60.0, memory_mb=4000, seed=6)
     found = Thoughts(setup, load_policy(folder), 60.0, "always", MonotonicClock(), "human")
     found.start()
-    assert found.wait_until_ready(START_S)
+    assert found._process is not None and found._process.ready.wait(START_S)
     found.begin_game("g")
     yield found
     found.close()
@@ -99,7 +99,7 @@ async def test_it_adapts_searches_and_survives_being_killed_and_stopped_once(
     with capture_logs() as logs:
         os.kill(running.pid, signal.SIGKILL)
         await until(lambda: thoughts._process not in (None, running), tries=60_000)
-        assert thoughts.wait_until_ready(START_S)
+        assert thoughts._process is not None and thoughts._process.ready.wait(START_S)
         assert (await search()).improvement is not None
 
         # stopped, it has work and says nothing: the program gives up on it

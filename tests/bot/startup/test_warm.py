@@ -95,6 +95,22 @@ def test_what_must_be_compiled_is_compiled_for_all_of_a_players_commands(
     assert len(warmed) == 3  # nothing was compiled: nothing more is loaded
 
 
+@pytest.mark.usefixtures("_slow_steps")
+def test_a_game_begins_before_the_kernels_of_other_commands_are_compiled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    later: list[list[str]] = []
+    monkeypatch.setattr(warm, "WARM_UPS", {"game.shanten": lambda: None})
+    monkeypatch.setattr(warm, "compile_later", later.append)
+    warm.warm_up_visibly(io.StringIO(), rest_later=True)
+    [rest] = later
+    assert {"policies.deals.uniform", "game.two_player.rules"} <= set(rest)
+    assert "game.shanten" not in rest
+    monkeypatch.setattr(warm, "warm_up", lambda: None)
+    warm.warm_up_visibly(io.StringIO(), rest_later=True)
+    assert len(later) == 1  # nothing was compiled
+
+
 COMMANDS = "bot.play.run", "bot.table.command", "bot.review.command", "bot.ask.command", "bot.mjai.pipe"
 
 
