@@ -19,6 +19,7 @@ import llvmlite.binding  # type: ignore[import-untyped]
 import numba
 from llvmlite import ir
 from numba.core import caching, compiler, event, serialize, types
+from numba.core.runtime import rtsys
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -176,10 +177,12 @@ class KernelCache(caching.Cache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled form for these argument types, or None."""
-        target_context.refresh()
         body = self._read_or_claim(self._path(sig, target_context.codegen())) if self._enabled else None
         if body is None:
             return None
+        rtsys.initialize(
+            target_context
+        )  # what compiled code needs; all of numba's registries take much longer
         rebuild: Any = compiler.CompileResult._rebuild
         return rebuild(target_context, *pickle.loads(body))  # noqa: S301 - see the import
 

@@ -13,6 +13,7 @@ from game.events import GameEvent
 from game.scoring.settlement import GameLength
 from game.state import clone
 from kit.errors import TrainingError
+from kit.workers.ordered import batches
 from kit.workers.pool import Done, Work
 from learning.matches.series import wall_seed
 from learning.matches.store import NumberedRow, ResumablePlan, Store, read_rows, writing
@@ -51,6 +52,7 @@ class Measurement(Generic[P, R, F]):
         setup: what a process needs to know of a plan.
         prepare: called once in each process with the setup, returns the function that makes a row from its
             number.
+        together: rows that are made side by side; the function then takes a sequence of numbers.
     """
 
     def __init__(
@@ -60,13 +62,15 @@ class Measurement(Generic[P, R, F]):
         rows: type[R],
         figures: Callable[[P, Sequence[R]], F],
         setup: Callable[[P], Any],
-        prepare: Callable[[Any], Work[int, R]],
+        prepare: Callable[[Any], Work[Any, R]],
+        together: int = 0,
     ) -> None:
         self._name, self._plans, self._rows = name, plans, rows
         self._figures, self._setup, self._prepare = figures, setup, prepare
+        self._together = together
 
     def run(
-        self, plan: P, folder: Path | None, *, workers: int | None, quiet: bool
+        self, plan: P, folder: Path | None, *, workers: int | None, quiet: bool, ray: str | None = None
     ) -> MeasurementReport[P, F]:
         """Make the rows that are missing, and report on all.
 
@@ -75,6 +79,7 @@ class Measurement(Generic[P, R, F]):
             folder: folder of the results; an earlier run in it is resumed. None to keep none.
             workers: processes; one per core if None.
             quiet: show no progress.
+            ray: address of a cluster to work on; see `learning.workers.spread.spread`.
 
         Raises:
             ConfigError: another run is in the folder, or nothing was found to measure.
@@ -86,7 +91,9 @@ class Measurement(Generic[P, R, F]):
         try:
             with writing(folder), Store(plan, self._rows, folder) as store:
                 missing = [number for number in range(count) if number not in store.rows]
-                made = spread(self._prepare, self._setup(plan), missing, workers=workers) if missing else ()
+                tasks = batches(missing, self._together) if self._together else missing
+                setup = self._setup(plan)
+                made = spread(self._prepare, setup, tasks, workers=workers, ray=ray) if missing else ()
                 with Progress(f"{name}.progress", name, "games", total=count, quiet=quiet) as progress:
                     progress.reach(len(store.rows))
                     for _, row in made:

@@ -74,7 +74,7 @@ def bench_adaptation(setup: WorkerSetup, hands: int, seed: int) -> AdaptationBen
             if not heard.empty():
                 _next(heard)
             if time.monotonic() - began > START_S:
-                raise ModelError(f"the process that adapts is not ready after {START_S:.0f} s")
+                raise ModelError(f"the adaptation process is not ready after {START_S:.0f} s")
         found: dict[int, list[float]] = {}
         for number in range(hands):
             table = Table(seed=seed + number)
@@ -106,7 +106,7 @@ def _next(
     try:
         message = heard.get(timeout=longest_s)
     except queue.Empty:
-        raise ModelError("the process that adapts says nothing; see the log for what it gave up on") from None
+        raise ModelError("the adaptation process does not respond; the log has the reason") from None
     if isinstance(message, ChildGaveUp):
-        raise ModelError(f"the process that adapts is lost: {message.reason}")
+        raise ModelError(f"the adaptation process was lost: {message.reason}")
     return message

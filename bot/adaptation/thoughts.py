@@ -1,7 +1,7 @@
-"""What the thinking process found, and whether it may be used: adapted policies, and the values of options.
+"""Results of the thinking process, and whether to use them: adapted policies, and the values of options.
 
 The process may be late, dead, hung, out of memory or wrong, and may speak of an earlier round. Then the
-policy of the start decides, which is never changed, and the log says so once.
+initial policy decides, which is never changed, and the log says so once.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ from replays.standing import AdaptationStanding
 When: TypeAlias = Literal["always", "last_rounds", "stake"]
 
 MOST_DIVERGENCE: Final = 1.5
-"""Times the divergence that the settings of adaptation allow at most: what is farther away is a fault."""
+"""Multiple of the largest divergence that the settings allow; a model beyond it is faulty."""
 _IN_REACH: Final = 16_000
-"""Points between two places that one hand may turn around."""
+"""Points between two places that one hand can make up."""
 _SEARCHED_STEPS: Final = ("discard", "riichi", "kan", "call")
 
 log = structlog.get_logger(__name__)
@@ -112,7 +112,7 @@ class Thoughts:
         try:
             self._process = Child(self._serve or serve, self._setup, self._heard, self._replace)
         except OSError as error:
-            log.warning("adaptation.off", reason=f"it cannot be started: {error}", until="the program's end")
+            log.warning("adaptation.off", reason=f"it cannot be started: {error}", until="the program ends")
 
     def close(self) -> None:
         """End the process, and wait for it."""
@@ -138,7 +138,7 @@ class Thoughts:
             log.warning("adaptation.restarted", reason=reason)
             self.start()
         else:
-            log.warning("adaptation.off", reason=reason, until="the program's end")
+            log.warning("adaptation.off", reason=reason, until="the program ends")
 
     # --- what the player tells and asks ----------------------------------------------------------------
 
@@ -164,11 +164,11 @@ class Thoughts:
             process.send(RoundIsOver())
 
     def adapted(self, prompt: SeatPrompt, decision: Decision) -> Decision:
-        """What the adapted policy does, where there is one for this round; may be called on any thread.
+        """The decision of the adapted policy, where there is one for this round; may be called on any thread.
 
         Args:
             prompt: the decision.
-            decision: by the policy of the start.
+            decision: by the initial policy.
         """
         found = self._adapted
         if found is None or decision.step != "discard" or decision.source != "model":
@@ -199,7 +199,7 @@ class Thoughts:
         )
 
     async def searched(self, prompt: SeatPrompt, decision: Decision, until: float) -> Decision:
-        """What a search finds within its time, else the decision as it was; never raises.
+        """The decision after a search, or the given one if it finds nothing in time; never raises.
 
         Args:
             prompt: the decision.
@@ -270,7 +270,7 @@ class Thoughts:
         try:
             allowed = MOST_DIVERGENCE * self._setup.thinking.adaptation.divergence
             if not message.progress.divergence <= allowed:
-                raise ModelError("the adapted policy is too far from the policy of the start")
+                raise ModelError("the adapted policy is too far from the initial policy")
             adapted = None
             if message.progress.divergence:
                 policy = self._with_weights(message.weights)

@@ -33,17 +33,17 @@ from policies.play.inference import NetworkPolicy
 from policies.play.rollout import TABLES
 
 _BATCH: Final = TABLES
-"""Play-outs at a time: as many as are played side by side."""
+"""Play-outs in a batch, played side by side."""
 _TRIAL: Final = 1
 """Purpose of random numbers."""
 _FIRST_LESSON: Final = 128
 """Play-outs before something is learned."""
 _LESSON_GROWTH: Final = 4
-"""The next lesson comes when there are so many times as many: half the noise."""
+"""Factor by which play-outs grow before the next lesson, which has half the noise."""
 _LATER_SHARE: Final = 4
-"""After each turn the round may be played out this fraction of the first number again."""
+"""Play-outs added after each turn, as a fraction of the first number."""
 _FADE: Final = 0.8
-"""How fast a search forgets that another took long, so that one slow search does not end all."""
+"""Decay of the expected search time, so that one slow search does not stop all later ones."""
 
 log = structlog.get_logger(__name__)
 

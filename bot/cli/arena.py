@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from msgspec import Meta
+
 from bot.cli.command import Given, command
 from bot.cli.shared import (
     ANSWER_S,
@@ -41,6 +43,9 @@ def arena(
     device: Device = "cpu",
     precision: PlayPrecision = "auto",
     answer_timeout: AnswerTimeout = ANSWER_S,
+    differences: bool = False,
+    walls: Count = 8,
+    horizon: Annotated[int, Meta(ge=0, le=70)] = 0,
     as_json: AsJson = False,
 ) -> int:
     """Compare two players.
@@ -70,12 +75,28 @@ def arena(
         device: of the networks.
         precision: of the networks.
         answer_timeout: of external engines.
+        differences: instead of a match, play out both choices wherever the champion would have decided
+            otherwise than the challenger, and add up the differences; much less noisy than a match.
+        walls: walls over which a difference is played out, with --differences.
+        horizon: with --differences, stop play-outs after this many discards and let the critic value the
+            rest, which is quicker but adds its errors; 0: play to the end of the round.
         as_json: whether to print JSON.
     """
     from bot.startup.warm import warm_up_visibly
+    from learning.arena.differences import compare_decisions
     from learning.arena.run import compare, make_plan, show_played
     from learning.matches.store import compute_for, tables_in
 
+    if differences:
+        if sequential or records or html or given.keys() & {"mode", "independent"}:
+            raise ConfigError(
+                "--differences goes with none of --sequential, --records, --html, --two and --independent"
+            )
+        compute = compute_for(out, device, precision)
+        return compare_decisions(
+            challenger, champion, out, report_only=report_only, workers=workers, ray=ray, as_json=as_json,
+            games=games, walls=walls, horizon=horizon, compute=compute, **given,
+        )  # fmt: skip
     if out is None and (report_only or records):
         raise ConfigError(
             "--report needs --out: the folder whose games to report on"

@@ -81,8 +81,8 @@ COMMANDS: Final = (
 GROUPS: Final[Sequence[tuple[str, str, Sequence[Command]]]] = (
     ("traffic", "Check captured frames.", (traffic.verify,)),
     ("corpus", "Build and check the training corpus.", (corpus.verify, corpus.build, corpus.extract)),
-    ("train", "Train the networks on real games.", TRAIN),
-    ("eval", "Measure how good the networks are.", evaluation.EVAL),
+    ("train", "Train networks on real games, or by self-play.", TRAIN),
+    ("eval", "Measure the networks and their estimates.", evaluation.EVAL),
     (
         "bench",
         "Run benchmarks.",
@@ -155,7 +155,7 @@ def run(words: Sequence[str]) -> int:
 
 
 def _usage(error: CycloptsError) -> str:
-    """What is wrong with a command line, and what prints its help."""
+    """The error in a command line, and the command that prints its help."""
     match error:
         case UnusedCliTokensError(unused_tokens=[first, *_]):
             said = f"Unexpected argument: {first}."
@@ -167,7 +167,7 @@ def _usage(error: CycloptsError) -> str:
 
 
 def _refused(error: OSError, words: Sequence[str]) -> str:
-    """Which file or folder the system refuses, and what to do; empty for any other error."""
+    """The file or folder that the system refuses, and what to do; empty for any other error."""
     if isinstance(error, FileNotFoundError) and not _has_working_folder():
         return "the working folder has been deleted; change to another one"
     if error.filename is None or not error.strerror:

@@ -19,6 +19,9 @@ ExistingFolder: TypeAlias = Annotated[Path, existing_folder]
 ExistingPath: TypeAlias = Annotated[Path, existing_path]
 OutputFolder: TypeAlias = Annotated[Path, output_folder]
 OutputFile: TypeAlias = Annotated[Path, output_file]
+ResumedFolder: TypeAlias = Annotated[
+    OutputFolder, Parameter(help="Folder for the results; a stopped run in it resumes.")
+]
 
 
 def _ray_address(text: str) -> str:
@@ -74,7 +77,7 @@ TrainingPrecision: TypeAlias = Annotated[
 ComparedPolicy: TypeAlias = Annotated[
     str,
     Parameter(
-        help="Policy to compare the decisions with: network, phoenix, large, heuristic, random, a folder of "
+        help="Policy to ask: network, phoenix, large, heuristic, random, a folder of "
         "checkpoints, python:FILE.py (docs/policy.md), or for reviews engine:COMMAND (docs/engine.md). "
         "Append :6 or :12 to a network to average over as many tile permutations."
     ),

@@ -17,6 +17,7 @@ from bot.cli.shared import (
     OutputFolder,
     PlayPrecision,
     Ray,
+    ResumedFolder,
     Tonpuu,
     TrainingPrecision,
     Workers,
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import learning.cfr.run
+    import learning.critic.plan
     import learning.hands.plan
+    import learning.improvement.labels
+    import learning.improvement.training
     import learning.reinforcement.plan
     import learning.reward.training
     import learning.supervised.plan
@@ -36,21 +40,18 @@ if TYPE_CHECKING:
     from policies.checkpoint import Card
 
 CheckpointFolder: TypeAlias = Annotated[
-    OutputFolder, Parameter(help="Folder for the checkpoint; a stopped run resumes.")
+    OutputFolder, Parameter(help="Folder for the checkpoint; a stopped run in it resumes.")
 ]
 ContinueFrom: TypeAlias = Annotated[
     ExistingFolder | None,
     Parameter(
-        help="Folder of a checkpoint of this model whose weights to start from; what a larger --depth or, of "
-        "discards, --width adds changes nothing at first."
+        help="Folder of a checkpoint of this model to start from. --depth may be larger, and for discards "
+        "--width; what they add has no effect at first."
     ),
 ]
 TowerFrom: TypeAlias = Annotated[
     ExistingFolder | None,
-    Parameter(
-        help="Folder of a discard model whose tower to start from, whatever planes it sees; that model has "
-        "seen the most hands."
-    ),
+    Parameter(help="Folder of a discard model whose tower to start from; its feature set may differ."),
 ]
 
 
@@ -93,11 +94,12 @@ def _imitation(model: str) -> Command:
 
         selected = {**selection, "ai": ai}
         plan = make_plan(model, preset=preset, precision=precision, selection=selected, **given)
-        parent = run.parent_of(plan, continue_from, tower_from)
+        parent = run.parent_of(plan.model, continue_from, tower_from)
         card = run.train(plan, Corpus(corpus), out, parent=parent, commit=current_commit(), quiet=as_json)
         return _report(out, card, as_json=as_json)
 
     imitate.__name__ = model
+    imitate.__doc__ = (imitate.__doc__ or "").replace("this model", f"the {model} model")
     return command()(imitate)
 
 
@@ -120,7 +122,7 @@ def hands(
     """Train a model of the opponents' hands on real games (docs/hands.md).
 
     `direct` predicts shanten, waits, deal-ins and copies; `diffusion` and `autoregressive` generate hands,
-    from what the direct model in --tower-from sees. To resume a stopped run, give the same command again.
+    with the tower of the direct model in --tower-from. To resume a stopped run, give the same command again.
 
     Args:
         model: model of hands.
@@ -144,6 +146,156 @@ def hands(
     plan = make_hands_plan(model, preset=preset, precision=precision, selection=selected, **given)
     parent = parent_of(plan, continue_from, tower_from)
     card = train_hands(plan, Corpus(corpus), out, parent=parent, commit=current_commit(), quiet=as_json)
+    return _report(out, card, as_json=as_json)
+
+
+@command()
+def critic(
+    *,
+    corpus: CorpusFolder,
+    out: CheckpointFolder,
+    reward_from: Annotated[
+        ExistingFolder | None,
+        Parameter(
+            help="Folder of the reward predictor that measures final rewards; default: the included one."
+        ),
+    ] = None,
+    preset: learning.supervised.plan.PresetName = "small",
+    given: Given[learning.critic.plan.CriticPlan],
+    selection: Given[learning.supervised.plan.Selection],
+    ai: OfficialAi = None,
+    precision: TrainingPrecision = "auto",
+    continue_from: ContinueFrom = None,
+    tower_from: TowerFrom = None,
+    as_json: AsJson = False,
+) -> int:
+    """Train the critic, which values the rest of a round for each player, with all hands open.
+
+    It learns from games whose hands are all known, preferably self-play: `suzaku selfplay`, then `suzaku
+    corpus build` on the records. To resume a stopped run, give the same command again.
+
+    Args:
+        corpus: the games.
+        out: where the checkpoint is written.
+        reward_from: a folder with a reward predictor.
+        preset: network size.
+        given: what to train.
+        selection: the games to learn from.
+        ai: kind of players.
+        precision: of learning.
+        continue_from: a checkpoint to continue from.
+        tower_from: a checkpoint to take the tower from.
+        as_json: whether to print JSON.
+    """
+    from learning.corpus.reader import Corpus
+    from learning.critic.plan import make_critic_plan
+    from learning.critic.training import train_critic
+    from learning.runs.commit import current_commit
+    from learning.supervised.run import parent_of
+    from policies.checkpoint import load, load_predictor
+    from policies.play.included import SHIPPED
+
+    folder = reward_from or SHIPPED
+    plan = make_critic_plan(
+        preset=preset,
+        precision=precision,
+        selection={**selection, "ai": ai},
+        predictor=load(folder, "reward").card.tensors.sha256,
+        **given,
+    )
+    card = train_critic(
+        plan,
+        Corpus(corpus),
+        out,
+        predictor=load_predictor(folder),
+        parent=parent_of(plan.model, continue_from, tower_from),
+        commit=current_commit(),
+        quiet=as_json,
+    )
+    return _report(out, card, as_json=as_json)
+
+
+@command()
+def labels(
+    given: Given[learning.improvement.labels.LabelsPlan],
+    *,
+    corpus: CorpusFolder,
+    out: ResumedFolder,
+    workers: Workers = None,
+    device: Device = "cpu",
+    precision: PlayPrecision = "auto",
+    as_json: AsJson = False,
+) -> int:
+    """Value the options of close decisions in self-play, for `suzaku train improve` to learn from.
+
+    Decisions that the policy finds close are played out with the true hands over redrawn walls, all options
+    over the same ones, up to a horizon beyond which the critic values the rest.
+
+    Args:
+        given: what to label.
+        corpus: games with all hands known, best of the policy's own self-play.
+        out: folder of the labels.
+        workers: number of processes.
+        device: of the networks.
+        precision: of the networks.
+        as_json: whether to print JSON.
+    """
+    from kit.reports import write_report
+    from learning.corpus.reader import Corpus
+    from learning.improvement.labelling import labels as measurement
+    from learning.improvement.labelling import make_labels_plan
+    from learning.matches.store import compute_for
+
+    plan = make_labels_plan(Corpus(corpus), compute=compute_for(out, device, precision), **given)
+    report = measurement(corpus).run(plan, out, workers=workers, quiet=as_json)
+    return write_report(report, as_json=as_json)
+
+
+@command()
+def improve(
+    model: learning.improvement.training.Improved,
+    /,
+    *,
+    corpus: CorpusFolder,
+    labels: Annotated[ExistingFolder, Parameter(help="Folder of the labels, from `suzaku train labels`.")],
+    out: CheckpointFolder,
+    start: str = "network",
+    given: Given[learning.improvement.training.ImprovementPlan],
+    precision: TrainingPrecision = "auto",
+    as_json: AsJson = False,
+) -> int:
+    """Improve a model by the values of its options in play-outs.
+
+    The model moves towards options with higher labels, and stays near the initial policy elsewhere. `suzaku
+    arena --differences` measures the gain. To resume a stopped run, give the same command again.
+
+    Args:
+        model: discard, riichi, chi or pon.
+        corpus: the games that were labelled.
+        labels: their labels.
+        out: where the checkpoint is written.
+        start: policy to improve: network, phoenix, large or a folder of checkpoints.
+        given: how to learn.
+        precision: of learning.
+        as_json: whether to print JSON.
+    """
+    from learning.corpus.reader import Corpus
+    from learning.improvement.training import improve as run
+    from learning.runs.commit import current_commit
+    from policies.flow.slots import Slot
+    from policies.play.named import folder_of_named
+
+    card = run(
+        Slot(model),
+        Corpus(corpus),
+        labels,
+        folder_of_named(start),
+        out,
+        precision=precision,
+        commit=current_commit(),
+        quiet=as_json,
+        **given,
+    )
     return _report(out, card, as_json=as_json)
 
 
@@ -192,11 +344,11 @@ def rl(
     learner_precision: TrainingPrecision = "fp32",
     as_json: AsJson = False,
 ) -> int:
-    """Make a policy stronger by playing against itself.
+    """Make a policy stronger by self-play.
 
     Processes play games, sampling discards from the policy's probabilities, and the discard model learns from
-    how the rounds ended. Every so many games the policy is compared with the start, and the best is kept. To
-    resume a stopped run, give the same command again. See docs/reinforcement.md.
+    the results of the rounds. At regular intervals the policy is compared with the initial one, and the best
+    is kept. To resume a stopped run, give the same command again. See docs/reinforcement.md.
 
     Args:
         out: where the checkpoints are written.
@@ -238,12 +390,15 @@ def cfr(
     *,
     out: Annotated[
         OutputFolder,
-        Parameter(help="Folder of the node table; a stopped run resumes, a finished one goes on."),
+        Parameter(
+            help="Folder of the node table. A stopped run resumes there; a finished run continues if "
+            "--iterations is larger."
+        ),
     ],
     iterations: Count = 10_000,
     as_json: AsJson = False,
 ) -> int:
-    """Learn when to play which policy in two-player mahjong.
+    """Learn which policy to follow when, in two-player mahjong.
 
     Monte-Carlo counterfactual regret minimisation over abstract policies, after the CFR-p paper. The node
     table is a SQLite file in --out (docs/two-player.md).
@@ -251,7 +406,7 @@ def cfr(
     Args:
         plan: the run.
         out: folder of the node table.
-        iterations: iterations in all, earlier ones included.
+        iterations: total number of iterations, earlier ones included.
         as_json: whether to print JSON.
     """
     from learning.cfr.run import learn, print_run
@@ -271,6 +426,9 @@ TRAIN: Final = (
     *map(_imitation, ("discard", "riichi", "chi", "pon", "kan")),
     hands,
     reward,
+    critic,
+    labels,
+    improve,
     rl,
     cfr,
 )

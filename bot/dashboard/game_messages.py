@@ -41,7 +41,7 @@ log = structlog.get_logger(__name__)
 
 
 class GameHeader(msgspec.Struct, frozen=True):
-    """What is known of a game at its start.
+    """Facts known at the start of a game.
 
     Attributes:
         game_id: id of its record.

@@ -79,7 +79,7 @@ class Pump:
             try:
                 self._take(item)
             except Exception:  # worker loop: on an error, show nothing until the next game
-                log.exception("dashboard.failed", until="the next game nothing is shown")
+                log.exception("dashboard.failed", until="the next game; nothing is shown")
                 self._messages = None
         if items:
             self._show.session(self._facts.facts())

@@ -138,7 +138,7 @@ class DashboardServer:
         try:
             asyncio.run(self._serve())
         except Exception:  # task root: the game goes on without the dashboard
-            log.exception("dashboard.failed", until="the end of the run nothing is shown")
+            log.exception("dashboard.failed", until="the end of the run; nothing is shown")
         finally:
             self._ready.set()
 

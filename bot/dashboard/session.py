@@ -25,7 +25,7 @@ _HOUR_S: Final = 3600.0
 
 
 class SessionFacts:
-    """What the page shows of a session next to the table.
+    """Facts of a session that the page shows next to the table.
 
     Args:
         fixed: the constant facts, as sent to the page.

@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 
 def _ignore(_: object) -> None:
-    """What a browser sends where nothing can be changed."""
+    """Ignore a text from a browser, where pages are read-only."""
 
 
 class BrowserSockets:

@@ -225,7 +225,7 @@ class PlayRun:
         """Save pending records and let the decision threads end; the program must not exit before this."""
         self._closing = self._records.close()
         if not self._player.join():
-            log.warning("decision.worker_hung", until="the program's end")
+            log.warning("decision.worker_hung", until="the program ends")
 
     def result(self) -> RunResult:
         """The result of the run; call it after `close`."""

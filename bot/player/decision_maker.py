@@ -47,7 +47,7 @@ class SeatPrompt(Observation, frozen=True, kw_only=True):
 
 
 Adapt: TypeAlias = Callable[[SeatPrompt, Decision], Decision]
-"""What an adapted policy makes of a decision of the policy of the start."""
+"""Replaces a decision of the initial policy by that of an adapted one."""
 
 
 def _as_it_is(_: SeatPrompt, decision: Decision) -> Decision:

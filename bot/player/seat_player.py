@@ -45,7 +45,7 @@ class PlayerSettings(msgspec.Struct, frozen=True):
 
 
 class SecondThoughts(Protocol):
-    """What may improve on the policy's decisions while a round is played, such as `bot.adaptation`."""
+    """May improve the policy's decisions while a round is played; implemented by `bot.adaptation`."""
 
     def begin_game(self, game_id: str) -> None:
         """A new game begins."""
@@ -215,7 +215,7 @@ class SeatPlayer:
 
 
 def _improved(decision: Decision) -> dict[str, object]:
-    """What a log line says of an adapted policy or a search."""
+    """Fields of a log line about an adapted policy or a search."""
     found = decision.improvement
     return {} if found is None else {"by": found.way, "base": str(found.base), "playouts": found.playouts}
 

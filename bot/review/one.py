@@ -39,8 +39,8 @@ class ReviewPlan(msgspec.Struct, frozen=True, kw_only=True):
         beside: a player whose figures to show as well, by number.
         anonymous: omit names, ranks, ids and dates.
         all_seats: review all four players on one page, with a switch.
-        candidates: show so many hands that each opponent may hold, at each decision and by each model of
-            hands.
+        candidates: number of possible hands to show for each opponent, at each decision and from each model
+            of hands.
     """
 
     seat: Annotated[int, Meta(ge=0, le=3)] | None = None

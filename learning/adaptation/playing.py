@@ -50,7 +50,7 @@ class PlayoutFigures(msgspec.Struct, frozen=True):
         changed: share of the hands with another result.
         gain: mean gain of a hand.
         error: mean standard error of the gain of one hand.
-        divergence: mean divergence from the policy of the start, nats a decision.
+        divergence: mean divergence from the initial policy, nats a decision.
         luck: mean share of the variance of the play-outs explained by the tiles of their deals.
         signal: mean share of the squared length of the gradient that is not noise.
         seconds: mean CPU time of a hand.

@@ -161,8 +161,8 @@ class LossPlan(msgspec.Struct, frozen=True):
         games: maximum number of games; the first matching ones are used.
         split: split to use: train, validation, test or all.
         worlds: walls sampled for each decision that is played out.
-        policy: networks that judge, averaged over twelve permutations, and play on, with one: network,
-            phoenix, large or a folder of checkpoints.
+        policy: networks that judge (averaged over twelve permutations) and play the rounds out (with one):
+            network, phoenix, large or a folder of checkpoints.
         seed: seed of all samples.
     """
 

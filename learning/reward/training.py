@@ -34,7 +34,7 @@ from learning.corpus.reader import Corpus
 from learning.reward.games import GamesWithPlaces, played_games
 from learning.reward.report import RewardReport, mean_square_error, report_on
 from learning.runs.learner import Descent, backward
-from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages, run_folder
+from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, preparing, run_folder
 from learning.supervised.plan import BatchSize, Channels, LearningRate
 from policies.checkpoint import Card, Data, Training, load, models_in, network_of, save
 from policies.reward import CHANGES, ORDERS, FinishArchitecture, FinishNetwork, encode
@@ -110,9 +110,9 @@ def train_reward(
         TrainingError: the state cannot be saved or read.
         KeyboardInterrupt: a signal asked to stop; the state is saved.
     """
-    check_packages()
-    run = _RewardRun(plan, corpus, out, commit)
-    test = games_of(plan, corpus, "test")
+    with preparing(_RewardRun.title, quiet=quiet):
+        run = _RewardRun(plan, corpus, out, commit)
+        test = games_of(plan, corpus, "test")
     carry_out(run, quiet=quiet)
     checkpoint = load(out, MODEL)
     network = network_of(checkpoint)

@@ -256,7 +256,7 @@ class Learner(Generic[SamplesT]):
         with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
             return self._ask(network, planes, batch)
 
-    def planes_of(self, batch: SamplesT, dtype: torch.dtype = torch.float32) -> Tensor:
+    def planes_of(self, batch: Samples, dtype: torch.dtype = torch.float32) -> Tensor:
         """The planes of a batch as a network takes them, on the device, with blanked groups."""
         x = as_input(batch.planes.to(self.device, non_blocking=True), dtype)
         return x.mul_(self._kept.to(dtype)) if self.plan.without else x

@@ -22,28 +22,37 @@ from game.scoring.settlement import LAST_ROUND
 from learning.corpus.reader import Corpus, Numbers
 from learning.samples.choice import SelectedDecisions
 from learning.samples.hidden import HiddenHands, hidden_hands, no_hands
+from learning.samples.position_kernels import AT_DRAWS, Sampled
 from learning.samples.positions import Positions, by_decision, positions_of
 from policies.features.draw import kinds_of
 from policies.features.encode import Planes, encode
 from policies.features.permute import PERMUTATIONS, permute_columns, permute_kinds, permute_planes
-from policies.features.table import GUIDED, KINDS, LITE, LITE_CALL, ORACLE, SETS
+from policies.features.table import CRITIC, GUIDED, KINDS, LITE, LITE_CALL, ORACLE, SETS
 from policies.flow.chi_places import mirrored_places
 from policies.flow.slots import Slot
 
 if TYPE_CHECKING:
     import torch
 
-FEATURES: Final = {
+FEATURES: Final[dict[Sampled, str]] = {
     Slot.DISCARD: LITE,
     Slot.RIICHI: LITE,
     Slot.CHI: LITE_CALL,
     Slot.PON: LITE_CALL,
     Slot.KAN: LITE_CALL,
+    AT_DRAWS: CRITIC,
 }
 """Default feature set of each slot."""
 
 _LAST_ROUNDS: Final = np.array((LAST_ROUND["tonpuu"], LAST_ROUND["hanchan"]), np.int8)
-_POOL_GAMES: Final = {Slot.DISCARD: 256, Slot.RIICHI: 2048, Slot.CHI: 1024, Slot.PON: 1024, Slot.KAN: 2048}
+_POOL_GAMES: Final[dict[Sampled, int]] = {
+    Slot.DISCARD: 256,
+    Slot.RIICHI: 2048,
+    Slot.CHI: 1024,
+    Slot.PON: 1024,
+    Slot.KAN: 2048,
+    AT_DRAWS: 256,
+}
 _CHUNK: Final = 64
 """Rows encoded before they are permuted, while their planes are still in the core's own cache."""
 _AHEAD: Final = 2
@@ -66,6 +75,32 @@ class Facts(NamedTuple):
     game: Numbers
 
 
+class Moments(NamedTuple):
+    """The moments of a batch in their games, one element for each row.
+
+    Attributes:
+        game: ``[B]`` int64, the game's place in the index.
+        player: ``[B]`` int8, absolute.
+        round_index: ``[B]`` int8, 0 East 1 … 8 West 1.
+        honba: ``[B]`` int16, repeat counters; with ``round_index`` they identify the round.
+        wall_left: ``[B]`` int16, tiles that can still be drawn.
+        scores: ``[B, 4]`` int32, points now, by player.
+        place: ``[B]`` int64, of the decision among those of the slot in its game.
+        candidate: ``[B]`` int64, of the row among those of its decision.
+        permutation: ``[B]`` int64, how its tiles were permuted (`policies.features.permute`).
+    """
+
+    game: Numbers
+    player: NDArray[np.int8]
+    round_index: NDArray[np.int8]
+    honba: NDArray[np.int16]
+    wall_left: NDArray[np.int16]
+    scores: NDArray[np.int32]
+    place: Numbers
+    candidate: Numbers
+    permutation: Numbers
+
+
 class Batch(NamedTuple):
     """Samples, as tensors.
 
@@ -78,6 +113,7 @@ class Batch(NamedTuple):
             are adjacent; the end of a batch may separate them.
         facts: attributes as arrays if requested, else None.
         hands: all hands as arrays if requested, else None; their tiles are permuted as those of the planes.
+        moments: where the rows stand in their games, as arrays, if requested, else None.
     """
 
     planes: torch.Tensor
@@ -86,6 +122,7 @@ class Batch(NamedTuple):
     decision: torch.Tensor
     facts: Facts | None
     hands: HiddenHands | None = None
+    moments: Moments | None = None
 
 
 class Costs(msgspec.Struct):
@@ -117,11 +154,13 @@ class _Pool(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """Rows of a pool, and the number of its first decision."""
+    """Rows of a pool, the number of its first decision, and the games of the pool with where they begin."""
 
     found: Positions
     rows: Numbers
     first: int
+    games: Numbers
+    begins: Numbers
 
 
 class _Arrays(NamedTuple):
@@ -131,6 +170,7 @@ class _Arrays(NamedTuple):
     decision: NDArray[np.int64]
     facts: Facts | None
     hands: HiddenHands | None
+    moments: Moments | None
     costs: Costs
 
 
@@ -140,7 +180,7 @@ class Loader:
     Args:
         corpus: The corpus.
         choice: The players and games to learn from.
-        slot: The slot.
+        slot: The slot, or draws.
         features: The feature set of the planes; the small one of the slot by default.
         deep: Whether LA1 and LA2 are computed by search, in a set that has them.
         batch_size: Samples in a batch; an epoch's last batch may be smaller.
@@ -148,6 +188,8 @@ class Loader:
         augment: Rename the tiles of each sample: suits exchanged, 1 and 9 mirrored, or neither.
         facts: Also deliver the attributes that accuracy is broken down by.
         hands: Also deliver everybody's hands.
+        moments: Also deliver where the rows stand in their games.
+        one_in: Take one decision in so many of each game, others in each epoch.
         workers: Threads.
         pool_games: Games whose decisions are shuffled together; the default depends on the slot. Discards
             take about 0.7 MB per game, with up to three pools in memory. The games themselves are shuffled
@@ -164,7 +206,7 @@ class Loader:
         self,
         corpus: Corpus,
         choice: SelectedDecisions,
-        slot: Slot = Slot.DISCARD,
+        slot: Sampled = Slot.DISCARD,
         *,
         features: str | None = None,
         deep: bool = True,
@@ -173,6 +215,8 @@ class Loader:
         augment: bool = True,
         facts: bool = False,
         hands: bool = False,
+        moments: bool = False,
+        one_in: int = 1,
         workers: int = 2,
         pool_games: int | None = None,
     ) -> None:
@@ -185,7 +229,7 @@ class Loader:
         self._has_calls = SETS[self.features].of_calls
         calls = SETS[FEATURES[slot]].of_calls
         self._by_decision = calls and not self._has_calls
-        if not SETS[self.features].fits(calls=calls):
+        if self.features != FEATURES[slot] and not SETS[self.features].fits(calls=calls):
             raise ValueError(f"{self.features} is not for {slot}: it is for {SETS[self.features].purpose}")
         self.deep = deep
         self.batch_size = batch_size
@@ -193,6 +237,8 @@ class Loader:
         self.augment = augment
         self.facts = facts
         self.hands = hands
+        self.moments = moments
+        self.one_in = one_in
         self.workers = workers
         self.pool_games = pool_games or _POOL_GAMES[slot]
         self.costs = Costs()
@@ -233,6 +279,7 @@ class Loader:
             torch.from_numpy(arrays.decision),
             arrays.facts,
             arrays.hands,
+            arrays.moments,
         )
         self.costs.add(arrays.costs)
         self.costs.deliver += time.thread_time() - start
@@ -244,11 +291,12 @@ class Loader:
         missing = self.batch_size
         first = 0
         for number, found in enumerate(self._pools(workers, epoch)):
-            order = _shuffled(found, np.random.default_rng((self.seed, epoch, 2, number)))
+            order = _shuffled(found, np.random.default_rng((self.seed, epoch, 2, number)), self.one_in)
+            games, begins = np.unique(found.games, return_index=True)
             at = 0
             while at < len(order):
                 rows = order[at : at + missing]
-                pieces.append(_Piece(found, rows, first))
+                pieces.append(_Piece(found, rows, first, games, begins))
                 at += len(rows)
                 missing -= len(rows)
                 if missing == 0:
@@ -279,7 +327,7 @@ class Loader:
         chosen = SelectedDecisions(self.choice.games[places], self.choice.players[places])
         found = positions_of(self.corpus, chosen, self.slot)
         if self._by_decision:
-            found = by_decision(found, self.slot)
+            found = by_decision(found, Slot(self.slot))
         return _Pool(found, Costs(fold=time.thread_time() - start))
 
     def _encode(self, pieces: list[_Piece], seed: tuple[int, ...]) -> _Arrays:
@@ -311,6 +359,17 @@ class Loader:
             if self.facts
             else None,
             hands=no_hands(size) if self.hands else None,
+            moments=Moments(
+                np.empty(size, np.int64),
+                np.empty(size, np.int8),
+                np.empty(size, np.int8),
+                np.empty(size, np.int16),
+                np.empty(size, np.int16),
+                np.empty((size, 4), np.int32),
+                *(np.empty(size, np.int64) for _ in range(3)),
+            )
+            if self.moments
+            else None,
             costs=Costs(),
         )
 
@@ -329,6 +388,14 @@ class Loader:
             found_hands = hidden_hands(states, players, numbers)
             for each, rows in zip(out.hands, found_hands, strict=True):
                 each[part] = rows
+        if out.moments is not None:
+            of_states = (states[name] for name in ("round_index", "honba", "wall_left", "scores"))
+            of_games = owners - piece.begins[np.searchsorted(piece.games, games)]
+            of_decisions = piece.rows - np.searchsorted(found.owners, owners)
+            columns: Any = (games, players, *of_states, of_games, of_decisions, numbers)
+            places: Any = out.moments
+            for column, values in zip(places, columns, strict=True):
+                column[part] = values
         gathered = time.thread_time()
         encode(
             states,
@@ -363,11 +430,12 @@ class Loader:
         facts.game[part] = games
 
 
-def _shuffled(found: Positions, rng: np.random.Generator) -> Numbers:
-    """The rows of all decisions: decisions in random order, the rows of each together."""
+def _shuffled(found: Positions, rng: np.random.Generator, one_in: int) -> Numbers:
+    """The rows of one decision in so many: decisions in random order, the rows of each together."""
     order = rng.permutation(len(found.players))
     counts = np.bincount(found.owners, minlength=len(order))
     first = np.cumsum(counts) - counts
+    order = order[: -(-len(order) // one_in)]
     counts, first = counts[order], first[order]
     before = np.cumsum(counts) - counts
-    return np.repeat(first - before, counts) + np.arange(len(found.owners))
+    return np.repeat(first - before, counts) + np.arange(counts.sum())

@@ -104,7 +104,7 @@ def bench_loader(
     costs = {name: after - before[name] for name, after in msgspec.structs.asdict(loader.costs).items()}
     return LoaderBench(
         machine=f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
-        slot=loader.slot,
+        slot=Slot(loader.slot),
         features=loader.features,
         seed=seed,
         batch_size=batch_size,

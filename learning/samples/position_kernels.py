@@ -7,7 +7,7 @@ preceding draw or call holds none.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from game.packing import (
     DAIMINKAN,
     DISCARD,
     DORA_REVEALED,
+    DRAW,
     DRAW_REASONS,
     DRAWN_ROUND,
     KAKAN,
@@ -57,14 +58,19 @@ _ONE: Final = np.uint64(1)
 _DISCARD: Final = int(ActionKind.DISCARD)
 _DECLARE: Final = int(ActionKind.RIICHI)
 
-# slots as numbered in the kernels
-_OF_DISCARD, _OF_RIICHI, _OF_CHI, _OF_PON, _OF_KAN = range(5)
-NUMBERS: Final = {
+Sampled: TypeAlias = Slot | Literal["draw"]
+"""Samples are the decisions of a slot, or the moments after every draw, whatever the player then does."""
+AT_DRAWS: Final = "draw"
+
+# samples as numbered in the kernels
+_OF_DISCARD, _OF_RIICHI, _OF_CHI, _OF_PON, _OF_KAN, _OF_DRAWS = range(6)
+NUMBERS: Final[dict[Sampled, int]] = {
     Slot.DISCARD: _OF_DISCARD,
     Slot.RIICHI: _OF_RIICHI,
     Slot.CHI: _OF_CHI,
     Slot.PON: _OF_PON,
     Slot.KAN: _OF_KAN,
+    AT_DRAWS: _OF_DRAWS,
 }
 
 
@@ -98,7 +104,7 @@ for _kind, _slot in (
 
 
 class Positions(NamedTuple):
-    """Decisions of one slot, and the rows to learn from; the rows of a decision are adjacent.
+    """Decisions of one slot, or draws, and the rows to learn from; the rows of a decision are adjacent.
 
     Attributes:
         states: ``[D]`` of `ROUND_STATE`, when the player was asked; all hands are known in them.
@@ -106,7 +112,8 @@ class Positions(NamedTuple):
         legal: ``[D]`` uint64, a bit for each kind that may be discarded; 0 for other decisions than discards.
         games: ``[D]`` int64, the game's place in the index.
         owners: ``[N]`` int32, the decision of each row.
-        labels: ``[N]`` int8, the kind discarded; for other slots 1 for what was done and 0 for what was not.
+        labels: ``[N]`` int8, the kind discarded; for other slots 1 for what was done and 0 for what was not;
+            0 for draws.
         calls: ``[N, 6]`` int16, the meld in question as `game.rules.legal_rows` writes it; -1 without one.
     """
 
@@ -152,7 +159,7 @@ def collect(
         if event == length:
             return event, TOO_LONG
         code = codes[at : at + _LENGTHS[codes[at]]]
-        if code[0] in (DISCARD, RIICHI, ANKAN, KAKAN) and slot not in (_OF_CHI, _OF_PON):
+        if code[0] in (DISCARD, RIICHI, ANKAN, KAKAN) and slot not in (_OF_CHI, _OF_PON, _OF_DRAWS):
             player = code[1]
             asked = 0 <= player < 4 and (wanted >> player) & 1 == 1
             if asked and not _is_away(away, player, event, event):
@@ -168,6 +175,9 @@ def collect(
         at += code.size
         if code[0] == DISCARD and slot in (_OF_CHI, _OF_PON, _OF_KAN):
             _add_claims(rec, codes[at:], event, away, wanted, slot, game, rows, found, sizes)
+        elif code[0] == DRAW and slot == _OF_DRAWS and (wanted >> code[1]) & 1 == 1:
+            _add_decision(rec, code[1], _NONE, game, found, sizes)
+            _add_row(0, found, sizes)
         event += 1
     return event, FITS
 

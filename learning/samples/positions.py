@@ -23,7 +23,16 @@ from kit.errors import StateMismatchError
 from kit.jit import warms_up
 from learning.corpus.reader import Corpus, Numbers
 from learning.samples.choice import ALL_PLAYERS, SelectedDecisions, place_in_shares
-from learning.samples.position_kernels import MOST_ROWS, NUMBERS, OF_DECISIONS, RULES_ROWS, Positions, collect
+from learning.samples.position_kernels import (
+    AT_DRAWS,
+    MOST_ROWS,
+    NUMBERS,
+    OF_DECISIONS,
+    RULES_ROWS,
+    Positions,
+    Sampled,
+    collect,
+)
 from policies.flow.chi_places import places_in_run
 from policies.flow.slots import Slot
 
@@ -41,14 +50,14 @@ class PositionCounts(NamedTuple):
     yes: int
 
 
-def positions_of(corpus: Corpus, choice: SelectedDecisions, slot: Slot = Slot.DISCARD) -> Positions:
+def positions_of(corpus: Corpus, choice: SelectedDecisions, slot: Sampled = Slot.DISCARD) -> Positions:
     """All decisions of one slot in some games, in order.
 
     Raises:
         StateMismatchError: a game's events do not fit.
     """
     rows = corpus.index[choice.games]
-    likely = int(rows["discards"].sum(dtype=np.int64)) if slot is Slot.DISCARD else 0
+    likely = int(rows["discards"].sum(dtype=np.int64)) if slot in (Slot.DISCARD, AT_DRAWS) else 0
     found = _room(likely + int(rows["events"].max(initial=0)))
     sizes = np.zeros(3, np.int64)
     for game in _games(corpus, choice):
@@ -57,7 +66,7 @@ def positions_of(corpus: Corpus, choice: SelectedDecisions, slot: Slot = Slot.DI
     return _cut(found, sizes)
 
 
-def count(corpus: Corpus, choice: SelectedDecisions, slot: Slot = Slot.DISCARD) -> PositionCounts:
+def count(corpus: Corpus, choice: SelectedDecisions, slot: Sampled = Slot.DISCARD) -> PositionCounts:
     """Count the samples without keeping any.
 
     Raises:
@@ -69,7 +78,9 @@ def count(corpus: Corpus, choice: SelectedDecisions, slot: Slot = Slot.DISCARD) 
     return PositionCounts(*sizes.tolist())
 
 
-def first_games(corpus: Corpus, choice: SelectedDecisions, slot: Slot, decisions: int) -> SelectedDecisions:
+def first_games(
+    corpus: Corpus, choice: SelectedDecisions, slot: Sampled, decisions: int
+) -> SelectedDecisions:
     """The first games, in the order of `place_in_shares`, that hold a number of decisions; or all games.
 
     Raises:
@@ -86,7 +97,7 @@ def first_games(corpus: Corpus, choice: SelectedDecisions, slot: Slot, decisions
     return SelectedDecisions(choice.games[first], choice.players[first])
 
 
-def by_decision(found: Positions, slot: Slot) -> Positions:
+def by_decision(found: Positions, slot: Sampled) -> Positions:
     """The same decisions with one row each, for networks that answer one question about all melds.
 
     The label of a chi is as `policies.flow.chi_places` has it; that of another call is whether there was one.
@@ -123,7 +134,7 @@ def _games(corpus: Corpus, choice: SelectedDecisions) -> Iterator[_CountedGame]:
         yield _CountedGame(number, corpus.game_id(number), players, events, int(lengths[number]), away)
 
 
-def _fold(game: _CountedGame, slot: Slot, found: Positions, sizes: Numbers) -> None:
+def _fold(game: _CountedGame, slot: Sampled, found: Positions, sizes: Numbers) -> None:
     """Fold one game; ``sizes`` counts the decisions, rows and rows with a yes found so far."""
     scratch, rows = np.zeros(2, ROUND_STATE), np.empty(RULES_ROWS, np.int16)
     event, reason = collect(

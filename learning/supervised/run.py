@@ -81,10 +81,10 @@ def train(
     Raises:
         BotError: as in `learning.supervised.samples_run.kept`.
     """
-    return kept(lambda: _SupervisedRun(plan, corpus, out, parent, commit), quiet=quiet)
+    return kept(plan.model.value, lambda: _SupervisedRun(plan, corpus, out, parent, commit), quiet=quiet)
 
 
-def parent_of(plan: TrainingPlan, continue_from: Path | None, tower_from: Path | None) -> Parent | None:
+def parent_of(model: Model | Slot, continue_from: Path | None, tower_from: Path | None) -> Parent | None:
     """The checkpoint to begin from, according to the user's flags.
 
     Raises:
@@ -94,7 +94,7 @@ def parent_of(plan: TrainingPlan, continue_from: Path | None, tower_from: Path |
         raise ConfigError("--continue-from and --tower-from: give only one of them")
     if tower_from is not None:
         return Parent(tower_from, Slot.DISCARD, tower_only=True)
-    return None if continue_from is None else Parent(continue_from, plan.model)
+    return None if continue_from is None else Parent(continue_from, model)
 
 
 def imitation_loss(scores: Tensor, batch: Batch) -> Tensor:

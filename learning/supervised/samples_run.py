@@ -20,8 +20,8 @@ from learning.runs.loop import (
     RunStatus,
     StepResult,
     carry_out,
-    check_packages,
     keep_freed_memory,
+    preparing,
     run_folder,
 )
 from learning.samples.choice import SelectedDecisions, choose
@@ -49,6 +49,7 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         parents: hashes of the initial weights.
         added: as in `run_folder`.
         hands: whether batches hold the hands of all players.
+        moments: whether they say where the rows stand in their games.
 
     Attributes:
         learner: the network and its optimiser.
@@ -72,8 +73,9 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         parents: tuple[str, ...] = (),
         added: Mapping[str, Any] | None = None,
         hands: bool = False,
+        moments: bool = False,
     ) -> None:
-        self.parents, self.model, self._hands = parents, model, hands
+        self.parents, self.model, self._hands, self._moments = parents, model, hands, moments
         self.folder = run_folder(
             out,
             model,
@@ -86,19 +88,22 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         )
         self.plan, self.corpus, self.out, self.commit = plan, corpus, out, commit
         self.title, self.patience = str(model), plan.patience
-        self.choice = choice_of(plan, corpus, "train")
+        self.choice = self.chosen("train")
         counted = count(corpus, self.choice, plan.slot)
-        self.rows = counted.decisions if plan.features == HOSEI else counted.rows
+        rows = counted.decisions if plan.features == HOSEI else counted.rows
+        self.rows = -(-rows // plan.one_in)
         if not self.rows:
             raise ConfigError(f"none of the chosen games holds a decision for the {model} model")
         self.last_step = steps_of(plan, self.rows)
         self.total = self.last_step * plan.batch_size
         self.threads = torch.get_num_threads()
         self.loader = self._loader(self.choice, plan.batch_size, augment=plan.augment, seed=plan.seed)
-        self.validation = self._loader(
-            choice_of(plan, corpus, "validation"), _VALIDATION_BATCH, augment=False, seed=0
-        )
+        self.validation = self._loader(self.chosen("validation"), _VALIDATION_BATCH, augment=False, seed=0)
         self.status = RunStatus()
+
+    def chosen(self, split: Split) -> SelectedDecisions:
+        """The decisions of a split to learn from."""
+        return choice_of(self.plan, self.corpus, split)
 
     def _loader(self, choice: SelectedDecisions, batch_size: int, *, augment: bool, seed: int) -> Loader:
         plan = self.plan
@@ -112,6 +117,8 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
             seed=seed,
             augment=augment,
             hands=self._hands,
+            moments=self._moments,
+            one_in=plan.one_in,
             workers=self.threads,
         )
 
@@ -221,10 +228,11 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         }
 
 
-def kept(begin: Callable[[], SamplesRun[Any, Any]], *, quiet: bool) -> Card:
+def kept(title: str, begin: Callable[[], SamplesRun[Any, Any]], *, quiet: bool) -> Card:
     """Begin or resume a run, and finish it.
 
     Args:
+        title: the model in training.
         begin: makes the run.
         quiet: show no progress.
 
@@ -238,9 +246,9 @@ def kept(begin: Callable[[], SamplesRun[Any, Any]], *, quiet: bool) -> Card:
         TrainingError: the state cannot be saved or read.
         KeyboardInterrupt: a signal asked to stop; the state is saved.
     """
-    check_packages()
     keep_freed_memory()
-    run = begin()
+    with preparing(title, quiet=quiet):
+        run = begin()
     try:
         carry_out(run, quiet=quiet)
     finally:

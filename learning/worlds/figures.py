@@ -33,7 +33,10 @@ class SamplerChoices(msgspec.Struct, frozen=True):
     """Choices by the worlds of one sampler; differences are points, or rank points of the final reward.
 
     Attributes:
-        name: the sampler.
+        name: the sampler, and where its play-outs are cut.
+        noise: standard deviation of the difference in one world.
+        bias: mean difference beyond that of the same worlds played to the end; 0 if they are not.
+        play_ms: CPU milliseconds for both choices in one world.
         deviation: standard deviation, without noise, of the differences between the two choices.
         correlation: correlation of these with those given by the true hands; None where it is not defined.
         gains: mean gain of the better choice in so many worlds, judged with the true hands, over the
@@ -42,6 +45,9 @@ class SamplerChoices(msgspec.Struct, frozen=True):
     """
 
     name: str
+    noise: float
+    bias: Estimate
+    play_ms: float
     deviation: Estimate
     correlation: Estimate
     gains: dict[str, Estimate]
@@ -120,7 +126,7 @@ def figures_of(plan: WorldsPlan, games: Sequence[GameWorlds], seed: int = 0) -> 
         points=_choices(plan, rows, "points", resamples) if plan.play else None,
         final=_choices(plan, rows, "global", resamples) if plan.play and plan.final else None,
         samplers=tuple(
-            _sampler(name, [row.samplers[place] for row in rows], resamples)
+            _sampler(name, [row.samplers[place * len(plan.horizons)] for row in rows], resamples)
             for place, name in enumerate(plan.samplers)
         ),
         seconds=float(sum(game.seconds for game in games) / len(rows)),
@@ -135,14 +141,21 @@ def _choices(
     ratios = np.array([row.chances[1] / row.chances[0] for row in rows])
     moments = _moments(true)
 
-    def sampler(name: str, place: int) -> SamplerChoices:
+    def worlds_of(place: int) -> Floats:
         found = [row.samplers[place] for row in rows]
-        sampled = np.array([each.differences if by_points else each.final for each in found], np.float64)
+        return np.array([each.differences if by_points else each.final for each in found], np.float64)
+
+    def sampler(way: tuple[str, int], place: int) -> SamplerChoices:
+        sampled, whole = worlds_of(place), (way[0], 0)
+        full = worlds_of(plan.ways.index(whole)) if whole in plan.ways else sampled
         one = _moments(sampled)
         both = np.column_stack([one, moments, sampled.mean(axis=1) * true.mean(axis=1)])
         numbers = [number for number in CHOSEN_BY if number <= sampled.shape[1]]
         return SamplerChoices(
-            name,
+            f"{way[0]}, {way[1]} discards" if way[1] else way[0],
+            float(np.sqrt(sampled.var(axis=1, ddof=1).mean())),
+            resamples.mean((sampled - full).mean(axis=1)),
+            float(np.mean([row.samplers[place].play_ms for row in rows]) / sampled.shape[1]),
             resamples.estimate(one, _deviation),
             resamples.estimate(both, _correlation),
             {str(number): resamples.mean(_gain(sampled, true, number)) for number in numbers},
@@ -161,7 +174,7 @@ def _choices(
             for number in CHOSEN_BY
             if 2 * number <= true.shape[1]
         },
-        samplers=tuple(sampler(name, place) for place, name in enumerate(plan.samplers)),
+        samplers=tuple(sampler(way, place) for place, way in enumerate(plan.ways)),
     )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from time import process_time
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -19,15 +19,23 @@ from kit.errors import ConfigError
 from kit.workers.pool import Work
 from learning.measure import Measurement, Moment, found_in_game
 from learning.worlds.figures import WorldsFigures, figures_of
-from learning.worlds.plan import DecisionWorlds, GameWorlds, HandErrors, SampledWorlds, WorldsPlan
-from policies.checkpoint import files_of, load_predictor
+from learning.worlds.plan import (
+    TRUE_HANDS,
+    DecisionWorlds,
+    GameWorlds,
+    HandErrors,
+    SampledWorlds,
+    WorldsPlan,
+)
+from policies.checkpoint import files_of, load, load_predictor
 from policies.checkpoint.files import reader_of
 from policies.deals.deal import Deals, DealSampler, true_deals
 from policies.deals.named import load_sampler, models_of, settings_of
 from policies.flow.draws import drawn_bits, drawn_share
 from policies.flow.slots import Policy
+from policies.play.critic import CRITIC_FOLDER, Critic
 from policies.play.named import Files, files_of_named, folder_of_named, load_named
-from policies.play.playouts import Branching, EndWorth, Playouts, RewardWorth, points_worth
+from policies.play.playouts import Branching, CutWorth, EndWorth, Playouts, RewardWorth, Unit, points_worth
 from policies.play.rollout import Choice, PolicyChooser, Request
 from policies.play.sampling import distribution_of
 from policies.reward import Predictor, round_starts
@@ -83,11 +91,22 @@ class WorldsSetup(msgspec.Struct, frozen=True):
         plan: the plan.
         files: checkpoints of the policy; None to load them by name.
         predictor: files of its reward predictor; None if it is not needed.
+        critic: files of the critic; None if it is not needed.
     """
 
     plan: WorldsPlan
     files: Files | None
     predictor: Files | None = None
+    critic: Files | None = None
+
+
+class _Judges(NamedTuple):
+    """What plays and judges in one process."""
+
+    policy: Policy
+    samplers: Mapping[str, DealSampler]
+    predictor: Predictor | None
+    critic: Critic | None
 
 
 def judge_of_games(setup: WorldsSetup) -> Work[int, GameWorlds]:
@@ -95,15 +114,19 @@ def judge_of_games(setup: WorldsSetup) -> Work[int, GameWorlds]:
     warm_up()
     plan = setup.plan
     policy = load_named(plan.policy, files=setup.files, compute=plan.compute).policy
-    samplers = [load_sampler(text) for text in plan.samplers]
-    predictor = None if setup.predictor is None else load_predictor(Path(), reader_of(setup.predictor))
+    judges = _Judges(
+        policy,
+        {text: load_sampler(text) for text in plan.samplers if text != TRUE_HANDS},
+        None if setup.predictor is None else load_predictor(Path(), reader_of(setup.predictor)),
+        None if setup.critic is None else Critic.load(Path(), read=reader_of(setup.critic)),
+    )
 
     def judge(number: int) -> Iterator[GameWorlds]:
         begun = process_time()
         found = close_decisions(plan, policy, number)
         chosen = sorted(range(len(found)), key=lambda n: drawn_share(plan.seed, number, _CHOSEN, n))
         rows = [
-            _play_out(plan, policy, predictor, samplers, found[place], drawn_bits(plan.seed, number, place))
+            _play_out(plan, judges, found[place], drawn_bits(plan.seed, number, place))
             for place in sorted(chosen[: plan.per_game])
         ]
         yield GameWorlds(number, len(found), tuple(rows), round(process_time() - begun, 2))
@@ -127,44 +150,50 @@ def close_decisions(plan: WorldsPlan, policy: Policy, number: int) -> list[Close
     )
 
 
-def _play_out(
-    plan: WorldsPlan,
-    policy: Policy,
-    predictor: Predictor | None,
-    samplers: Sequence[DealSampler],
-    decision: CloseDecision,
-    seed: int,
-) -> DecisionWorlds:
-    true = decision.true_deals(plan.walls or 2 * plan.worlds, drawn_bits(seed, _WALLS))
-    deals, spent = [true], []
-    for number, sampler in enumerate(samplers):
+def _play_out(plan: WorldsPlan, judges: _Judges, decision: CloseDecision, seed: int) -> DecisionWorlds:
+    worths: dict[Unit, EndWorth] = {"points": points_worth}
+    if judges.predictor is not None:
+        worths["reward"] = RewardWorth(judges.predictor, round_starts(decision.events))
+
+    def played(deals: Deals, horizon: int = 0) -> dict[Unit, NDArray[np.float64]]:
+        return differences_of(judges.policy, decision, deals, worths, horizon, judges.critic)
+
+    samplers = []
+    for number, text in enumerate(plan.samplers):
         before = process_time()
-        deals.append(sampler.deals(decision.view, plan.worlds, drawn_bits(seed, _DEALS, number) >> 1))
-        spent.append(1000 * (process_time() - before))
-    worths: list[EndWorth] = [points_worth]
-    if predictor is not None:
-        worths.append(RewardWorth(predictor, round_starts(decision.events)))
-    found = differences_of(policy, decision, deals, worths) if plan.play else []
-    nothing = [np.zeros(0)] * len(deals)
-    points, final, *_ = (*found, nothing, nothing)
+        deals = _deals_of(judges, text, decision, plan.worlds, drawn_bits(seed, _DEALS, number) >> 1)
+        ms, errors = 1000 * (process_time() - before), scores_of(deals, decision.record)
+        for horizon in plan.horizons:
+            before = process_time()
+            found = played(deals, horizon) if plan.play else {}
+            play_ms = 1000 * (process_time() - before)
+            samplers.append(_sampled(found, errors, round(ms, 1), round(play_ms, 1)))
+    walls = decision.true_deals(plan.walls or 2 * plan.worlds, drawn_bits(seed, _WALLS))
+    true = _sampled(played(walls) if plan.play else {}, HandErrors(0.0, 0.0, 0.0, 0.0), 0.0, 0.0)
     player = decision.view.player
     return DecisionWorlds(
         event=len(decision.events),
         player=player,
         go_around=_discards(decision.record, player),
         chances=(round(decision.chances[0], 4), round(decision.chances[1], 4)),
-        true=_points(points[0]),
-        samplers=tuple(
-            SampledWorlds(
-                _points(differences),
-                scores_of(each, decision.record),
-                round(ms, 1),
-                _final(rewards),
-            )
-            for differences, rewards, each, ms in zip(points[1:], final[1:], deals[1:], spent, strict=True)
-        ),
-        true_final=_final(final[0]),
+        true=true.differences,
+        samplers=tuple(samplers),
+        true_final=true.final,
     )
+
+
+def _deals_of(judges: _Judges, text: str, decision: CloseDecision, count: int, seed: int) -> Deals:
+    if text == TRUE_HANDS:
+        return decision.true_deals(count, seed)
+    return judges.samplers[text].deals(decision.view, count, seed)
+
+
+def _sampled(
+    found: Mapping[Unit, NDArray[np.float64]], errors: HandErrors, ms: float, play_ms: float
+) -> SampledWorlds:
+    points, reward = (found.get(unit, np.zeros(0)) for unit in ("points", "reward"))
+    final = tuple(np.round(reward, 3).tolist())
+    return SampledWorlds(tuple(points.astype(np.int64).tolist()), errors, ms, final, play_ms)
 
 
 def _discards(record: np.void, player: int) -> int:
@@ -172,36 +201,33 @@ def _discards(record: np.void, player: int) -> int:
     return int(record["river_size"][player])
 
 
-def _points(differences: NDArray[np.float64]) -> tuple[int, ...]:
-    return tuple(differences.astype(np.int64).tolist())
-
-
-def _final(differences: NDArray[np.float64]) -> tuple[float, ...]:
-    return tuple(np.round(differences, 3).tolist())
-
-
 def differences_of(
     policy: Policy,
     decision: CloseDecision,
-    deals: Sequence[Deals],
-    worths: Sequence[EndWorth] = (points_worth,),
-) -> list[list[NDArray[np.float64]]]:
-    """Play both choices to the end of the round in every deal, everybody by the same policy.
+    deals: Deals,
+    worths: Mapping[Unit, EndWorth],
+    horizon: int = 0,
+    critic: Critic | None = None,
+) -> dict[Unit, NDArray[np.float64]]:
+    """Play both choices out in every deal, everybody by the same policy.
 
     Args:
         policy: plays on for everybody.
         decision: the choice.
-        deals: one or more sets.
-        worths: of the ends of the rounds.
+        deals: one or more.
+        worths: of the ends of the rounds, by their units.
+        horizon: as for `policies.play.playouts.Playouts`.
+        critic: values what is cut; needed if there is a horizon.
 
     Returns:
-        For each worth and each set ``[n]``: that of the first choice minus that of the second.
+        For each unit ``[n]``: the worth of the first choice minus that of the second.
     """
-    branchings = [Branching(each, decision.options, range(len(each))) for each in deals]
-    ends = Playouts(PolicyChooser(policy), decision.view.length, _TABLES).ends(branchings)
-    return [
-        [each.ahead(ended, worth) for each, ended in zip(branchings, ends, strict=True)] for worth in worths
-    ]
+    branching = Branching(deals, decision.options, range(len(deals)))
+    playouts = Playouts(PolicyChooser(policy), decision.view.length, _TABLES, horizon)
+    (ends,) = playouts.ends([branching])
+    if critic is not None and horizon:
+        worths = {unit: CutWorth(worth, unit, critic) for unit, worth in worths.items()}
+    return {unit: branching.ahead(ends, worth) for unit, worth in worths.items()}
 
 
 def scores_of(deals: Deals, record: np.void) -> HandErrors:
@@ -247,18 +273,27 @@ def make_plan(**given: Any) -> WorldsPlan:
         CheckpointError: the policy's checkpoints cannot be used.
     """
     plan = WorldsPlan(**given, identity="", settings=(), models="")
+    sampled = [text for text in plan.samplers if text != TRUE_HANDS]
     if 0 < plan.walls < _LEAST_WALLS:
         raise ConfigError(f"walls: {plan.walls} are too few to judge by; give at least {_LEAST_WALLS}, or 0")
-    settings = tuple(settings_of(text) for text in plan.samplers)
+    settings = tuple(settings_of(text) for text in sampled)
     if plan.final:
         folder_of_named(plan.policy)
     identity = load_named(plan.policy).identity
-    return msgspec.structs.replace(plan, identity=identity, settings=settings, models=models_of(settings))
+    critic = load(_critic_folder(plan), "critic").card.tensors.sha256 if any(plan.horizons) else ""
+    return msgspec.structs.replace(
+        plan, identity=identity, settings=settings, models=models_of(settings), critic_identity=critic
+    )
+
+
+def _critic_folder(plan: WorldsPlan) -> Path:
+    return Path(plan.critic) if plan.critic else CRITIC_FOLDER
 
 
 def _setup(plan: WorldsPlan) -> WorldsSetup:
     predictor = files_of(folder_of_named(plan.policy), ("reward",)) if plan.final else None
-    return WorldsSetup(plan, files_of_named(plan.policy), predictor)
+    critic = files_of(_critic_folder(plan), ("critic",)) if any(plan.horizons) else None
+    return WorldsSetup(plan, files_of_named(plan.policy), predictor, critic)
 
 
 def _figures(plan: WorldsPlan, rows: Sequence[GameWorlds]) -> WorldsFigures:

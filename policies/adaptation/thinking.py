@@ -40,7 +40,7 @@ from policies.reward import Predictor, round_starts
 USUAL_SAMPLER: Final = "diffusion"
 """Of the samplers, its hands are closest to the true ones, and it is fast (docs/history/results.md)."""
 LARGEST_DIVERGENCE: Final = 5.0
-"""KL in nats by which an adapted policy may differ from the policy of the start on one hand."""
+"""KL in nats by which an adapted policy may differ from the initial policy on one hand."""
 _TRIAL: Final = 1
 """Purpose of random numbers."""
 
@@ -341,11 +341,11 @@ def adapted_choice(
 
     Args:
         observation: the decision.
-        base: the discards with their probabilities by the policy of the start.
+        base: the discards with their probabilities by the initial policy.
         adapted: the adapted policy.
 
     Raises:
-        ModelError: its answer is not usable, or too far from the policy of the start.
+        ModelError: its answer is not usable, or too far from the initial policy.
     """
     discards = tuple(action for action in observation.legal if action.kind is ActionKind.DISCARD)
     asked = Observation(observation.record, observation.player, discards, observation.length)
@@ -357,7 +357,7 @@ def adapted_choice(
         if chance > 0.0
     )
     if not divergence <= LARGEST_DIVERGENCE:
-        raise ModelError(f"the adapted policy is {divergence:.2f} nats from the policy of the start")
+        raise ModelError(f"the adapted policy is {divergence:.2f} nats from the initial policy")
     options = sorted((Option(action, found.get(action, 0.0)) for action in discards), key=_falling)
     return AdaptedChoice(tuple(options), divergence)
 

@@ -13,7 +13,7 @@ from msgspec.structs import asdict, replace
 
 from kit.errors import CheckpointCorrupt, CheckpointMismatch
 from policies.checkpoint.architectures import AnyArchitecture
-from policies.features.table import HOSEI, LITE, LITE_CALL, SETS, SUPHX, SUPHX_CALL
+from policies.features.table import CRITIC, HOSEI, LITE, LITE_CALL, SETS, SUPHX, SUPHX_CALL
 from policies.nets.conditioned import DenoiserArchitecture
 from policies.nets.networks import (
     HOSEI_TOWERS,
@@ -30,11 +30,12 @@ FORMAT: Final = "suzaku-checkpoint/1"
 
 PlayModel: TypeAlias = Literal["discard", "riichi", "chi", "pon", "kan", "reward"]
 HandModel: TypeAlias = Literal["direct", "diffusion", "autoregressive"]
-Model: TypeAlias = Literal[PlayModel, HandModel]
+Model: TypeAlias = Literal[PlayModel, HandModel, "critic"]
 MODELS: Final[tuple[PlayModel, ...]] = get_args(PlayModel)
 """The five slots and the reward predictor: the models of a folder that can play."""
 HAND_MODELS: Final[tuple[HandModel, ...]] = get_args(HandModel)
 """The models of the opponents' hands."""
+ALL_MODELS: Final[tuple[Model, ...]] = (*MODELS, *HAND_MODELS, "critic")
 
 LARGEST_CARD: Final = 1 << 16
 """Largest size of a card in bytes."""
@@ -121,7 +122,7 @@ class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     Attributes:
         format: version of the format of card and weights together.
-        model: one of the six that play, or one of the three of the opponents' hands.
+        model: one of the six that play, one of the three of the opponents' hands, or the critic.
         architecture: what the network is built from.
         features: name and version of its feature set; empty for the reward predictor.
         without: groups of that set left blank in training, and so in play.
@@ -296,6 +297,8 @@ def _sets_of(model: Model, tower: TowerName) -> tuple[str, ...]:
     """The feature sets a model can have."""
     if tower in HOSEI_TOWERS:
         return (HOSEI,)
+    if model == "critic":
+        return (CRITIC,)
     return _OWN_TURN if model in ("discard", "riichi", "direct") else _CALLS
 
 

@@ -17,9 +17,9 @@ from kit.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch, C
 from kit.files import TEMPORARY, remove_leftovers, replace_file
 from policies.checkpoint.architectures import Shapes, empty_network, shapes_of
 from policies.checkpoint.card import (
+    ALL_MODELS,
     HAND_MODELS,
     LARGEST_CARD,
-    MODELS,
     Card,
     Model,
     WeightsFile,
@@ -155,7 +155,7 @@ def with_weights(network: N, tensors: Mapping[str, Tensor]) -> N:
 
 def models_in(folder: Path) -> tuple[Model, ...]:
     """Models for which a folder has a card, valid or not."""
-    return tuple(model for model in (*MODELS, *HAND_MODELS) if _card_path(folder, model).exists())
+    return tuple(model for model in ALL_MODELS if _card_path(folder, model).exists())
 
 
 # --- loading ----------------------------------------------------------------------------------------------
@@ -205,10 +205,10 @@ def _advice(folder: Path, model: Model, largest: int | None, read: Reader) -> st
 
 
 def _known(model: str) -> Model:
-    for name in (*MODELS, *HAND_MODELS):
+    for name in ALL_MODELS:
         if name == model:
             return name
-    raise ValueError(f"no model {model!r}; choose one of {', '.join((*MODELS, *HAND_MODELS))}")
+    raise ValueError(f"no model {model!r}; choose one of {', '.join(ALL_MODELS)}")
 
 
 # --- saving -----------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from game.layout import AT_HAND, PHASE_TURN, ROUND_STATE
+from game.layout import AT_HAND, AT_UNSEEN, PHASE_TURN, ROUND_STATE
 from game.scoring.dora import dora_of
 from game.scoring.settlement import LAST_ROUND
 from game.shanten import shanten
@@ -59,6 +59,7 @@ from policies.features.standing import (
     mark_wall_real,
 )
 from policies.features.table import (
+    CRITIC,
     DEEP_PLANES,
     GO_AROUNDS,
     GUIDED,
@@ -90,10 +91,7 @@ _indicator_place: Final = kernel(indicator_place)
 @kernel
 def mark_oracle(rec: Any, me: int, wall: Any, out: Any) -> None:
     """All oracle planes; unknown hands, and wall tiles of -1, stay empty."""
-    for seat in range(1, 4):
-        player = (me + seat) & 3
-        if rec.hand_known[player]:
-            _mark_hand(rec, player, out, _HANDS + _HAND_PLANES * (seat - 1))
+    _mark_other_hands(rec, me, out)
     # a replacement tile that is still to be drawn has not moved the end of the live wall
     taken = rec.kan_count - (rec.rinshan if rec.phase != PHASE_TURN else 0)
     start = _next_place(int(rec.wall_left), taken)
@@ -108,6 +106,15 @@ def mark_oracle(rec: Any, me: int, wall: Any, out: Any) -> None:
         tile = wall[_indicator_place(i) - 1]
         if tile >= 0:
             add_one(out, _URA, dora_of(tile >> 2), 4)
+
+
+@kernel
+def _mark_other_hands(rec: Any, me: int, out: Any) -> None:
+    """The first oracle planes; unknown hands stay empty."""
+    for seat in range(1, 4):
+        player = (me + seat) & 3
+        if rec.hand_known[player]:
+            _mark_hand(rec, player, out, _HANDS + _HAND_PLANES * (seat - 1))
 
 
 @kernel
@@ -133,7 +140,8 @@ _LITE_CALL: Final = offsets(LITE_CALL)
 _FULL_CALL: Final = offsets(SUPHX_CALL)
 _HOSEI: Final = offsets(HOSEI)
 _HIDDEN: Final = SETS[LITE].planes
-"""First plane of what is hidden in the set for oracle guiding."""
+"""First plane of what is hidden, in the sets for oracle guiding and for the critic."""
+_REST: Final = SETS[CRITIC].at("rest")
 _HOSEI_AGES: Final = tuple(SETS[HOSEI].at(f"H{age}") for age in range(GO_AROUNDS + 1))
 
 
@@ -416,6 +424,21 @@ def _encode_guided(
 
 
 @kernel
+def _encode_critic(
+    states: Any, players: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
+) -> int:
+    for row in range(len(states)):
+        rec = states[row]
+        out[row] = 0
+        _mark_lite(rec, int(players[row]), sight, out[row])
+        _mark_other_hands(rec, int(players[row]), out[row, _HIDDEN:])
+        for tile in range(TILES):
+            if rec.where[tile] == AT_UNSEEN:
+                add_one(out[row], _REST, tile >> 2, 4)
+    return len(states)
+
+
+@kernel
 def _encode_hosei(
     states: Any, players: Any, extra: Any, last_rounds: Any, out: Any, room: Any, sight: Any
 ) -> int:
@@ -443,6 +466,7 @@ _BODIES: Final[dict[str, Callable[..., int]]] = {
     SUPHX_CALL: _encode_suphx_calls,
     ORACLE: _encode_oracle,
     GUIDED: _encode_guided,
+    CRITIC: _encode_critic,
     HOSEI: _encode_hosei,
 }
 

@@ -19,6 +19,7 @@ SUPHX: Final = "suphx-838/1"
 SUPHX_CALL: Final = "suphx-958/1"
 ORACLE: Final = "oracle/1"
 GUIDED: Final = "guided-303/1"
+CRITIC: Final = "critic-279/1"
 HOSEI: Final = "suit-55/1"
 
 KINDS: Final = 34
@@ -120,7 +121,7 @@ class FeatureSet(msgspec.Struct, frozen=True):
 
     def fits(self, *, calls: bool) -> bool:
         """Whether networks for calls, or for the other models, can use the set; Hosei's are all alike."""
-        return self.name not in (ORACLE, GUIDED) and (self.name == HOSEI or self.of_calls == calls)
+        return self.name not in (ORACLE, GUIDED, CRITIC) and (self.name == HOSEI or self.of_calls == calls)
 
     def has(self, group_id: str) -> bool:
         """Whether the set has this group."""
@@ -371,17 +372,19 @@ _CANDIDATE: Final = (
     Group(id="R5", planes=3, content="chi; pon; any kan"),
 )
 
+_OTHER_HANDS: Final = tuple(
+    group
+    for seat in (1, 2, 3)
+    for group in (
+        Group(id=f"hand{seat}", planes=4, content=f"concealed tiles of seat {seat}, at least 1–4 copies"),
+        Group(id=f"red{seat}", planes=3, content="red 5m, 5p, 5s in it", axis=Axis.SUITS),
+        Group(id=f"waits{seat}", planes=1, content="kinds it waits on"),
+        Group(id=f"shanten{seat}", planes=4, content="its shanten over all forms: 0, 1, 2, 3 and more"),
+    )
+)
+
 _ORACLE_GROUPS: Final = (
-    *(
-        group
-        for seat in (1, 2, 3)
-        for group in (
-            Group(id=f"hand{seat}", planes=4, content=f"concealed tiles of seat {seat}, at least 1–4 copies"),
-            Group(id=f"red{seat}", planes=3, content="red 5m, 5p, 5s in it", axis=Axis.SUITS),
-            Group(id=f"waits{seat}", planes=1, content="kinds it waits on"),
-            Group(id=f"shanten{seat}", planes=4, content="its shanten over all forms: 0, 1, 2, 3 and more"),
-        )
-    ),
+    *_OTHER_HANDS,
     Group(
         id="wall", planes=ORACLE_DRAWS, content="the next 20 tiles to be drawn from the live wall, in order"
     ),
@@ -466,6 +469,17 @@ SETS: Final = {
             GUIDED,
             "training only: lite-239/1 and oracle/1 together, for oracle guiding",
             (*_LITE_GROUPS, *_ORACLE_GROUPS),
+        ),
+        FeatureSet(
+            CRITIC,
+            "the critic, which sees all hands: lite-239/1, the other hands, and the tiles still hidden",
+            (
+                *_LITE_GROUPS,
+                *_OTHER_HANDS,
+                Group(
+                    id="rest", planes=4, content="tiles in no hand and not on the table, at least 1–4 copies"
+                ),
+            ),
         ),
         FeatureSet(HOSEI, "the networks of Hosei University", _HOSEI_GROUPS),
     )

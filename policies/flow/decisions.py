@@ -48,7 +48,7 @@ class Improvement(msgspec.Struct, frozen=True):
 
     Attributes:
         way: an adapted policy decided, or a search, or a search among the options of an adapted policy.
-        base: what the policy of the start would have done.
+        base: what the initial policy would have done.
         base_options: its probabilities of discards, where an adapted policy gave others; else empty.
         playouts: rounds played out for it.
         divergence: KL(π₀ ‖ π) in nats of the adapted policy on this decision, 0 without one.

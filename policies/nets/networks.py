@@ -26,7 +26,7 @@ from policies.nets.towers import hosei, residual, suits
 from policies.nets.towers.hands import HAND_SCORES, HandsHead
 from policies.nets.towers.residual import YES_NO, PooledBlock
 
-Outputs: TypeAlias = Literal[2, 4, 34, 735]
+Outputs: TypeAlias = Literal[2, 4, 8, 34, 735]
 TowerName: TypeAlias = Literal["residual", "pooled", "suits", "hosei", "hosei-base"]
 TOWERS: Final[tuple[TowerName, ...]] = get_args(TowerName)
 HOSEI_TOWERS: Final[tuple[TowerName, ...]] = ("hosei", "hosei-base")
@@ -35,6 +35,8 @@ HOSEI_TOWERS: Final[tuple[TowerName, ...]] = ("hosei", "hosei-base")
 DISCARDS: Final = 34
 """Outputs of the discard model: a score for each kind."""
 YES: Final = 1
+CRITIC_VALUES: Final = 8
+"""Outputs of the critic: points, then final reward, of each of four players."""
 HOSEI_CHI: Final = 4
 """Outputs of Hosei's chi model: none; with the called tile the lowest, the middle, the highest of the run."""
 
@@ -44,7 +46,8 @@ class Architecture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=
 
     Attributes:
         planes: number of input planes.
-        outputs: 34 for discards, 2 for yes and no; 4 in Hosei's chi model; 735 about the opponents' hands.
+        outputs: 34 for discards, 2 for yes and no; 4 in Hosei's chi model; 735 about the opponents' hands;
+            8 of the critic.
         width: channels of the tower.
         depth: residual blocks.
     """
@@ -101,7 +104,9 @@ def _residual_head(shape: Architecture) -> nn.Module:
 def _suits_head(shape: Architecture) -> nn.Module:
     if shape.outputs == HAND_SCORES:
         return HandsHead(shape.width)
-    return (suits.SuitsDiscardHead if shape.outputs == DISCARDS else suits.SuitsYesNoHead)(shape.width)
+    if shape.outputs == DISCARDS:
+        return suits.SuitsDiscardHead(shape.width)
+    return suits.SuitsYesNoHead(shape.width, shape.outputs)
 
 
 _RESIDUAL: Final = _Layers(
@@ -174,6 +179,8 @@ def outputs_of(model: str, tower: TowerName) -> Outputs:
         return DISCARDS
     if model == "direct":
         return HAND_SCORES
+    if model == "critic":
+        return CRITIC_VALUES
     return HOSEI_CHI if model == "chi" and tower in HOSEI_TOWERS else YES_NO
 
 
@@ -273,6 +280,7 @@ def parameters_of(network: nn.Module) -> int:
 
 
 __all__ = [
+    "CRITIC_VALUES",
     "DISCARDS",
     "HAND_SCORES",
     "HOSEI_CHI",

@@ -15,7 +15,7 @@ from kit.files import expand_home
 from policies.flow.slots import Policy, Question, Slot, Source
 from policies.heuristic.player import HeuristicPolicy
 from policies.nets.compute import IN_PLAY, Compute
-from policies.play.included import INCLUDED
+from policies.play.included import INCLUDED, SHIPPED
 from policies.play.python_file import identity_of, load_python_policy, python_file_of, read_python_file
 
 if TYPE_CHECKING:
@@ -142,6 +142,18 @@ def files_of_named(text: str) -> Files | None:
     from policies.checkpoint import files_of  # noqa: PLC0415 - torch is for those who need it
 
     return files_of(_folder(name), Slot)
+
+
+def predictor_files(*texts: str) -> Files:
+    """The reward predictor of the first of some policies that has one, else the included one.
+
+    Raises:
+        CheckpointError: it cannot be used.
+    """
+    from policies.checkpoint import files_of, models_in  # noqa: PLC0415 - torch is for those who need it
+
+    folders = [_folder(name) for name in (text.partition("+")[0] for text in texts) if _is_folder(name)]
+    return files_of(next((each for each in folders if "reward" in models_in(each)), SHIPPED), ("reward",))
 
 
 def folder_of_named(text: str) -> Path:

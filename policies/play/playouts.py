@@ -1,14 +1,16 @@
-"""Plays each option of a decision to the end of the round, over the same sampled deals.
+"""Plays each option of a decision out over the same deals: to the end of the round, or up to a horizon.
 
 Everybody plays on by the same policy, so the difference of two options over one deal has less noise than
-either: its tiles are the same.
+either: its tiles are the same. Most of the noise that is left comes late in the round, when little has to do
+with the decision any more. A play-out that is cut after some discards, with the rest valued by a critic, has
+less of it and takes less time; the critic's errors are its price.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,7 @@ from game.scoring.settlement import GameLength
 from game.table.table import Table
 from kit.errors import ModelError
 from policies.deals.deal import Deals
+from policies.play.critic import Critic, is_at_a_draw
 from policies.play.rollout import TABLES, Chooser, Rollout, Seating
 from policies.reward import Predictor, final_rewards, predict, round_starts, together
 
@@ -26,11 +29,18 @@ _NEXT_SEED: Final = 0
 """Seed of the walls after the round, which nobody plays."""
 
 
+Unit: TypeAlias = Literal["points", "reward"]
+
+
 class EndWorth(Protocol):
     """Says what the end of a round is worth."""
 
     def __call__(self, tables: Sequence[Table], player: int) -> NDArray[np.float64]:
-        """``[N]``: what each of the tables, whose rounds have just ended, is worth to a player."""
+        """``[N]``: what each of the tables is worth to a player.
+
+        Their rounds have just ended; that of a table still in its round is what it has come to so far, to
+        which the rest of the round adds.
+        """
 
 
 def points_worth(tables: Sequence[Table], player: int) -> NDArray[np.float64]:
@@ -56,15 +66,45 @@ class RewardWorth:
         """See `EndWorth`."""
         found = np.zeros(len(tables))
         over = np.array([table.done for table in tables], np.bool_)
+        goes_on = np.array([bool(table.results) for table in tables], np.bool_) & ~over
         if over.any():
             scores = np.array([table.scores for table in tables if table.done])
             found[over] = final_rewards(scores, self._predictor.architecture.rewards)[:, player]
-        if not over.all():
-            going = [table for table in tables if not table.done]
-            games = together(
-                [(np.append(self._starts, round_starts(table.events)[-1:]), table.length) for table in going]
-            )
-            found[~over] = predict(self._predictor, games)[:, len(self._starts), player]
+        if goes_on.any():
+            next_rounds = [
+                round_starts(tables[place].events)[-1:] for place in np.flatnonzero(goes_on).tolist()
+            ]
+            found[goes_on] = self._expected(next_rounds, tables[0].length)[:, player]
+        if not (over | goes_on).all():
+            found[~(over | goes_on)] = self._expected([self._starts[:0]], tables[0].length)[0, player]
+        return found
+
+    def _expected(self, later: Sequence[NDArray[np.void]], length: GameLength) -> NDArray[np.float64]:
+        """``[N, 4]`` by player: expected at the start of the last round, of the game and later ones."""
+        games = together([(np.append(self._starts, each), length) for each in later])
+        found: NDArray[np.float64] = predict(self._predictor, games)[:, -1]
+        return found
+
+
+class CutWorth:
+    """What tables are worth whose rounds have ended, or were cut at a horizon.
+
+    Args:
+        worth: of the ends of rounds.
+        unit: its unit.
+        critic: expects what the rest of a cut round adds.
+    """
+
+    def __init__(self, worth: EndWorth, unit: Unit, critic: Critic) -> None:
+        self._worth, self._unit, self._critic = worth, unit, critic
+
+    def __call__(self, tables: Sequence[Table], player: int) -> NDArray[np.float64]:
+        """See `EndWorth`."""
+        found = self._worth(tables, player)
+        cut = [place for place, table in enumerate(tables) if not (table.results or table.done)]
+        if cut:
+            states = [tables[place].state for place in cut]
+            found[cut] += getattr(self._critic.rest(states, tables[cut[0]].length), self._unit)[:, player]
         return found
 
 
@@ -93,23 +133,26 @@ class Branching(NamedTuple):
 
 
 class Playouts:
-    """Plays options out to the end of their rounds.
+    """Plays options out to the end of their rounds, or up to a horizon.
 
     Args:
         chooser: plays for everybody.
         length: length of the games.
         tables: played side by side.
+        horizon: discards of all players after which a round is cut, the one of the option included, when the
+            next player has drawn; 0 to play to the end. `CutWorth` says what cut rounds are worth.
     """
 
-    def __init__(self, chooser: Chooser, length: GameLength, tables: int = TABLES) -> None:
+    def __init__(self, chooser: Chooser, length: GameLength, tables: int = TABLES, horizon: int = 0) -> None:
         self._rollout = Rollout([chooser], tables=tables, length=length)
+        self._horizon = horizon
 
     def ends(self, branchings: Sequence[Branching]) -> list[list[Table]]:
         """Play the options of decisions out, all of them side by side.
 
         Returns:
-            For each decision the tables at the end of the round: the options over the first deal, then those
-            over the next.
+            For each decision the tables at the end of the round or the horizon: the options over the first
+            deal, then those over the next.
 
         Raises:
             ModelError: a table crashed.
@@ -120,8 +163,23 @@ class Playouts:
             for _ in each.numbers
             for option in each.options
         ]
+        last = [
+            int(each.deals.view.record["discard_count"]) + self._horizon
+            for each in branchings
+            for _ in range(len(each.numbers) * len(each.options))
+        ]
+
+        def stop(seating: Seating, table: Table) -> bool:
+            state = table.state
+            far = self._horizon and state["discard_count"] >= last[seating.number]
+            return bool(far) and is_at_a_draw(state)
+
         try:
-            played = self._rollout.finish_rounds(_tables(branchings), lambda seating: first[seating.number])
+            played = self._rollout.finish_rounds(
+                _tables(branchings),
+                lambda seating: first[seating.number],
+                stop=stop,
+            )
             ended = {seating.number: table for seating, table in played}
         except RuntimeError as error:
             raise ModelError(f"a play-out crashed: {error}") from error

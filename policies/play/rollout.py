@@ -14,6 +14,7 @@ import contextlib
 import itertools
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from time import perf_counter, process_time
 from types import MappingProxyType
 from typing import Final, Protocol, TypeAlias
@@ -246,7 +247,10 @@ class _Stopwatch:
 
 
 class _RunningGame:
-    """One table in progress; it stops after ``rounds`` rounds, and ``first`` holds answers already known."""
+    """One table in progress; ``first`` holds answers already known.
+
+    It ends after ``rounds`` rounds, or when ``stop`` says so before a question.
+    """
 
     def __init__(
         self,
@@ -254,6 +258,7 @@ class _RunningGame:
         table: Table,
         rounds: int | None = None,
         first: Mapping[int, Action] = MappingProxyType({}),
+        stop: Callable[[Table], bool] = lambda _: False,
     ) -> None:
         self.seating = seating
         self.decisions = [0, 0, 0, 0]
@@ -261,6 +266,7 @@ class _RunningGame:
         self.crash = ""
         self.table = table
         self._rounds = rounds
+        self._stop, self._stopped = stop, False
         self._first = dict(first)
         self._answers: dict[int, Action] = {}
         self._open = 0
@@ -270,6 +276,7 @@ class _RunningGame:
         table = self.table
         return (
             table.done
+            or self._stopped
             or bool(self.crash)
             or (self._rounds is not None and len(table.results) >= self._rounds)
         )
@@ -298,6 +305,8 @@ class _RunningGame:
                 table.step(self._answers)
                 watch.lap("table")
                 self._answers = {}
+            if not self.over:
+                self._stopped = self._stop(table)
             if self.over:
                 return []
             asked = self._asked()
@@ -398,6 +407,7 @@ class Rollout:
         tables: Iterable[tuple[Seating, Table]],
         first: Callable[[Seating], Mapping[int, Action]] = lambda _: MappingProxyType({}),
         between: Callable[[], None] = lambda: None,
+        stop: Callable[[Seating, Table], bool] = lambda _seating, _table: False,
     ) -> Generator[tuple[Seating, Table], None, None]:
         """Play the rounds that are under way to their ends, in the order in which they end.
 
@@ -407,11 +417,15 @@ class Rollout:
             first: answers that some players give to the first question they are asked, whatever their chooser
                 would say.
             between: called after each step of all tables; what it raises ends the play.
+            stop: asked before each question of a table; true ends the play there.
 
         Raises:
             RuntimeError: a table crashed.
         """
-        games = (_RunningGame(seating, table, 1, first(seating)) for seating, table in tables)
+        games = (
+            _RunningGame(seating, table, 1, first(seating), partial(stop, seating))
+            for seating, table in tables
+        )
         with contextlib.closing(self._steps(games)) as steps:
             for ended in steps:
                 between()

@@ -77,7 +77,7 @@ class _Made(NamedTuple):
 
     @property
     def action(self) -> Action:
-        """What was decided; a riichi without its tile if the log does not tell it."""
+        """The action decided on; a riichi without its tile if the log does not tell it."""
         return self.with_tile(self.first.decision.action)
 
     def with_tile(self, action: Action) -> Action:

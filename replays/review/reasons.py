@@ -141,7 +141,7 @@ def _abort(error: _Error) -> Note:
 
 
 def _riichi(error: _Error) -> Iterator[Note]:
-    """What a win pays with riichi and without."""
+    """Payments of a win with riichi and without."""
     declares = error.better.kind is ActionKind.RIICHI
     if declares == (error.worse.kind is ActionKind.RIICHI):
         return
@@ -161,7 +161,7 @@ def _riichi(error: _Error) -> Iterator[Note]:
 
 
 def _ron_points(moment: Moment, discarded: int, kind: int, *, riichi: bool) -> int:
-    """What a ron on a kind would pay after a discard, without ippatsu and ura dora; 0 without a yaku."""
+    """Payment of a ron on a kind after a discard, without ippatsu and ura dora; 0 without a yaku."""
     record, player = clone(moment.record), moment.player
     if riichi:
         apply(record, Riichi(player))
@@ -371,7 +371,7 @@ def _linked(hand34: NDArray[np.int8], kind: int) -> int:
 
 
 def _cost(error: _Error) -> Iterator[Note]:
-    """What the preferred option gives up in return."""
+    """Disadvantages of the preferred option."""
     better, worse = error.better_shape, error.worse_shape
     if not better or not worse or error.better == PASS:
         return

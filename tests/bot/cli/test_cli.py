@@ -432,7 +432,7 @@ def test_a_game_that_was_lost_with_its_lobby_is_named_and_exits_1(
     if comes_back:
         assert f"game {started['game_id']} was missed: it ended while we were disconnected" in out
     else:
-        assert f"game {started['game_id']} was not finished: it is lost" in out
+        assert f"game {started['game_id']} was not finished: the bot could not return to it" in out
         assert "stopped: gave up after 1 tries: nothing listens at" in out
 
 

@@ -113,7 +113,7 @@ def test_fault_14_wrong_late_and_old_results_change_nothing_and_fault_15_a_lost_
     assert AdaptationStanding(64, 64, "points", used=True) in stood, "sound weights"
     assert None in stood, "a round ends"
     reasons = " ".join(thoughts.dropped)
-    for reason in ("an old round", "not finite", "not legal", "late", "nats from the policy of the start"):
+    for reason in ("an old round", "not finite", "not legal", "late", "nats from the initial policy"):
         assert reason in reasons
     warned = [each["event"] for each in logs if each["event"].startswith("adaptation.")]
     assert warned.count("adaptation.restarted") == 1

@@ -302,7 +302,7 @@ def test_a_discard_model_begins_with_a_tower_that_saw_other_planes(
     corpus: Corpus, tmp_path: Path, features: str
 ) -> None:
     train(plan(samples=640), corpus, tmp_path, quiet=True)
-    parent = parent_of(plan(), None, tmp_path)
+    parent = parent_of(plan().model, None, tmp_path)
     assert parent == Parent(tmp_path, Slot.DISCARD, tower_only=True)
     # 32 channels hold all that 8 filters over three columns, and 8 over one, can tell of their planes
     wanted = plan(features=features, squeeze=32, learning_rate=1e-9, samples=64)
@@ -343,7 +343,7 @@ def test_a_model_begins_with_the_tower_of_the_discards(
 ) -> None:
     card = train(plan(tower=tower, samples=64), corpus, tmp_path / "discard", quiet=True)
     wanted = plan(model, tower=tower, samples=64, learning_rate=1e-9)
-    parent = parent_of(wanted, None, tmp_path / "discard")
+    parent = parent_of(wanted.model, None, tmp_path / "discard")
     assert train(wanted, corpus, tmp_path / "other", parent=parent, quiet=True).parents == (
         card.tensors.sha256,
     )
@@ -374,16 +374,16 @@ def test_a_model_of_the_base_network_begins_with_the_first_layer_of_the_discards
 def test_a_tower_of_another_kind_is_refused(corpus: Corpus, tmp_path: Path) -> None:
     train(plan(tower="pooled", samples=64), corpus, tmp_path / "discard", quiet=True)
     wanted = plan("riichi", tower="suits", samples=64)
-    parent = parent_of(wanted, None, tmp_path / "discard")
+    parent = parent_of(wanted.model, None, tmp_path / "discard")
     with pytest.raises(CheckpointMismatch, match=r"pooled 8×2, but the plan wants suits 8×2.*--tower"):
         train(wanted, corpus, tmp_path / "other", parent=parent, quiet=True)
 
 
 def test_two_checkpoints_to_begin_from_are_refused(tmp_path: Path) -> None:
-    assert parent_of(plan(), None, None) is None
-    assert parent_of(plan("kan"), tmp_path, None) == Parent(tmp_path, Slot.KAN)
+    assert parent_of(plan().model, None, None) is None
+    assert parent_of(plan("kan").model, tmp_path, None) == Parent(tmp_path, Slot.KAN)
     with pytest.raises(ConfigError, match="give only one of them"):
-        parent_of(plan("kan"), tmp_path, tmp_path)
+        parent_of(plan("kan").model, tmp_path, tmp_path)
 
 
 def test_players_are_chosen(corpus: Corpus) -> None:

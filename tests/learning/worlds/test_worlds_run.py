@@ -22,6 +22,7 @@ from learning.worlds.playing import (
     scores_of,
 )
 from policies.deals import UniformDeals
+from policies.play.playouts import EndWorth, Unit, points_worth
 from tests.cli import run_cli
 from tests.policies.fakes import Undecided
 
@@ -66,10 +67,11 @@ def test_differences_are_those_of_the_two_choices_over_the_same_deal() -> None:
     decision = close_decisions(plan, Undecided(), 1)[-1]
     deals = decision.true_deals(6, 5)
     alike = msgspec.structs.replace(decision, options=(decision.options[0], decision.options[0]))
-    both = differences_of(Undecided(), alike, [deals])[0][0]
+    worths: dict[Unit, EndWorth] = {"points": points_worth}
+    both = differences_of(Undecided(), alike, deals, worths)["points"]
     assert (both == 0).all()
     swapped = msgspec.structs.replace(decision, options=decision.options[::-1])
-    one, other = (differences_of(Undecided(), each, [deals, deals])[0][0] for each in (decision, swapped))
+    one, other = (differences_of(Undecided(), each, deals, worths)["points"] for each in (decision, swapped))
     assert np.array_equal(one, -other)
 
 
@@ -85,7 +87,26 @@ def test_rounds_are_compared_by_the_final_reward_too(tmp_path: Path) -> None:
     assert 0.0 < figures.final.noise < 0.05 * figures.points.noise
     without = next(iter(judge_of_games(WorldsSetup(msgspec.structs.replace(plan, final=False), None))(0)))
     kept = DEALS.so_far(tmp_path).figures.points
-    assert kept == DEALS.report(msgspec.structs.replace(plan, final=False), [without]).figures.points
+    again = DEALS.report(msgspec.structs.replace(plan, final=False), [without]).figures.points
+    assert kept is not None
+    assert again is not None
+    one, other = kept.samplers[0], again.samplers[0]
+    assert msgspec.structs.replace(one, play_ms=0.0) == msgspec.structs.replace(other, play_ms=0.0)
+
+
+def test_rounds_are_cut_at_horizons_and_valued_by_the_critic(tmp_path: Path) -> None:
+    plan = make_plan(
+        policy="network", samplers=("true",), games=1, per_game=2, close=0.15, worlds=16, walls=4,
+        seed=3, horizons=(0, 4),
+    )  # fmt: skip
+    points = DEALS.run(plan, tmp_path, workers=1, quiet=True).figures.points
+    assert points is not None
+    whole, cut = points.samplers
+    assert (whole.name, cut.name) == ("true", "true, 4 discards")
+    assert cut.noise < whole.noise
+    assert whole.bias.value == 0.0
+    assert cut.bias.value != 0.0
+    assert cut.play_ms < whole.play_ms
 
 
 def test_players_without_a_reward_predictor_are_refused_where_it_is_needed(undecided: str) -> None:

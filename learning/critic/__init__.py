@@ -1,0 +1,1 @@
+"""Trains and measures the critic, which sees all hands (`policies.play.critic`)."""

@@ -1,0 +1,79 @@
+"""The plan of a run that trains the critic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from kit.errors import ConfigError
+from kit.options import INTERNAL, Count
+from learning.samples.position_kernels import AT_DRAWS, Sampled
+from learning.supervised.plan import PRESET_SIZES, PresetName, SamplesPlan, Selection, training_precision
+from policies.features.table import CRITIC
+from policies.nets.networks import Architecture, architecture_of, outputs_of
+
+
+class CriticPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything that determines what the critic learns.
+
+    Attributes:
+        one_in: take every n-th draw of each game, different ones in each pass. Draws of a round share its
+            result, so more games help more than more draws.
+        predictor: hash of the reward predictor whose expectations the final rewards are measured by.
+    """
+
+    features: Annotated[str, INTERNAL] = CRITIC
+    one_in: Count = 8
+    predictor: Annotated[str, INTERNAL] = ""
+
+    def __post_init__(self) -> None:
+        faults = [
+            f"{name}: {getattr(self, name)} must be above 0"
+            for name in ("passes", "learning_rate")
+            if getattr(self, name) <= 0
+        ]
+        if not 0.0 < self.selection.share <= 1.0:
+            faults.append(f"share: {self.selection.share} must be above 0 and at most 1")
+        if faults:
+            raise ConfigError("\n".join(faults))
+
+    @property
+    def model(self) -> Literal["critic"]:
+        """The model in training."""
+        return "critic"
+
+    @property
+    def slot(self) -> Sampled:
+        """Samples are the moments after draws."""
+        return AT_DRAWS
+
+    @property
+    def architecture(self) -> Architecture:
+        """Shape of the network."""
+        return architecture_of("suits", CRITIC, outputs_of("critic", "suits"), self.width, self.depth)
+
+
+def make_critic_plan(
+    *,
+    preset: PresetName = "small",
+    precision: str = "auto",
+    width: int | None = None,
+    depth: int | None = None,
+    learning_rate: float | None = None,
+    selection: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> CriticPlan:
+    """Make a plan from the user's choices; the rest comes from the preset and the machine.
+
+    Raises:
+        ConfigError: a setting is not valid.
+    """
+    size = PRESET_SIZES[preset]
+    return CriticPlan(
+        width=width if width is not None else size.width,
+        depth=depth if depth is not None else size.depth,
+        learning_rate=learning_rate if learning_rate is not None else 3e-3,
+        precision=training_precision(precision),
+        selection=Selection(**(selection or {})),
+        **settings,
+    )

@@ -1,0 +1,311 @@
+"""Values the options of close decisions by play-outs with the true hands.
+
+All players play on by the policy. The options of a decision share their worlds: the hands are those of the
+game, and the walls are drawn anew. The policy that learns from the values sees only what its player sees, and
+so averages over the hands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from time import process_time
+from typing import Any, Final, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from game.actions import PASS, Action, ActionKind
+from game.rules import legal_actions
+from game.scoring.settlement import GameLength
+from game.table.restore import seen_by
+from game.warmup import warm_up
+from kit.errors import ConfigError
+from kit.workers.pool import Work
+from learning.corpus.reader import Corpus
+from learning.improvement.labels import NO, SLOTS, Label, LabelledGame, LabelsPlan
+from learning.measure import Measurement
+from learning.reward.games import played_games
+from learning.samples.choice import ALL_PLAYERS, SelectedDecisions
+from learning.samples.position_kernels import Positions
+from learning.samples.positions import positions_of
+from policies.checkpoint import files_of, load, load_predictor
+from policies.checkpoint.files import reader_of
+from policies.deals.deal import RoundView, true_deals
+from policies.flow.draws import drawn_bits
+from policies.flow.slots import Policy, Question, Slot
+from policies.play.critic import CRITIC_FOLDER, Critic
+from policies.play.named import Files, files_of_named, load_named, predictor_files
+from policies.play.playouts import Branching, CutWorth, EndWorth, Playouts, RewardWorth, points_worth
+from policies.play.rollout import PolicyChooser
+from policies.reward import Predictor
+
+_KINDS_OF: Final = {
+    Slot.DISCARD: ActionKind.DISCARD,
+    Slot.RIICHI: ActionKind.RIICHI,
+    Slot.CHI: ActionKind.CHI,
+    Slot.PON: ActionKind.PON,
+}
+
+
+class LabelsSetup(msgspec.Struct, frozen=True):
+    """Setup of a worker.
+
+    Attributes:
+        plan: the plan.
+        corpus: folder of the games.
+        files: checkpoints of the policy; None to load them by name.
+        predictor: files of its reward predictor.
+        critic: files of the critic; None if play-outs go to the end.
+    """
+
+    plan: LabelsPlan
+    corpus: Path
+    files: Files | None
+    predictor: Files
+    critic: Files | None
+
+
+class _CloseDecision(NamedTuple):
+    """A decision to be labelled: its options as labels name them, and the actions to play out."""
+
+    slot: Slot
+    place: int
+    state: np.void
+    player: int
+    options: tuple[int, ...]
+    actions: tuple[Action, ...]
+
+
+def labels_of_games(setup: LabelsSetup) -> Work[int, LabelledGame]:
+    """Load everything; return the function that labels a game."""
+    warm_up()
+    plan, corpus = setup.plan, Corpus(setup.corpus)
+    policy = load_named(plan.policy, files=setup.files, compute=plan.compute).policy
+    predictor = load_predictor(Path(), reader_of(setup.predictor))
+    critic = None if setup.critic is None else Critic.load(Path(), read=reader_of(setup.critic))
+
+    def label(number: int) -> Iterator[LabelledGame]:
+        begun = process_time()
+        length: GameLength = "hanchan" if corpus.index["hanchan"][number] else "tonpuu"
+        found = _close_decisions(plan, policy, corpus, number, length)
+        playouts = Playouts(PolicyChooser(policy), length, horizon=plan.horizon)
+        starts = played_games(corpus, np.array([number])).games.starts[0]
+        labels: list[Label] = []
+        for rounds in range(1, len(starts) + 1):
+            last = starts[rounds - 1]
+            here = [each for each in found if all(each.state[name] == last[name] for name in _ROUND)]
+            labels += _labels(plan, number, here, length, playouts, predictor, starts[:rounds], critic)
+        spent = round(process_time() - begun, 2)
+        yield LabelledGame(number, corpus.game_id(number), tuple(labels), spent)
+
+    return label
+
+
+_ROUND: Final = ("round_index", "honba")
+"""Fields that tell the rounds of a game apart."""
+
+
+def _close_decisions(
+    plan: LabelsPlan, policy: Policy, corpus: Corpus, number: int, length: GameLength
+) -> list[_CloseDecision]:
+    """The decisions of a game that the policy finds close."""
+    game = SelectedDecisions(np.array([number]), np.array([ALL_PLAYERS], np.uint8))
+    found: list[_CloseDecision] = []
+    for slot in SLOTS:
+        positions = positions_of(corpus, game, slot)
+        legal = [
+            legal_actions(*each) for each in zip(positions.states, positions.players.tolist(), strict=True)
+        ]
+        asked = _questions(slot, positions, legal, length)
+        answers = policy.answer(slot, asked) if asked else ()
+        of_discards = [_discards(actions) for actions in legal] if slot is Slot.RIICHI else [()] * len(asked)
+        for place, (question, answer) in enumerate(zip(asked, answers, strict=True)):
+            options = _options(plan, question, answer)
+            if len(options) < 2:
+                continue
+            instead = PASS
+            if slot is Slot.RIICHI:
+                instead = _likeliest_discard(policy, question, of_discards[place])
+            actions = tuple(instead if option == NO else _action(question, option) for option in options)
+            found.append(_CloseDecision(slot, place, question.record, question.player, options, actions))
+    return found
+
+
+def _questions(
+    slot: Slot, positions: Positions, legal: Sequence[Sequence[Action]], length: GameLength
+) -> list[Question]:
+    kind = _KINDS_OF[slot]
+    return [
+        Question(slot, state, player, tuple(each for each in actions if each.kind is kind), length)
+        for state, player, actions in zip(positions.states, positions.players.tolist(), legal, strict=True)
+    ]
+
+
+def _discards(actions: Sequence[Action]) -> tuple[Action, ...]:
+    return tuple(each for each in actions if each.kind is ActionKind.DISCARD)
+
+
+def _likeliest_discard(policy: Policy, question: Question, discards: tuple[Action, ...]) -> Action:
+    asked = msgspec.structs.replace(question, slot=Slot.DISCARD, options=discards)
+    (answer,) = policy.answer(Slot.DISCARD, [asked])
+    return discards[int(np.argmax(answer))]
+
+
+def _options(plan: LabelsPlan, question: Question, answer: Sequence[float]) -> tuple[int, ...]:
+    """The options to value, as labels name them, likeliest first; fewer than two if the choice is clear."""
+    if question.slot is not Slot.DISCARD:
+        yes = int(np.argmax(answer))
+        if not plan.close <= answer[yes] <= 1.0 - plan.close:
+            return ()
+        return (NO, yes) if answer[yes] <= 0.5 else (yes, NO)
+    chances: dict[int, float] = {}
+    for action, chance in zip(question.options, answer, strict=True):
+        kind = action.tile >> 2
+        chances[kind] = max(chance, chances.get(kind, 0.0))
+    ranked = sorted(chances, key=lambda kind: -chances[kind])
+    return tuple(kind for kind in ranked[: plan.options] if chances[kind] >= plan.close)
+
+
+def _action(question: Question, option: int) -> Action:
+    """The action of an option; of the copies of a kind the first, which keeps red fives."""
+    if question.slot is Slot.DISCARD:
+        return next(each for each in question.options if each.tile >> 2 == option)
+    return question.options[option]
+
+
+def _labels(
+    plan: LabelsPlan,
+    number: int,
+    decisions: Sequence[_CloseDecision],
+    length: GameLength,
+    playouts: Playouts,
+    predictor: Predictor,
+    starts: NDArray[np.void],
+    critic: Critic | None,
+) -> Iterator[Label]:
+    """The labels of the close decisions of one round."""
+    worths: list[EndWorth] = [points_worth, RewardWorth(predictor, starts)]
+    if critic is not None:
+        worths = [CutWorth(worths[0], "points", critic), CutWorth(worths[1], "reward", critic)]
+    branchings = []
+    for each in decisions:
+        view = RoundView(seen_by(each.state, each.player), each.player, length)
+        seed = drawn_bits(plan.seed, number, SLOTS.index(each.slot), each.place)
+        branchings.append(
+            Branching(true_deals(view, each.state, plan.worlds, seed), each.actions, range(plan.worlds))
+        )
+    for decision, branching, ends in zip(decisions, branchings, playouts.ends(branchings), strict=True):
+        (points, errors), (reward, reward_errors) = (
+            _means(branching.values(ends, worth)) for worth in worths
+        )
+        yield Label(
+            SLOTS.index(decision.slot),
+            decision.place,
+            decision.options,
+            tuple(points.round().astype(int).tolist()),
+            tuple(errors.round().astype(int).tolist()),
+            tuple(reward.round(2).tolist()),
+            tuple(reward_errors.round(2).tolist()),
+        )
+
+
+def _means(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Means of ``[worlds, options]`` beyond the first option's, and their standard errors."""
+    beyond = values - values[:, :1]
+    return beyond.mean(axis=0), beyond.std(axis=0, ddof=1) / np.sqrt(len(beyond))
+
+
+class SlotFigures(msgspec.Struct, frozen=True):
+    """The labels of one slot.
+
+    Attributes:
+        slot: the slot.
+        labels: their number.
+        deviation: standard deviation of the true differences between the two likeliest options, in points,
+            without the noise of the worlds.
+        signal: share of the variance of the measured differences that is not noise.
+        changed: share of the decisions in which another option than the likeliest is worth most.
+    """
+
+    slot: Slot
+    labels: int
+    deviation: float
+    signal: float
+    changed: float
+
+
+class LabelsFigures(msgspec.Struct, frozen=True):
+    """All labels.
+
+    Attributes:
+        games: number of games.
+        labels: number of labels.
+        ms: CPU milliseconds a label.
+        slots: figures of each slot.
+    """
+
+    games: int
+    labels: int
+    ms: float
+    slots: tuple[SlotFigures, ...]
+
+
+def _figures(plan: LabelsPlan, rows: Sequence[LabelledGame]) -> LabelsFigures:
+    labels = [label for row in rows for label in row.labels]
+    if not labels:
+        raise ConfigError("no decision of these games is close; give more --games or a lower --close")
+    found = [[label for label in labels if label.slot == number] for number in range(len(SLOTS))]
+    return LabelsFigures(
+        games=len(rows),
+        labels=len(labels),
+        ms=1000 * sum(row.seconds for row in rows) / len(labels),
+        slots=tuple(_slot_figures(slot, each) for slot, each in zip(SLOTS, found, strict=True) if each),
+    )
+
+
+def _slot_figures(slot: Slot, labels: Sequence[Label]) -> SlotFigures:
+    second = np.array([label.points[1] for label in labels], np.float64)
+    noise = np.mean([label.errors[1] ** 2 for label in labels])
+    true = max(0.0, second.var() - float(noise))
+    return SlotFigures(
+        slot,
+        len(labels),
+        true**0.5,
+        true / second.var() if second.any() else 0.0,
+        float(np.mean([max(label.points) > 0 for label in labels])),
+    )
+
+
+def make_labels_plan(corpus: Corpus, **given: Any) -> LabelsPlan:
+    """The plan with the fields that were given.
+
+    Raises:
+        ConfigError: the corpus has fewer games, or there is no such policy.
+        CheckpointError: the checkpoints of the policy or of the critic cannot be used.
+    """
+    plan = LabelsPlan(**given, identity="", corpus=corpus.card["content_sha256"])
+    if plan.games > len(corpus):
+        raise ConfigError(f"--games {plan.games}: the corpus has {len(corpus)}")
+    critic = load(_critic_folder(plan), "critic").card.tensors.sha256 if plan.horizon else ""
+    identity = load_named(plan.policy).identity
+    return msgspec.structs.replace(plan, identity=identity, critic_identity=critic)
+
+
+def _critic_folder(plan: LabelsPlan) -> Path:
+    return Path(plan.critic) if plan.critic else CRITIC_FOLDER
+
+
+def setup_of(corpus: Path, plan: LabelsPlan) -> LabelsSetup:
+    """What a process needs to know of a plan."""
+    critic = files_of(_critic_folder(plan), ("critic",)) if plan.horizon else None
+    return LabelsSetup(plan, corpus, files_of_named(plan.policy), predictor_files(plan.policy), critic)
+
+
+def labels(corpus: Path) -> Measurement[LabelsPlan, LabelledGame, LabelsFigures]:
+    """`suzaku train labels`: a row for each game of a corpus."""
+    return Measurement(
+        "labels", LabelsPlan, LabelledGame, _figures, partial(setup_of, corpus), labels_of_games
+    )

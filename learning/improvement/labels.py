@@ -1,0 +1,96 @@
+"""Labels: what the options of close decisions are worth, and how they are stored.
+
+A row of the results is a game of a corpus. Its labels name a decision by its slot and its place among the
+game's decisions of that slot (`learning.samples.positions.positions_of`), so states need not be stored.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta
+
+from kit.options import INTERNAL, Count, Seed
+from learning.matches.store import ResumablePlan
+from policies.flow.slots import Slot
+from policies.nets.compute import IN_PLAY, Compute
+
+FORMAT: Final = "suzaku-labels/1"
+SLOTS: Final = (Slot.DISCARD, Slot.RIICHI, Slot.CHI, Slot.PON)
+"""Slots whose decisions are labelled; a label has the number of its slot."""
+NO: Final = -1
+"""The option of not declaring riichi or not calling; other options of these slots count candidates from 0."""
+
+
+class LabelsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything that determines labels.
+
+    Attributes:
+        policy: policy that selects the decisions and plays them out: network, phoenix, large or a folder of
+            checkpoints.
+        identity: changes when the policy behind the name changes.
+        corpus: hash of the games.
+        critic: folder of the critic; default: the included one.
+        critic_identity: hash of its weights.
+        games: games to label, the first of the corpus.
+        close: minimum probability of an option to value.
+        options: maximum number of options to value per decision.
+        worlds: walls drawn for a decision; all hands are the true ones.
+        horizon: stop play-outs after this many discards, and let the critic value the rest; 0: no horizon.
+        seed: seed of the walls.
+        compute: how networks compute.
+        format: format of the results.
+    """
+
+    policy: str = "network"
+    identity: Annotated[str, INTERNAL]
+    corpus: Annotated[str, INTERNAL]
+    critic: str = ""
+    critic_identity: Annotated[str, INTERNAL] = ""
+    games: Count = 1000
+    close: Annotated[float, Meta(ge=0.01, le=0.5)] = 0.12
+    options: Annotated[int, Meta(ge=2, le=14)] = 3
+    worlds: Annotated[int, Meta(ge=2)] = 8
+    horizon: Annotated[int, Meta(ge=0, le=70)] = 8
+    seed: Seed = 0
+    compute: Compute = IN_PLAY
+    format: Annotated[str, INTERNAL] = FORMAT
+
+
+class Label(msgspec.Struct, frozen=True, array_like=True):
+    """The values of the options of one decision.
+
+    Attributes:
+        slot: place in `SLOTS`.
+        place: of the decision among those of the slot in its game.
+        options: kinds of discards, likeliest first; of other slots `NO` and the likeliest candidate.
+        points: mean points of each beyond the first's, over the same worlds.
+        errors: standard errors of these.
+        reward: the same in final reward.
+        reward_errors: standard errors of these.
+    """
+
+    slot: int
+    place: int
+    options: tuple[int, ...]
+    points: tuple[int, ...]
+    errors: tuple[int, ...]
+    reward: tuple[float, ...]
+    reward_errors: tuple[float, ...]
+
+
+class LabelledGame(msgspec.Struct, frozen=True):
+    """The labels of a game.
+
+    Attributes:
+        number: its place in the corpus.
+        game: its id.
+        labels: of all its close decisions.
+        seconds: CPU time.
+    """
+
+    number: int
+    game: str
+    labels: tuple[Label, ...]
+    seconds: float

@@ -1,0 +1,293 @@
+"""A policy learns from labels: towards what is worth more at close decisions, and to change nothing else.
+
+At a labelled decision the loss is the expected value of the options under the policy, over the temperature;
+everywhere it is the divergence from the policy at the start. Its minimum is the start times exp(value / τ).
+Values count less the larger their errors, and not beyond a limit: a deal-in that only the true hands show
+says little about what the player could know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import torch
+from msgspec import Meta
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from kit.errors import ConfigError
+from kit.options import INTERNAL, Count
+from learning.corpus.layout import Split
+from learning.corpus.reader import Corpus
+from learning.improvement.labels import NO, SLOTS, Label, LabelledGame, LabelsPlan
+from learning.matches.store import read_rows
+from learning.runs.learner import Learner
+from learning.runs.loop import EvaluationResult
+from learning.samples.choice import SelectedDecisions
+from learning.samples.loader import Batch, Moments
+from learning.supervised.plan import SamplesPlan, training_precision
+from learning.supervised.samples_run import SamplesRun, choice_of, kept
+from policies.checkpoint import Card, Checkpoint, load, models_in, network_of, save
+from policies.features.permute import KIND_MAPS
+from policies.features.table import KINDS
+from policies.flow.slots import Slot
+from policies.nets.networks import YES_NO, Network
+
+Improved: TypeAlias = Literal["discard", "riichi", "chi", "pon"]
+"""Models that labels are about: `SLOTS`."""
+_SLOT_NUMBERS: Final = {slot: number for number, slot in enumerate(SLOTS)}
+
+
+class ImprovementPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything that determines what a run learns from labels.
+
+    Attributes:
+        model: one of the models with labels: discard, riichi, chi or pon.
+        labels: hash of the labels.
+        unit: unit of the values: points, or reward for the expected final reward.
+        temperature: difference in value that multiplies the odds of an option by e, in that unit.
+        deviation: prior standard deviation of the true values, by which noisy ones are shrunk.
+        limit: largest absolute value; larger ones are clipped.
+    """
+
+    model: Annotated[Slot, INTERNAL]
+    labels: Annotated[str, INTERNAL]
+    unit: Literal["points", "reward"] = "points"
+    temperature: Annotated[float, Meta(gt=0.0)] = 150.0
+    deviation: Annotated[float, Meta(gt=0.0)] = 500.0
+    limit: Annotated[float, Meta(gt=0.0)] = 2_000.0
+    validate_every: Count = 100_000
+
+    @property
+    def slot(self) -> Slot:
+        """The slot whose decisions are the samples."""
+        return self.model
+
+
+class LabelledBatch(NamedTuple):
+    """Decisions, some of them with labels.
+
+    Attributes:
+        planes: ``[B, C, 34]`` uint8.
+        legal: ``[B, K]`` bool, answers that are possible.
+        start: ``[B, K]`` the start's probabilities of them.
+        values: ``[B, K]`` of the options with a label, over the temperature; 0 for others.
+        valued: ``[B, K]`` bool, whether an answer has a value.
+    """
+
+    planes: Tensor
+    legal: Tensor
+    start: Tensor
+    values: Tensor
+    valued: Tensor
+
+
+def improvement_loss(scores: Tensor, batch: LabelledBatch) -> Tensor:
+    """The mean loss of ``[B, K]`` scores."""
+    logs = _log_softmax(scores, batch.legal)
+    start = batch.start.to(scores.device)
+    held = functional.kl_div(logs, start, reduction="sum")
+    valued = batch.valued.to(scores.device)
+    shares = torch.softmax(logs.masked_fill(~valued, -torch.inf), 1).nan_to_num(0.0)
+    gained = (shares * batch.values.to(scores.device)).sum()
+    return (held - gained) / len(scores)
+
+
+def _log_softmax(scores: Tensor, legal: Tensor) -> Tensor:
+    masked = scores.float().masked_fill(~legal.to(scores.device), -torch.inf)
+    return torch.log_softmax(masked, 1).clamp(min=-100.0)
+
+
+class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
+    """One run over the decisions of labelled games.
+
+    Args:
+        plan: the training settings.
+        corpus: the games.
+        games: their labels.
+        start: the model to improve.
+        out: folder of the checkpoint.
+        commit: commit of the code, for the card.
+    """
+
+    def __init__(
+        self,
+        plan: ImprovementPlan,
+        corpus: Corpus,
+        games: Sequence[LabelledGame],
+        start: Checkpoint,
+        out: Path,
+        commit: str,
+    ) -> None:
+        self._rows = {row.number: row for row in games}
+        number = _SLOT_NUMBERS[plan.model]
+        self._labels = {
+            (row.number, label.place): label for row in games for label in row.labels if label.slot == number
+        }
+        parents = (start.card.tensors.sha256,)
+        super().__init__(plan, corpus, out, commit, model=plan.model.value, parents=parents, moments=True)
+        network = network_of(start)
+        assert isinstance(network, Network)
+        self._start = network
+        torch.manual_seed(plan.seed)
+        self.learner = Learner(_copy(start), plan, self.threads, loss=improvement_loss, frozen=True)
+
+    def chosen(self, split: Split) -> SelectedDecisions:
+        """The decisions of the labelled games of a split; the test split validates, too."""
+        splits: tuple[Split, ...] = ("train",) if split == "train" else ("validation", "test")
+        parts = [choice_of(self.plan, self.corpus, each) for each in splits]
+        games, players = (np.concatenate(column) for column in zip(*parts, strict=True))
+        labelled = np.isin(games, list(self._rows))
+        if not labelled.any():
+            raise ConfigError(f"no game of the {split} split has labels; label more --games")
+        return SelectedDecisions(games[labelled], players[labelled])
+
+    def settings(self) -> dict[str, bool | int | float | str]:
+        """The other settings that determine the numbers of a run, for the card."""
+        names = ("labels", "unit", "temperature", "deviation", "limit")
+        return {**super().settings(), **{name: getattr(self.plan, name) for name in names}}
+
+    def prepared(self, batch: Batch, draw: tuple[int, ...]) -> LabelledBatch:
+        """The planes, what the start says, and the values of labels."""
+        assert batch.moments is not None, "they were asked for"
+        values, valued = self._values(batch.moments)
+        legal = batch.legal if batch.legal is not None else torch.ones(len(values), YES_NO, dtype=torch.bool)
+        with torch.inference_mode():
+            scores = self._start(self.learner.planes_of(batch)).float().cpu()
+        start = torch.softmax(scores.masked_fill(~legal, -torch.inf), 1)
+        return LabelledBatch(batch.planes, legal, start, torch.from_numpy(values), torch.from_numpy(valued))
+
+    def _values(self, moments: Moments) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        answers = KINDS if self.plan.model is Slot.DISCARD else YES_NO
+        values = np.zeros((len(moments.game), answers), np.float32)
+        valued = np.zeros(values.shape, np.bool_)
+        places = zip(moments.game.tolist(), moments.place.tolist(), strict=True)
+        for row, place in enumerate(places):
+            label = self._labels.get(place)
+            if label is None:
+                continue
+            columns = self._columns(label, int(moments.candidate[row]), int(moments.permutation[row]))
+            if columns is not None:
+                values[row, columns] = self._shrunk(label) / self.plan.temperature
+                valued[row, columns] = True
+        return values, valued
+
+    def _columns(self, label: Label, candidate: int, permutation: int) -> list[int] | None:
+        """The answers that a label's options are; None if it is about another candidate."""
+        if self.plan.model is Slot.DISCARD:
+            return [int(KIND_MAPS[permutation, kind]) for kind in label.options]
+        if candidate not in label.options:
+            return None
+        return [int(option != NO) for option in label.options]
+
+    def _shrunk(self, label: Label) -> NDArray[np.float64]:
+        plan = self.plan
+        points = plan.unit == "points"
+        values = np.array(label.points if points else label.reward, np.float64)
+        errors = np.array(label.errors if points else label.reward_errors, np.float64)
+        trust = plan.deviation**2 / (plan.deviation**2 + errors**2)
+        return np.clip(values, -plan.limit, plan.limit) * trust
+
+    def evaluate(self) -> EvaluationResult:
+        """The loss on the validation split, and what is gained there where the choice changes."""
+        losses, gains = [], []
+        for batch in self.validation_batches():
+            scores = self.learner.scores(batch)
+            losses.append(improvement_loss(scores, batch).item() * len(batch.planes))
+            gains.append(_gains(scores.cpu(), batch) * self.plan.temperature)
+        gained = torch.cat(gains)
+        rows, changed = len(gained), gained[gained.isfinite() & (gained != 0.0)]
+        loss, best = sum(losses) / rows, self.status.best
+        mean = changed.mean().item() if len(changed) else 0.0
+        error = changed.std().item() / len(changed) ** 0.5 if len(changed) > 1 else 0.0
+        valued = int(gained.isfinite().sum())
+        return EvaluationResult(
+            score=loss,
+            improved=best is None or loss < best,
+            text=f"loss {loss:.5f}, {len(changed)} of {valued} labelled choices change and gain {mean:.0f} ± "
+            f"{error:.0f} {self.plan.unit} each",
+            curves={"validation/loss": loss, "validation/gain": mean * len(changed) / max(1, valued)},
+            metrics={"loss": loss, "gain": mean, "error": error, "changed": len(changed), "labels": valued},
+        )
+
+
+def _gains(scores: Tensor, batch: LabelledBatch) -> Tensor:
+    """``[B]``: the value of the likeliest option with a label beyond the start's; NaN without a label."""
+    ours, theirs = (
+        each.masked_fill(~batch.valued, -torch.inf).argmax(1, keepdim=True)
+        for each in (scores.float(), batch.start)
+    )
+    gained = batch.values.gather(1, ours) - batch.values.gather(1, theirs)
+    return gained.squeeze(1).masked_fill(~batch.valued.any(1), torch.nan)
+
+
+def _copy(checkpoint: Checkpoint) -> Network:
+    network = network_of(checkpoint)
+    assert isinstance(network, Network)
+    return network
+
+
+def improve(
+    model: Slot,
+    corpus: Corpus,
+    labels: Path,
+    start: Path,
+    out: Path,
+    *,
+    precision: str = "auto",
+    learning_rate: float | None = None,
+    commit: str = "",
+    quiet: bool = False,
+    **settings: Any,
+) -> Card:
+    """Teach a model what labels say, or resume an interrupted run; the other models are the start's.
+
+    Args:
+        model: one of `SLOTS`.
+        corpus: the games.
+        labels: folder of their labels; the labels there so far are used.
+        start: folder of the policy to improve.
+        out: folder of the checkpoint.
+        precision: of learning.
+        learning_rate: peak learning rate.
+        commit: commit of the code, for the card.
+        quiet: show no progress.
+        settings: other fields of the plan.
+
+    Returns:
+        The card of the kept checkpoint.
+
+    Raises:
+        ConfigError: the labels are of other games, or none of them is of this model.
+        BotError: as in `learning.supervised.samples_run.kept`.
+    """
+    plan, games = read_rows(labels, LabelsPlan, LabelledGame)
+    if plan.corpus != corpus.card["content_sha256"]:
+        raise ConfigError(f"{labels}: labels of another corpus; give the one that they were made of")
+    checkpoint = load(start, model)
+    shape = checkpoint.card.architecture
+    run_plan = ImprovementPlan(
+        model=model,
+        labels=f"{plan.identity[:12]} {len(games)} games, seed {plan.seed}",
+        features=checkpoint.card.features,
+        without=checkpoint.card.without,
+        width=shape.width,  # type: ignore[union-attr]
+        depth=shape.depth,  # type: ignore[union-attr]
+        learning_rate=learning_rate if learning_rate is not None else 5e-4,
+        precision=training_precision(precision),
+        **settings,
+    )
+    card = kept(lambda: ImprovementRun(run_plan, corpus, games, checkpoint, out, commit), quiet=quiet)
+    _complete(out, start)
+    return card
+
+
+def _complete(out: Path, start: Path) -> None:
+    """Copy the models that a folder lacks from the start, so that it can play."""
+    for model in set(models_in(start)) - set(models_in(out)):
+        checkpoint = load(start, model)
+        save(out, checkpoint.card, checkpoint.tensors)

@@ -1,0 +1,94 @@
+"""The critic: what the rest of a round is worth to each player, with all hands open.
+
+It sees a table when a player has drawn, and answers for the four players at once: in points, and in the
+expected final reward. It knows what is left in the wall, but not the order. Play-outs that are cut before the
+end of the round ask it for the rest (`policies.play.playouts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from game.layout import PHASE_TURN, ROUND_STATE
+from game.scoring.settlement import GameLength
+from policies.checkpoint import load, network_of
+from policies.checkpoint.files import Reader, read_file
+from policies.nets.compute import Compute
+from policies.nets.device import choose_compute
+from policies.nets.networks import Network
+from policies.play.inference import Model
+
+CRITIC_FOLDER: Final = Path(__file__).parents[1] / "checkpoints" / "critic"
+
+POINTS_UNIT: Final = 5_000.0
+REWARD_UNIT: Final = 30.0
+"""Points, and final rewards, for each 1 of the network's answers: about a standard deviation."""
+_SEATS: Final = np.arange(4)
+
+
+class RestOfRound(NamedTuple):
+    """What the rest of a round changes, as expected; players are absolute.
+
+    Attributes:
+        points: ``[N, 4]``, riichi sticks on the table at its end included for who receives them.
+        reward: ``[N, 4]`` final reward beyond that expected at the start of the round.
+    """
+
+    points: NDArray[np.float64]
+    reward: NDArray[np.float64]
+
+
+class Critic:
+    """Expects what the rest of a round is worth.
+
+    Args:
+        model: the network.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    @classmethod
+    def load(
+        cls, folder: Path = CRITIC_FOLDER, compute: Compute | None = None, read: Reader = read_file
+    ) -> Self:
+        """The critic of a folder.
+
+        Args:
+            folder: folder of the checkpoint.
+            compute: how the network computes; by default for many positions at a time, on a CPU.
+            read: reads a file of the folder.
+
+        Raises:
+            CheckpointError: it cannot be used.
+        """
+        checkpoint = load(folder, "critic", read=read)
+        network = network_of(checkpoint)
+        assert isinstance(network, Network)
+        card = checkpoint.card
+        return cls(Model(network, card.features, card.without, compute or choose_compute("cpu", "fp32")))
+
+    def rest(self, states: Sequence[np.void], length: GameLength) -> RestOfRound:
+        """What the rest of each round is worth.
+
+        Args:
+            states: records of `ROUND_STATE` with all hands known, each after a player has drawn.
+            length: length of the games.
+        """
+        rows = np.frombuffer(bytearray(b"".join([state.tobytes() for state in states])), ROUND_STATE)
+        turns = rows["turn"].astype(np.int8)
+        said = self._model.look(rows, turns, None, length).reshape(len(rows), 2, 4).astype(np.float64)
+        # the network answers by seat from the player in turn on
+        seats = (_SEATS - turns[:, None]) % 4
+        points, reward = (np.take_along_axis(said[:, each], seats, axis=1) for each in range(2))
+        return RestOfRound(points * POINTS_UNIT, reward * REWARD_UNIT)
+
+
+def is_at_a_draw(state: np.void) -> bool:
+    """Whether the critic can be asked about a table: a player has just drawn."""
+    return bool(state["phase"] == PHASE_TURN)

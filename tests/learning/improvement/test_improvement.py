@@ -1,0 +1,152 @@
+"""Labels of close decisions, and a policy that learns from them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+import torch
+
+from kit.errors import ConfigError
+from learning.corpus.reader import Corpus
+from learning.improvement.labelling import labels, labels_of_games, make_labels_plan, setup_of
+from learning.improvement.labels import NO, SLOTS, Label, LabelledGame, LabelsPlan
+from learning.improvement.training import improve
+from learning.matches.store import RESULTS_FILE
+from learning.samples.choice import choose
+from learning.samples.positions import positions_of
+from policies.checkpoint import load
+from policies.flow.slots import Slot
+from policies.play.inference import load_policy
+from tests.learning.stopping import stop_at
+from tests.policies.models import save_models
+
+pytestmark = pytest.mark.usefixtures("restore_logs", "one_thread")
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A policy of small networks with random weights."""
+    folder = tmp_path_factory.mktemp("start")
+    save_models(folder)
+    return folder
+
+
+def a_plan(corpus: Corpus, start: Path, **settings: object) -> LabelsPlan:
+    given = {"policy": str(start), "games": 2, "close": 0.43, "worlds": 2, "horizon": 0, "seed": 5}
+    return make_labels_plan(corpus, **{**given, **settings})
+
+
+def test_labels_name_the_close_decisions_and_are_the_same_each_time(
+    folder: Path, corpus: Corpus, start: Path
+) -> None:
+    label = labels_of_games(setup_of(folder, a_plan(corpus, start)))
+    (found,) = label(1)
+    assert found.game == corpus.game_id(1)
+    (again,) = label(1)
+    assert again.labels == found.labels
+    slots = {SLOTS[each.slot] for each in found.labels}
+    assert Slot.DISCARD in slots
+    assert slots & {Slot.CHI, Slot.PON, Slot.RIICHI}
+    for slot in slots:
+        positions = positions_of(corpus, choose(corpus, np.array([1])), slot)
+        for each in found.labels:
+            if SLOTS[each.slot] is not slot:
+                continue
+            assert each.points[0] == each.errors[0] == each.reward[0] == 0
+            state, player = positions.states[each.place], int(positions.players[each.place])
+            if slot is Slot.DISCARD:
+                assert all(state["hand34"][player][kind] for kind in each.options)
+                assert len(each.options) >= 2
+            else:
+                assert NO in each.options
+                assert len(each.options) == 2
+    assert any(value for each in found.labels for value in each.points)
+
+
+def test_the_figures_say_how_much_of_the_labels_is_signal(corpus: Corpus, start: Path) -> None:
+    rng = np.random.default_rng(0)
+    true = rng.normal(0.0, 300.0, 4_000)
+    said = true + rng.normal(0.0, 400.0, 4_000)
+    made = tuple(
+        Label(0, place, (3, 4), (0, int(value)), (0, 400), (0.0, 0.0), (0.0, 0.0))
+        for place, value in enumerate(said)
+    )
+    report = labels(Path()).report(a_plan(corpus, start), [LabelledGame(0, "a", made, 40.0)])
+    (discards,) = report.figures.slots
+    assert discards.signal == pytest.approx(0.36, abs=0.04)
+    assert discards.deviation == pytest.approx(300.0, rel=0.06)
+    assert discards.changed == pytest.approx(0.5, abs=0.03)
+    assert report.figures.ms == 10.0
+
+
+def test_a_corpus_with_fewer_games_is_refused(corpus: Corpus, start: Path) -> None:
+    with pytest.raises(ConfigError, match=f"--games 900: the corpus has {len(corpus)}"):
+        a_plan(corpus, start, games=900)
+
+
+@pytest.fixture
+def towards_low(corpus: Corpus, start: Path, tmp_path: Path) -> Path:
+    """Labels by which the lower of the two likeliest kinds is worth 900 points more."""
+    plan = a_plan(corpus, start, games=len(corpus))
+    policy = load_policy(start)
+    rows = []
+    for number in range(len(corpus)):
+        found = positions_of(corpus, choose(corpus, np.array([number])), Slot.DISCARD)
+        logits = policy.model(Slot.DISCARD).look(found.states, found.players, None, "hanchan")
+        bits = (found.legal[:, None] >> np.arange(34, dtype=np.uint64)) & np.uint64(1)
+        ranked = np.argsort(np.where(bits == 1, -logits, np.inf), axis=1)[:, :2].tolist()
+        made = [
+            Label(0, place, (one, two), (0, -900 if one < two else 900), (0, 300), (0.0, 0.0), (0.0, 0.0))
+            for place, (one, two) in enumerate(ranked)
+        ]
+        rows.append(LabelledGame(number, corpus.game_id(number), tuple(made), 1.0))
+    (tmp_path / "labels").mkdir()
+    lines = [msgspec.json.encode(each) for each in (plan, *rows)]
+    (tmp_path / "labels" / RESULTS_FILE).write_bytes(b"\n".join(lines) + b"\n")
+    return tmp_path / "labels"
+
+
+SETTINGS = {"batch_size": 64, "samples": 1_280, "warm_up": 2, "validate_every": 640, "validation_rows": 256}
+
+
+def taught(corpus: Corpus, labels: Path, start: Path, out: Path, **more: object) -> dict[str, float]:
+    given = {**SETTINGS, "learning_rate": 0.003, "precision": "fp32", "quiet": True, **more}
+    return improve(Slot.DISCARD, corpus, labels, start, out, **given).metrics  # type: ignore[arg-type]
+
+
+def test_a_policy_learns_what_labels_value_and_keeps_the_rest(
+    corpus: Corpus, towards_low: Path, start: Path, tmp_path: Path
+) -> None:
+    metrics = taught(corpus, towards_low, start, tmp_path / "out")
+    assert metrics["changed"] > 20
+    assert metrics["gain"] > 150.0
+    held = taught(corpus, towards_low, start, tmp_path / "held", temperature=1e9)
+    assert held["loss"] < 0.002
+    card = load(tmp_path / "out", "discard").card
+    assert card.parents == (load(start, "discard").card.tensors.sha256,)
+    assert load_policy(tmp_path / "out").cards[Slot.PON] == load(start, "pon").card
+
+
+def test_a_stopped_run_ends_with_the_same_numbers(
+    corpus: Corpus, towards_low: Path, start: Path, tmp_path: Path
+) -> None:
+    taught(corpus, towards_low, start, tmp_path / "whole")
+    with pytest.MonkeyPatch.context() as patch:
+        stop_at(patch, 8)
+        with pytest.raises(KeyboardInterrupt, match=r"^stopped: 512 of 1,280 samples"):
+            taught(corpus, towards_low, start, tmp_path / "cut")
+    taught(corpus, towards_low, start, tmp_path / "cut")
+    one, other = (load(tmp_path / name, "discard").tensors for name in ("whole", "cut"))
+    assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_labels_of_other_games_are_refused(
+    corpus: Corpus, towards_low: Path, start: Path, tmp_path: Path
+) -> None:
+    path = towards_low / RESULTS_FILE
+    path.write_bytes(path.read_bytes().replace(corpus.card["content_sha256"].encode(), b"0" * 64))
+    with pytest.raises(ConfigError, match="labels of another corpus"):
+        taught(corpus, towards_low, start, tmp_path / "out")
