@@ -7,7 +7,7 @@ import contextlib
 import importlib
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +25,7 @@ LATER: Final = "--later"
 """First argument of a process that compiles what nobody waits for."""
 
 
-def warm_up(processes: int | None = None) -> None:
+def warm_up(processes: int | None = None, without: Collection[str] = ()) -> None:
     """Prepare the kernels of all modules imported so far.
 
     Once something must be compiled, further processes compile the same kernels from other starting points.
@@ -33,11 +33,14 @@ def warm_up(processes: int | None = None) -> None:
 
     Args:
         processes: number of processes, this one included; default: one per core.
+        without: modules whose kernels nobody calls here.
     """
     wanted = default_workers() if processes is None else processes
-    with _helpers(list(WARM_UPS), wanted) as start, watched_compiler(lambda _name: start()):
-        for step in (*WARM_UPS.values(), _fold_and_ask):
-            step()
+    modules = [module for module in WARM_UPS if module not in without]
+    with _helpers(modules, wanted) as start, watched_compiler(lambda _name: start()):
+        for module in modules:
+            WARM_UPS[module]()
+        _fold_and_ask()
 
 
 @contextlib.contextmanager

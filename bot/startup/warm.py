@@ -36,6 +36,8 @@ PATIENCE_S: Final = 2.0
 REMIND_S: Final = 5.0
 PLAYED: Final = ("game", "policies")
 """Packages whose kernels playing, reviewing and asking use; those of ``learning`` are for training."""
+IDLE: Final = frozenset({"game.scoring.fast", "policies.nets.quantized", "policies.reward.encoding"})
+"""Modules with functions that playing imports, but only play-outs, products of bytes and reviews call."""
 DURATION: Final = "first start and after updates only; takes 1 to 3 minutes on two free cores"
 """Duration of the compilation; docs/history/measurements.md has the figures."""
 
@@ -71,15 +73,14 @@ def warm_up_visibly(
         on_kernel(name, *kernels())
 
     with showing as on_kernel, watched_compiler(compiling):
-        _all_steps(policy or HeuristicPolicy())
-        if compiled:
-            rest = [module for module in modules_with_kernels(PLAYED) if module not in WARM_UPS]
-            if rest_later:
-                compile_later(rest)
-            else:
-                for module in rest:
-                    importlib.import_module(module)
-                warm_up()
+        _all_steps(policy or HeuristicPolicy(), IDLE if rest_later else frozenset())
+        if compiled and rest_later:
+            needed = WARM_UPS.keys() - IDLE
+            compile_later([module for module in modules_with_kernels(PLAYED) if module not in needed])
+        elif compiled:
+            for module in modules_with_kernels(PLAYED):
+                importlib.import_module(module)
+            warm_up()
     seconds = time.monotonic() - began
     log.info("kernels.ready", seconds=round(seconds, 1))
     return seconds
@@ -92,8 +93,8 @@ def first_decision(policy: Policy) -> Decision:
     return decide(table.observe(player), policy)
 
 
-def _all_steps(policy: Policy) -> None:
-    warm_up()
+def _all_steps(policy: Policy, idle: frozenset[str]) -> None:
+    warm_up(without=idle)
     try_out(policy)
     first_decision(policy)
 
