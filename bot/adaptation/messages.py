@@ -14,8 +14,8 @@ from game.events import GameEvent
 from game.observation import Observation
 from policies.adaptation import AdaptationProgress
 from policies.adaptation.thinking import ThinkingSettings
+from policies.flow.decisions import Improvement
 from policies.nets.compute import DeviceName
-from policies.play.decision import Improvement
 
 RoundKey: TypeAlias = tuple[str, int, int]
 """A round: its game, its index and its honba."""

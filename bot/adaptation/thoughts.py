@@ -40,9 +40,9 @@ from game.scoring.settlement import LAST_ROUND
 from kit.errors import DecisionError, ModelError
 from kit.workers.child import STARTS, Child, ChildReady, Line
 from policies.adaptation.thinking import adapted_choice
+from policies.flow.decisions import Decision, Improvement, Option
 from policies.flow.flow import TURN_STEPS
 from policies.flow.slots import Slot
-from policies.play.decision import Decision, Improvement, Option
 from policies.play.inference import NetworkPolicy
 
 When: TypeAlias = Literal["always", "last_rounds", "stake"]
@@ -113,10 +113,6 @@ class Thoughts:
             self._process = Child(self._serve or serve, self._setup, self._heard, self._replace)
         except OSError as error:
             log.warning("adaptation.off", reason=f"it cannot be started: {error}", until="the program ends")
-
-    def wait_until_ready(self, timeout_s: float) -> bool:
-        """Wait until it is warm; return whether it is."""
-        return self._process is not None and self._process.ready.wait(timeout_s)
 
     def close(self) -> None:
         """End the process, and wait for it."""

@@ -26,9 +26,9 @@ from kit.workers.child import Line
 from policies.adaptation import PolicyAdaptation
 from policies.adaptation.thinking import Thinker, ThinkingSettings, load_thinker
 from policies.deals.deal import RoundView
+from policies.flow.decisions import Improvement
 from policies.flow.draws import drawn_bits
 from policies.nets.device import choose_compute, use_one_thread
-from policies.play.decision import Improvement
 from policies.play.inference import NetworkPolicy
 from policies.play.rollout import TABLES
 

@@ -48,8 +48,8 @@ from bot.terminal.result import (
 from bot.traffic.capture import Capture
 from kit.errors import ConfigError, TransportError
 from kit.reports import write_report
+from policies.flow.decisions import Decision
 from policies.flow.slots import Policy
-from policies.play.decision import Decision
 from replays.record import DecisionRecord
 from replays.store.library import Closing
 
@@ -81,8 +81,6 @@ def plan_text(config: Config) -> str:
 
 AT_HOME: Final = Waits(first_s=0.5, growth=2.0, longest_s=4.0, tries=0)
 """Waits for a local lobby: retries disturb no other users, and a lobby starts in seconds or not at all."""
-WARM_S: Final = 60.0
-"""Patience with the thinking process; from the kernels' cache it takes some ten seconds to load."""
 
 log = structlog.get_logger(__name__)
 
@@ -137,10 +135,10 @@ def _played(config: Config, login: str, feed: Feed | None, started: float) -> Ru
         thoughts = thoughts_of(config, models.policy, clock, config.pace)
         run = PlayRun(config, login, capture, models, started, clock, store, feed, thoughts)
         stack.callback(run.close)
-        warm_up_visibly(policy=models.policy)
+        warm_up_visibly(policy=models.policy, rest_later=True)
         if thoughts is not None:
             stack.callback(thoughts.close)
-            _start_thinking(thoughts)
+            thoughts.start()  # it joins the game when it is ready
         asyncio.run(run.play())
     return run.result()
 
@@ -364,13 +362,6 @@ class PlayRun:
             return
         with hidden(event="decision.made"), LiveTable(sys.stderr) as self._table:
             yield
-
-
-def _start_thinking(thoughts: Thoughts) -> None:
-    """Start the thinking process after the kernels are compiled, and give it time to warm up."""
-    thoughts.start()
-    if not thoughts.wait_until_ready(WARM_S):
-        log.warning("adaptation.not_ready", after_s=WARM_S, hint="the game starts without it")
 
 
 def _open_capture(config: Config) -> contextlib.AbstractContextManager[Capture | None]:

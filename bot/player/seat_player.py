@@ -18,8 +18,8 @@ from game.actions import Action, ActionKind
 from game.events import GameEvent
 from game.observation import Observation
 from kit.errors import LocalProtocolError
+from policies.flow.decisions import Decision
 from policies.flow.slots import Policy
-from policies.play.decision import Decision
 from replays.record import DecisionRecord
 
 log = structlog.get_logger(__name__)

@@ -17,7 +17,7 @@ from rich.text import Text
 from bot.adaptation.status import AdaptationStatus
 from bot.terminal.table import render
 from game.state import clone
-from policies.play.decision import Decision
+from policies.flow.decisions import Decision
 
 REFRESH_S: Final = 0.1
 JOIN_S: Final = 2.0

@@ -18,7 +18,7 @@ from game.layout import PHASE_IDLE, PHASE_TURN, RIVER_CALLED, RIVER_RIICHI, RIVE
 from game.melds import Meld, MeldKind
 from game.state import hand_tiles, is_furiten, melds_of
 from game.tiles import RED_FIVES, tile_text
-from policies.play.decision import Decision, Way
+from policies.flow.decisions import Decision, Way
 
 WINDS: Final = ("East", "South", "West", "North")
 TOP_OPTIONS: Final = 3

@@ -25,11 +25,11 @@ from policies.checkpoint import load_predictor
 from policies.checkpoint.files import Reader, read_file
 from policies.deals.deal import Deals, DealSampler, RoundView
 from policies.deals.named import load_sampler
+from policies.flow.decisions import Improvement, Option
 from policies.flow.draws import drawn_bits
 from policies.flow.flow import flow, run_flows
 from policies.flow.slots import Policy, Slot
 from policies.nets.compute import Compute
-from policies.play.decision import Improvement, Option
 from policies.play.inference import NetworkPolicy, load_policy
 from policies.play.playouts import Branching, EndWorth, Playouts, RewardWorth, points_worth
 from policies.play.rollout import Choice, PolicyChooser, Request, Times

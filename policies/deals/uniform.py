@@ -168,7 +168,7 @@ def _shuffle(row: Any, start: int, state: Any) -> None:
         row[place], row[other] = row[other], row[place]
 
 
-@kernel
+@kernel(inline="always")
 def _draw_hand(
     row: Any, start: int, size: int, front: int, need: int, melds: int, state: Any, draws: int
 ) -> bool:
@@ -190,7 +190,8 @@ def _draw_hand(
         drawn = row[start + size - 1] >> 2 if size % 3 == 2 else -1
         if is_possible(counts, need, melds, drawn):
             return True
-    row[:] = before
+    for place in range(len(row)):
+        row[place] = before[place]
     return False
 
 

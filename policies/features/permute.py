@@ -144,9 +144,6 @@ def _permute_planes(
 ) -> None:
     for row in range(len(planes)):
         number = numbers[row]
-        if number == 0:
-            out[row] = planes[row]
-            continue
         for plane in range(planes.shape[1]):
             kinds = indicator_maps[number] if indicators[plane] else kind_maps[number]
             source = planes[row, sources[number, plane]]

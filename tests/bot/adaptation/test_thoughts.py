@@ -33,8 +33,9 @@ from game.state import clone
 from kit.workers.child import ChildReady
 from policies.adaptation import AdaptationProgress
 from policies.adaptation.thinking import ThinkingSettings
+from policies.flow.decisions import Improvement, Option, OptionValue
 from policies.flow.slots import Slot
-from policies.play.decision import Improvement, Option, OptionValue, decide
+from policies.play.decision import decide
 from policies.play.inference import NetworkPolicy
 from tests.bot.bench import Bench, claim_scene
 from tests.bot.fake_clock import FakeClock, settle, until

@@ -18,7 +18,7 @@ from bot.dashboard.session import LADDER_GAMES, ladder
 from bot.logs.redaction import REDACTOR
 from game.events import EndGame, StartRound, Win
 from kit.errors import ReplayError
-from policies.play.decision import Decision
+from policies.flow.decisions import Decision
 from policies.play.sampling import joint
 from replays.mjai.lines import render
 from replays.store.library import DECISIONS_SUFFIX, RECORD_SUFFIX

@@ -28,8 +28,8 @@ from game.actions import Action, ActionKind
 from kit.workers.child import Line
 from policies.adaptation import AdaptationProgress
 from policies.adaptation.thinking import ThinkingSettings
+from policies.flow.decisions import Improvement, OptionValue
 from policies.flow.slots import Slot
-from policies.play.decision import Improvement, OptionValue
 from policies.play.inference import load_policy
 from tests.bot.dashboard.scenes import config_of
 from tests.policies.models import save_models
@@ -81,7 +81,7 @@ def thoughts(tmp_path: Path) -> Iterator[Thoughts]:
     setup = WorkerSetup(folder=folder, thinking=thinking, device="cpu", seconds=9.0, memory_mb=900)
     found = Thoughts(setup, load_policy(folder), 0.05, "always", MonotonicClock(), "human", serve_badly)
     found.start()
-    assert found.wait_until_ready(300.0)
+    assert found._process is not None and found._process.ready.wait(300.0)
     yield found
     found.close()
 

@@ -13,7 +13,7 @@ from game.actions import Action, ActionKind
 from game.events import Discard, Draw, Pon, Riichi, RiichiAccepted, StartRound
 from game.state import apply_all, new_round
 from game.tiles import parse_hand
-from policies.play.decision import Decision, Improvement, Option
+from policies.flow.decisions import Decision, Improvement, Option
 
 NAMES = ("Suzaku", "alice", "bob", "carol")
 HIDDEN = (-1,) * 13

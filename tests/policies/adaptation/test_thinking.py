@@ -18,7 +18,7 @@ from game.rules import legal_actions
 from game.table.table import Table
 from kit.errors import ModelError
 from policies.adaptation.thinking import Thinker, ThinkingChooser, ThinkingSettings, adapted_choice
-from policies.play.decision import Improvement
+from policies.flow.decisions import Improvement
 from policies.play.inference import NetworkPolicy
 from policies.play.playouts import EndWorth
 from policies.play.rollout import PolicyChooser, Rollout, Seating

@@ -13,8 +13,9 @@ from game.actions import RIICHI, ActionKind
 from game.events import Win
 from game.observation import Observation
 from kit.errors import ReplayError
+from policies.flow.decisions import Improvement, Option, OptionValue
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.decision import Improvement, Option, OptionValue, decide
+from policies.play.decision import decide
 from policies.play.named import RandomPolicy
 from replays.formats import read_game
 from replays.record import DecisionRecord
