@@ -151,7 +151,7 @@ def run(words: Sequence[str]) -> int:
             raise
         return _complain(said, EXIT_FAILED)
     except KeyboardInterrupt as error:
-        return _complain(str(error), EXIT_INTERRUPTED)
+        return _complain(str(error) or "interrupted", EXIT_INTERRUPTED)
     return code or 0
 
 

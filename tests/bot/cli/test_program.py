@@ -221,6 +221,7 @@ def test_errors_become_exit_codes_without_secrets(
     assert (ended.exit_code, ended.stdout) == (code, "")
     assert "Marker01" not in ended.stderr
     assert "\x1b" not in ended.stderr
+    assert ended.stderr.startswith("suzaku: ")
 
 
 def test_logs_are_set_up_before_anything_can_fail() -> None:
