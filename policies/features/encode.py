@@ -473,9 +473,10 @@ _BODIES: Final[dict[str, Callable[..., int]]] = {
 
 @warms_up
 def _warm_up() -> None:
-    """Compile the lite sets, used by the included models; the kernels of the others take as long again."""
+    """Compile the sets that the included models use."""
     states, players = np.zeros(1, ROUND_STATE), np.zeros(1, np.int8)
     encode(states, players, LITE)
+    encode(states, players, SUPHX)
     # an empty round has no call, but rejecting one compiles the kernels
     with contextlib.suppress(ValueError):
         encode(states, players, LITE_CALL, calls=np.zeros((1, CALL_WIDTH), np.int16))
