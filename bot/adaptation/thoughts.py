@@ -21,14 +21,15 @@ from numpy.typing import NDArray
 
 from bot.adaptation.messages import (
     AdaptedWeights,
+    AdaptRequest,
     FromWorker,
-    RoundAsItStands,
-    RoundIsOver,
     RoundKey,
+    RoundOver,
     SearchAnswer,
     SearchRequest,
     WorkerSetup,
 )
+from bot.adaptation.status import AdaptationStatus
 from bot.player.clock import Clock
 from bot.player.decision_maker import SeatPrompt
 from bot.player.pace import Pace, pass_delay_s
@@ -43,7 +44,6 @@ from policies.flow.decisions import Decision, Improvement, Option
 from policies.flow.flow import TURN_STEPS
 from policies.flow.slots import Slot
 from policies.play.inference import NetworkPolicy
-from replays.standing import AdaptationStanding
 
 When: TypeAlias = Literal["always", "last_rounds", "stake"]
 
@@ -63,7 +63,7 @@ class _AdaptedPolicy(NamedTuple):
 
 
 class Thoughts:
-    """Thinks about the rounds of one seat in a process of its own; a `bot.player.seat_player.SecondThoughts`.
+    """Thinks about the rounds of one seat in a process of its own; a `bot.player.seat_player.Improver`.
 
     Args:
         setup: of the process.
@@ -76,7 +76,7 @@ class Thoughts:
 
     Attributes:
         dropped: results that were not used, by reason.
-        standing: how adapting to the running round goes; None if it is not adapted to.
+        status: how adapting to the running round goes; None if it is not adapted to.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Thoughts:
         serve: Callable[[Line, WorkerSetup], None] | None = None,
     ) -> None:
         self.dropped: dict[str, int] = {}
-        self.standing: AdaptationStanding | None = None
+        self.status: AdaptationStatus | None = None
         self._round: RoundKey | None = None  # that it is of
         self._setup, self._policy, self._search_s, self._when = setup, policy, search_s, when
         self._clock, self._pass_s, self._serve = clock, pass_delay_s(pace), serve
@@ -154,14 +154,14 @@ class Thoughts:
             key = self._key(observation)
             if key != self._round:
                 self._round = key
-                self.standing = AdaptationStanding(0, thinking.playouts, thinking.reward)
-            process.send(RoundAsItStands(key, observation, events))
+                self.status = AdaptationStatus(0, thinking.playouts, thinking.reward)
+            process.send(AdaptRequest(key, observation, events))
 
     def round_over(self) -> None:
         """The round has ended."""
         self._forget()
         if (process := self._process) is not None:
-            process.send(RoundIsOver())
+            process.send(RoundOver())
 
     def adapted(self, prompt: SeatPrompt, decision: Decision) -> Decision:
         """The decision of the adapted policy, where there is one for this round; may be called on any thread.
@@ -236,7 +236,7 @@ class Thoughts:
         answer: asyncio.Future[Improvement | None] = self._loop.create_future()
         self._waiting[number] = answer
         seen = Observation(prompt.record, prompt.player, prompt.legal, prompt.length)
-        now = RoundAsItStands(self._key(prompt), seen, prompt.events)
+        now = AdaptRequest(self._key(prompt), seen, prompt.events)
         process.send(SearchRequest(number, now, decision.action, time.monotonic() + seconds))
         timer = asyncio.ensure_future(self._clock.sleep(seconds))
         waited_for: set[asyncio.Future[Any]] = {answer, timer}
@@ -281,7 +281,7 @@ class Thoughts:
         self._adapted = adapted
         progress = message.progress
         if message.key == self._round:
-            self.standing = AdaptationStanding(
+            self.status = AdaptationStatus(
                 progress.playouts,
                 message.of,
                 self._setup.thinking.reward,
@@ -319,7 +319,7 @@ class Thoughts:
 
     def _forget(self) -> None:
         """Forget what was found about a round."""
-        self._adapted, self._round, self.standing = None, None, None
+        self._adapted, self._round, self.status = None, None, None
 
     def _drop(self, reason: str) -> None:
         """Count a result that is not used, and log each reason once."""

@@ -11,9 +11,9 @@ import structlog
 
 from bot.adaptation.messages import (
     AdaptedWeights,
-    RoundAsItStands,
-    RoundIsOver,
+    AdaptRequest,
     RoundKey,
+    RoundOver,
     SearchAnswer,
     SearchRequest,
     ToWorker,
@@ -75,7 +75,7 @@ class _Thinking:
     def __init__(self, line: Line, setup: WorkerSetup, thinker: Thinker) -> None:
         self._line, self._setup, self._thinker = line, setup, thinker
         self._settings: ThinkingSettings = thinker.settings
-        self._now: RoundAsItStands | None = None  # at our turn
+        self._now: AdaptRequest | None = None  # at our turn
         self._in_round = False
         self._asked: SearchRequest | None = None
         self._adaptation: PolicyAdaptation | None = None
@@ -122,11 +122,11 @@ class _Thinking:
 
     def _heard(self, message: ToWorker) -> None:
         match message:
-            case RoundAsItStands():
+            case AdaptRequest():
                 self._now, self._in_round = message, True
             case SearchRequest():  # of a claim, perhaps, which is no position to adapt from
                 self._asked, self._in_round = message, True
-            case RoundIsOver():
+            case RoundOver():
                 self._now, self._asked, self._in_round = None, None, False
 
     # --- search --------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ class _Thinking:
         finally:
             self._spent += time.process_time() - begun
 
-    def _begin(self, now: RoundAsItStands) -> None:
+    def _begin(self, now: AdaptRequest) -> None:
         seed = drawn_bits(self._setup.seed, len(now.events)) >> 1
         self._adaptation, self._adapted = self._thinker.adaptation(now.events, seed), None
         self._key, self._wanted, self._learned, self._spent = now.key, self._settings.playouts, 0, 0.0
@@ -235,7 +235,7 @@ class _Thinking:
         if self._now is None or self._now.key != self._key:
             raise _RoundChangedError
 
-    def _send_weights(self, now: RoundAsItStands, adaptation: PolicyAdaptation) -> None:
+    def _send_weights(self, now: AdaptRequest, adaptation: PolicyAdaptation) -> None:
         self._adapted = adaptation.policy() if adaptation.figures.divergence else None
         assert self._key is not None
         self._line.send(
@@ -243,7 +243,7 @@ class _Thinking:
         )
 
     @staticmethod
-    def _turn(now: RoundAsItStands) -> int:
+    def _turn(now: AdaptRequest) -> int:
         return int(now.observation.record["discard_count"])
 
 

@@ -53,7 +53,8 @@ Records: TypeAlias = Annotated[
     list[ExistingPath],
     Parameter(
         name="PATH...",
-        help="Records (mjlog or mjai, also gzipped), folders of records, or shards (.jsonl.zst).",
+        help="Records in any format that `suzaku convert` reads, also gzipped, folders of records, or shards "
+        "(.jsonl.zst).",
     ),
 ]
 CorpusFolder: TypeAlias = Annotated[

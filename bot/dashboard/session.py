@@ -11,13 +11,13 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
+from bot.adaptation.status import AdaptationStatus
 from bot.dashboard.feed import Began, DecisionSent, Finished, LineState
 from bot.player.tally import DecisionTally
 from bot.terminal.result import decisions_of
 from game.events import Four
 from game.ranking import climb_from, stable_rank
 from game.scoring.settlement import GameLength
-from replays.standing import AdaptationStanding
 
 LISTED: Final = 200
 """The newest games, listed one by one; all games are counted."""
@@ -35,7 +35,7 @@ class SessionFacts:
     def __init__(self, fixed: dict[str, Any], now: Callable[[], float] = time.monotonic) -> None:
         self.line: LineState = "connecting"
         self.missed = 0
-        self.adaptation: AdaptationStanding | None = None
+        self.adaptation: AdaptationStatus | None = None
         self._fixed = fixed
         self._now = now
         self._began = now()

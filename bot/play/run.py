@@ -15,6 +15,7 @@ import msgspec
 import platformdirs
 import structlog
 
+from bot.adaptation.status import AdaptationStatus
 from bot.config.settings import Config, login_name
 from bot.dashboard.feed import Adapting, DecisionSent, Feed, LineStateChanged
 from bot.logs.redaction import REDACTOR, clean_text, redact
@@ -47,10 +48,9 @@ from bot.terminal.result import (
 from bot.traffic.capture import Capture
 from kit.errors import ConfigError, TransportError
 from kit.reports import write_report
+from policies.flow.decisions import Decision
 from policies.flow.slots import Policy
-from policies.play.decision import Decision
 from replays.record import DecisionRecord
-from replays.standing import AdaptationStanding
 from replays.store.library import Closing
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class PlayRun:
         self._games: list[tuple[tuple[str, str, str, str], float | None]] = []
         self._decision: Decision | None = None
         self._thoughts = thoughts
-        self._adaptation: AdaptationStanding | None = None
+        self._adaptation: AdaptationStatus | None = None
         self._first_move_s: float | None = None
         self._table: LiveTable | None = None
         self._interrupted = False
@@ -343,10 +343,10 @@ class PlayRun:
 
     def _look_at_adaptation(self) -> None:
         """Take note of how adapting to the round goes."""
-        standing = None if self._thoughts is None else self._thoughts.standing
-        if self._feed is not None and standing != self._adaptation:
-            self._feed.put(Adapting(standing))
-        self._adaptation = standing
+        status = None if self._thoughts is None else self._thoughts.status
+        if self._feed is not None and status != self._adaptation:
+            self._feed.put(Adapting(status))
+        self._adaptation = status
 
     def _show(self) -> None:
         if self._table is not None:
@@ -382,11 +382,11 @@ def _dashboard(config: Config, environment: Mapping[str, str]) -> Iterator[Dashb
         yield None
         return
     # imports the web server and the review of games, needed only with a dashboard
-    from bot.dashboard.pump import About  # noqa: PLC0415
+    from bot.dashboard.pump import SessionInfo  # noqa: PLC0415
     from bot.dashboard.server import open_dashboard  # noqa: PLC0415
     from kit.distribution import program_name  # noqa: PLC0415
 
-    about = About(
+    about = SessionInfo(
         program=program_name(),
         policy=config.decision.policy,
         budget_ms=config.decision.budget_ms,

@@ -20,9 +20,10 @@ from bot.player.worker import WorkerThread
 from game.events import GameEvent
 from game.observation import Observation
 from kit.errors import DeadlineExceeded, DecisionError, IllegalActionError, ModelError
+from policies.flow.decisions import Decision, Option
 from policies.flow.flow import reason_of
 from policies.flow.slots import Policy
-from policies.play.decision import Decision, Option, decide_strictly, fall_back, last_resort
+from policies.play.decision import decide_strictly, fall_back, last_resort
 
 log = structlog.get_logger(__name__)
 

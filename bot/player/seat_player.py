@@ -18,8 +18,8 @@ from game.actions import Action, ActionKind
 from game.events import GameEvent
 from game.observation import Observation
 from kit.errors import LocalProtocolError
+from policies.flow.decisions import Decision
 from policies.flow.slots import Policy
-from policies.play.decision import Decision
 from replays.record import DecisionRecord
 
 log = structlog.get_logger(__name__)
@@ -44,7 +44,7 @@ class PlayerSettings(msgspec.Struct, frozen=True):
     pace: Pace = "instant"
 
 
-class SecondThoughts(Protocol):
+class Improver(Protocol):
     """May improve the policy's decisions while a round is played; implemented by `bot.adaptation`."""
 
     def begin_game(self, game_id: str) -> None:
@@ -86,7 +86,7 @@ class SeatPlayer:
         rng: Uniform,
         *,
         on_decision: Callable[[DecisionRecord], None] | None = None,
-        thoughts: SecondThoughts | None = None,
+        thoughts: Improver | None = None,
         date: Callable[[], float] = time.time,
     ) -> None:
         self.tally = DecisionTally()

@@ -27,9 +27,10 @@ from bot.startup.models import load, try_out
 from game.table.table import Table
 from game.warmup import compile_later, modules_with_kernels, warm_up
 from kit.jit import WARM_UPS, kernels, watched_compiler
+from policies.flow.decisions import Decision
 from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.decision import Decision, decide
+from policies.play.decision import decide
 
 PATIENCE_S: Final = 2.0
 """Loading from the cache takes less, and prints nothing."""

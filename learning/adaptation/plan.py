@@ -81,7 +81,7 @@ def _ascending(numbers: tuple[float, ...]) -> bool:
     return len(numbers) > 0 and sorted(set(numbers)) == list(numbers)
 
 
-class AdaptedTo(msgspec.Struct, frozen=True):
+class AdaptationStep(msgspec.Struct, frozen=True):
     """The test after some play-outs, with one divergence.
 
     Attributes:
@@ -92,7 +92,7 @@ class AdaptedTo(msgspec.Struct, frozen=True):
         changed: share of the deals that end differently.
         divergence: of the adapted policy from the initial policy, in nats a decision.
         luck: share of the variance of the play-outs explained by the tiles of their deals.
-        signal: as in `policies.adaptation.gradient_lesson.Learned`.
+        signal: as in `policies.adaptation.gradient_lesson.LessonResult`.
         seconds: CPU time to play and learn, without tests.
     """
 
@@ -123,4 +123,4 @@ class HandRow(msgspec.Struct, frozen=True):
     round_index: int
     place: int
     worth: float
-    adapted: tuple[AdaptedTo, ...]
+    adapted: tuple[AdaptationStep, ...]

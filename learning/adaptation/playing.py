@@ -17,7 +17,7 @@ from game.scoring.settlement import placements
 from game.warmup import warm_up
 from kit.errors import ConfigError
 from kit.workers.pool import Work
-from learning.adaptation.plan import AdaptationPlan, AdaptedTo, HandRow
+from learning.adaptation.plan import AdaptationPlan, AdaptationStep, HandRow
 from learning.matches.statistics import Estimate, estimate, resample
 from learning.measure import Measurement, Moment, found_in_game
 from policies.adaptation.adaptation import worth_of_deals
@@ -101,7 +101,7 @@ def figures_of(plan: AdaptationPlan, rows: Sequence[HandRow], seed: int = 0) -> 
     )
 
 
-def _playout_figures(tests: Sequence[AdaptedTo], rounds: NDArray[np.int64], seed: int) -> PlayoutFigures:
+def _playout_figures(tests: Sequence[AdaptationStep], rounds: NDArray[np.int64], seed: int) -> PlayoutFigures:
     gains = np.array([test.gain for test in tests])
     other = np.array([test.changed > 0.0 for test in tests])
     return PlayoutFigures(
@@ -185,7 +185,7 @@ class _Experiment:
                 if adaptation.figures.divergence:
                     gains = worth_of_deals(adaptation.policy(), self._policy, tests, worth) - before
                 found.append(
-                    AdaptedTo(
+                    AdaptationStep(
                         playouts=count,
                         allowed=allowed,
                         gain=float(gains.mean()),

@@ -281,7 +281,11 @@ def improve(
         precision=training_precision(precision),
         **settings,
     )
-    card = kept(lambda: ImprovementRun(run_plan, corpus, games, checkpoint, out, commit), quiet=quiet)
+    card = kept(
+        model.value,
+        lambda: ImprovementRun(run_plan, corpus, games, checkpoint, out, commit),
+        quiet=quiet,
+    )
     _complete(out, start)
     return card
 

@@ -21,8 +21,15 @@ from kit.errors import ReplayError
 from kit.options import Count, Seed
 from learning.corpus.layout import SPLITS, Part, split_of
 from learning.corpus.sources import load, stored_games
-from learning.losses.playing_out import Choices, play_out
-from learning.losses.sample import PlayedOutOption, WeighedDecision, options_of, weighed, winners_on
+from learning.losses.sample import (
+    Choices,
+    PlayedOutOption,
+    WeighedDecision,
+    options_of,
+    play_out,
+    weighed,
+    winners_on,
+)
 from learning.matches.statistics import Estimate, Floats, estimate, ratio, resample
 from policies.flow.slots import Policy
 from policies.play.included import SHIPPED

@@ -24,7 +24,7 @@ _COMPILING: Final = "compiling"
 _log = structlog.get_logger(__name__)
 
 
-class BarWithNotes(Bar):
+class NotedBar(Bar):
     """A bar with a line of notes under it, where they never push the count off a narrow terminal."""
 
     notes = ""
@@ -66,7 +66,7 @@ class Progress:
         self._begun = self._said = time.monotonic()
         console = Console(file=stream or sys.stderr)
         self._lines = not quiet and not console.is_terminal
-        self._bar = BarWithNotes(
+        self._bar = NotedBar(
             SpinnerColumn(),
             TextColumn("{task.description}"),
             BarColumn(),

@@ -86,7 +86,7 @@ class ThinkingSettings(msgspec.Struct, frozen=True, kw_only=True):
         return self.worlds > 0 and int(record["river_size"][player]) >= self.from_go_around
 
 
-class BegunSearch(NamedTuple):
+class PendingSearch(NamedTuple):
     """A decision whose options are being compared.
 
     Attributes:
@@ -163,7 +163,7 @@ class Thinker:
         *,
         policy: Policy | None = None,
         go_on: Callable[[], bool] = lambda: True,
-    ) -> BegunSearch | None:
+    ) -> PendingSearch | None:
         """The first half of `search`: which options are close, and the deals; None if none are."""
         settings = self.settings
         chances = chances_of(observation, policy or self.policy)
@@ -175,10 +175,10 @@ class Thinker:
             return None
         deals = self._sampler.deals(RoundView.of(observation), settings.worlds, seed)
         steps = searching(deals, candidates, settings.search)
-        return BegunSearch("search" if policy is None else "both", base, deals, self.worth(events), steps)
+        return PendingSearch("search" if policy is None else "both", base, deals, self.worth(events), steps)
 
     def finish_searches(
-        self, begun: Sequence[BegunSearch], go_on: Callable[[], bool] = lambda: True
+        self, begun: Sequence[PendingSearch], go_on: Callable[[], bool] = lambda: True
     ) -> list[Improvement | None]:
         """The second half of `search`, for several decisions side by side; each as if it were alone.
 
@@ -208,7 +208,7 @@ class Thinker:
                     del left[number]
         return found
 
-    def _improvement(self, search: BegunSearch, found: SearchResult) -> Improvement | None:
+    def _improvement(self, search: PendingSearch, found: SearchResult) -> Improvement | None:
         if found.playouts == 0:
             return None
         return Improvement(
@@ -383,7 +383,7 @@ class ThinkingChooser:
     def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
         """Decide; see `policies.play.rollout.Chooser`."""
         choices = self._chooser.choose(requests, times)
-        searches: dict[int, BegunSearch] = {}
+        searches: dict[int, PendingSearch] = {}
         for place, request in enumerate(requests):
             choice = choices[place]
             if choice.verdict is None or not choice.verdict.by_slot:
@@ -410,7 +410,7 @@ class ThinkingChooser:
         """Forget the rounds in progress; see `policies.play.rollout.Chooser`."""
         self._adapted.clear()
 
-    def _thought(self, request: Request, choice: Choice) -> tuple[Choice, BegunSearch | None]:
+    def _thought(self, request: Request, choice: Choice) -> tuple[Choice, PendingSearch | None]:
         """The choice after adaptation, and the search for a better one."""
         verdict, settings = choice.verdict, self._thinker.settings
         assert verdict is not None

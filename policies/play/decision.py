@@ -16,8 +16,6 @@ from policies.flow.flow import Verdict, flow, reason_of, run_flows
 from policies.flow.slots import Policy, Source
 from policies.heuristic.player import HeuristicPolicy
 
-__all__ = ["Decision", "Option", "decide", "decide_strictly", "fall_back", "last_resort"]
-
 _WINS: Final = (ActionKind.TSUMO, ActionKind.RON)
 _log = structlog.get_logger(__name__)
 

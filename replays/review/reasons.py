@@ -87,7 +87,7 @@ class _Error(NamedTuple):
         return Note(key=key, params={**named, **params})
 
 
-def reasons(moment: Moment, opinion: Opinion, ratio: float, danger: Danger) -> tuple[Note, ...]:
+def reasons(moment: Moment, opinion: Opinion, ratio: float, danger: Danger, after: After) -> tuple[Note, ...]:
     """Why the preferred option is better, the weightiest reason first; at least one.
 
     Args:
@@ -95,8 +95,8 @@ def reasons(moment: Moment, opinion: Opinion, ratio: float, danger: Danger) -> t
         opinion: the policy's.
         ratio: of the probabilities.
         danger: from the opponents.
+        after: the hands after the actions.
     """
-    after = After(moment.record, moment.player, moment.legal)
     better, worse = opinion.preferred, moment.done
     error = _Error(moment, better, worse, after.of(better), after.of(worse), danger)
     found = tuple(islice(_found(error), MOST))

@@ -367,3 +367,24 @@ def test_tenhous_json_refuses_what_is_no_tile_and_says_where(bad: Any) -> None:
     game["log"][0][5] = [bad, 38]
     with pytest.raises(ReplayFormatError, match=r"round 1.*(draws of player 0 entry 1|\$\[5\]\[0\])"):
         read_game(json.dumps(game))
+
+
+# --- other shapes of JSON ----------------------------------------------------------------------------------
+
+
+def test_an_array_of_documents_holds_the_rounds_of_one_game() -> None:
+    game = document()
+    assert read_game(json.dumps([game, game])).events == read(log=2 * game["log"]).events
+    with pytest.raises(ReplayFormatError, match="has other players; save each game as a file"):
+        read_game(json.dumps([game, game | {"name": list("EFGH")}]))
+    kobalab = json.loads((RECORDS / "kobalab-tonpuu.json").read_text())
+    with pytest.raises(ReplayFormatError, match="an array of 2 games; save each game as a file"):
+        read_game(json.dumps([kobalab, kobalab]))
+    with pytest.raises(ReplayFormatError, match="mjai line 2"):
+        read_game("[]\n[5]")
+
+
+def test_a_key_without_a_value_says_nothing() -> None:
+    game = read(name=["A", None, "", "D"], dan=None, title=None, rate=None, ref=None)
+    assert game.names == ("A", "", "", "D")
+    assert game.events[1:] == read().events[1:]

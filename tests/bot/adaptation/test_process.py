@@ -19,7 +19,8 @@ from game.state import clone
 from game.table.table import Table
 from kit.workers import child
 from policies.adaptation.thinking import ThinkingSettings
-from policies.play.decision import Decision, decide
+from policies.flow.decisions import Decision
+from policies.play.decision import decide
 from policies.play.inference import NetworkPolicy, load_policy
 from tests.bot.adaptation.hurried import hurried
 from tests.bot.fake_clock import until

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import msgspec
 import pytest
 
-from game.actions import Action, ActionKind
+from game.actions import PASS, Action, ActionKind
 from kit.errors import ConfigError
-from learning.arena.differences import (
+from learning.arena.differences.figures import draw_differences, figures_of
+from learning.arena.differences.plan import (
+    Difference,
     DifferencesGame,
     DifferencesPlan,
+    make_differences_plan,
+)
+from learning.arena.differences.playing import (
     alike,
     differences_of_games,
-    figures_of,
-    make_differences_plan,
+    model_of,
     setup_of,
+    sureness,
 )
+from learning.measure import Measurement
 from tests.cli import run_cli
 
 CAREFUL = "from tests.policies.fakes import Undecided\n"
@@ -31,6 +39,31 @@ class Wasteful(Undecided):
         row = super()._row(slot, question)
         return row if slot == 'discard' else [0.9] * len(row)
 """
+QUITTER = """
+from game.shanten import shanten
+from policies.heuristic.player import HeuristicPolicy
+
+class Quitter(HeuristicPolicy):
+    '''The same, but it gives up every hand that is tenpai.'''
+
+    def answer(self, slot, questions):
+        rows = super().answer(slot, questions)
+        return [self._without_tenpai(slot, *each) for each in zip(questions, rows)]
+
+    def _without_tenpai(self, slot, question, row):
+        player, record = question.player, question.record
+        hand = record['hand34'][player].copy()
+        if shanten(hand, int(record['meld_count'][player])) > 0:
+            return row
+        if slot != 'discard':
+            return [0.0] * len(row)
+        least = min(range(len(row)), key=row.__getitem__)
+        return [float(place == least) for place in range(len(row))]
+"""
+RIICHI = Action(ActionKind.RIICHI)
+DISCARD, OTHER = (Action(ActionKind.DISCARD, tile) for tile in (5, 9))
+PON, CHI = Action(ActionKind.PON, 4, (5, 6)), Action(ActionKind.CHI, 4, (8, 12))
+ANKAN = Action(ActionKind.ANKAN, 4, (4, 5, 6, 7))
 
 
 @pytest.fixture
@@ -46,9 +79,11 @@ def a_plan(challenger: str, champion: str, games: int = 4) -> DifferencesPlan:
 
 def rows(plan: DifferencesPlan, *together: range) -> list[DifferencesGame]:
     compare = differences_of_games(setup_of(plan))
-    return [
-        msgspec.structs.replace(row, seconds=0.1) for numbers in together for row in compare(list(numbers))
-    ]
+    return [row for numbers in together for row in compare(list(numbers))]
+
+
+def untimed(games: Sequence[DifferencesGame]) -> list[DifferencesGame]:
+    return [msgspec.structs.replace(row, seconds=0.1) for row in games]
 
 
 def test_a_player_gains_nothing_over_itself(players: tuple[str, str]) -> None:
@@ -60,10 +95,9 @@ def test_a_player_gains_nothing_over_itself(players: tuple[str, str]) -> None:
     assert found.seconds_for_500 is None
 
 
-def test_gains_are_the_sum_of_differences_whatever_is_played_side_by_side(players: tuple[str, str]) -> None:
+def test_gains_are_the_sum_of_differences(players: tuple[str, str]) -> None:
     plan = a_plan(players[1], players[0])
-    found = rows(plan, range(3))
-    assert found == rows(plan, range(1), range(1, 3))
+    found = untimed(rows(plan, range(3)))
     assert {each.model for row in found for each in row.differences} >= {"chi", "pon"}
     figures = figures_of(plan, found)
     points = sum(each.points for row in found for each in row.differences) / 3
@@ -71,6 +105,36 @@ def test_gains_are_the_sum_of_differences_whatever_is_played_side_by_side(player
     models = [each.points.value or 0.0 for each in figures.by if each.of in ("chi", "pon", "kan", "riichi")]
     assert sum(models) == pytest.approx(points)
     assert figures.seconds == pytest.approx(0.3)
+
+
+def test_the_same_numbers_from_one_process_or_two_and_resumed(
+    players: tuple[str, str], tmp_path: Path
+) -> None:
+    plan = a_plan(players[1], players[0])
+    whole = untimed(rows(plan, range(4)))
+    measured = Measurement(
+        "differences", DifferencesPlan, DifferencesGame, lambda _, found: found, setup_of,
+        differences_of_games, together=2,
+    )  # fmt: skip
+    part = msgspec.structs.replace(plan, games=1)
+    measured.run(part, tmp_path / "run", workers=1, quiet=True)
+    resumed = measured.run(plan, tmp_path / "run", workers=2, quiet=True)
+    assert untimed(resumed.figures) == whole
+    assert len((tmp_path / "run" / "results.jsonl").read_text().splitlines()) == 1 + 4
+
+
+def test_giving_up_tenpai_hands_loses_points(tmp_path: Path) -> None:
+    (tmp_path / "quitter.py").write_text(QUITTER)
+    plan = a_plan(f"python:{tmp_path}/quitter.py:Quitter", "heuristic", games=8)
+    found = figures_of(plan, rows(plan, range(8)))
+    assert {each.of for each in found.by} >= {"tenpai", "discard", "riichi"}
+    assert "not tenpai" not in {each.of for each in found.by}
+    assert found.gain.points.high is not None
+    assert found.gain.points.high < 0.0
+    assert found.gain.reward.value is not None
+    assert found.gain.reward.value < 0.0
+    assert found.gain.place.value is not None
+    assert found.gain.place.value > 0.0
 
 
 def test_copies_of_a_face_are_the_same_choice() -> None:
@@ -82,9 +146,44 @@ def test_copies_of_a_face_are_the_same_choice() -> None:
     assert alike(one, other)
 
 
-def test_programs_that_follow_games_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("ours", "theirs", "said", "model", "sure"),
+    [
+        (DISCARD, OTHER, {DISCARD: 0.2, OTHER: 0.7}, "discard", 0.5),
+        (DISCARD, RIICHI, {RIICHI: 0.6}, "riichi", 0.2),
+        (RIICHI, DISCARD, {RIICHI: 0.4, DISCARD: 0.9}, "riichi", 0.2),
+        (ANKAN, RIICHI, {ANKAN: 0.1, RIICHI: 0.9}, "kan", 0.8),
+        (PASS, PON, {PON: 0.7, PASS: 0.3}, "pon", 0.4),
+        (CHI, PON, {CHI: 0.6, PON: 0.7, PASS: 0.3}, "pon", 0.1),
+        (DISCARD, RIICHI, {}, "riichi", None),
+    ],
+)  # fmt: skip
+def test_how_sure_the_champion_is(
+    ours: Action, theirs: Action, said: dict[Action, float], model: str, sure: float | None
+) -> None:
+    choices = (ours, theirs)
+    assert model_of(choices) == model
+    assert sureness(model, choices, said) == (None if sure is None else pytest.approx(sure))
+
+
+def test_the_plot_has_a_row_for_each_part(players: tuple[str, str], tmp_path: Path) -> None:
+    each = Difference("discard", 7, tenpai=True, riichi=False, round_index=4, sure=0.1, points=-100.0,
+                      reward=-1.0, place=None)  # fmt: skip
+    games = [DifferencesGame(number, 90, 0, (each,) * (number + 1), 1.0) for number in range(4)]
+    found = figures_of(a_plan(*players), games)
+    assert found.gain.place.value is None
+    assert found.gain.points.value == -250.0
+    path = tmp_path / "differences.svg"
+    draw_differences(found, path)
+    texts = [text for node in ET.parse(path).iter() for text in (node.text or "",)]
+    assert {f"{part.of} (2.5 a game)" for part in (found.gain, *found.by)} <= set(texts)
+
+
+def test_players_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be asked about a position"):
         make_differences_plan("network", "engine:true", games=4)
+    with pytest.raises(ConfigError, match="make it the --challenger"):
+        make_differences_plan("network", "network+search=35", games=4)
     out = str(tmp_path)
     result = run_cli("arena", "--differences", "--two", "--out", out, "--games", "4")
     assert result.exit_code == 2
@@ -92,3 +191,12 @@ def test_programs_that_follow_games_are_refused(tmp_path: Path) -> None:
     result = run_cli("arena", "--differences", "--report")
     assert result.exit_code == 2
     assert "--report needs --out" in result.output
+
+
+def test_another_challenger_in_the_folder_is_named(players: tuple[str, str], tmp_path: Path) -> None:
+    words = ("arena", "--differences", "--champion", players[0], "--games", "1", "--walls", "1", "--tonpuu",
+             "--workers", "1", "--out", tmp_path / "run")  # fmt: skip
+    assert run_cli(*words, "--challenger", players[1]).exit_code == 0
+    other = run_cli(*words, "--challenger", players[0])
+    assert other.exit_code == 2
+    assert f"--challenger {players[1]}, not {players[0]}" in " ".join(other.output.split())

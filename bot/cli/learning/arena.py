@@ -44,8 +44,9 @@ def arena(
     precision: PlayPrecision = "auto",
     answer_timeout: AnswerTimeout = ANSWER_S,
     differences: bool = False,
-    walls: Count = 8,
+    walls: Count = 4,
     horizon: Annotated[int, Meta(ge=0, le=70)] = 0,
+    plot: OutputFile | None = None,
     as_json: AsJson = False,
 ) -> int:
     """Compare two players.
@@ -76,14 +77,15 @@ def arena(
         precision: of the networks.
         answer_timeout: of external engines.
         differences: instead of a match, play out both choices wherever the champion would have decided
-            otherwise than the challenger, and add up the differences; much less noisy than a match.
+            otherwise than the challenger, and add up the differences; best if they seldom differ.
         walls: walls over which a difference is played out, with --differences.
         horizon: with --differences, stop play-outs after this many discards and let the critic value the
             rest, which is quicker but adds its errors; 0: play to the end of the round.
+        plot: with --differences, SVG file for a plot of where the gain comes from.
         as_json: whether to print JSON.
     """
     from bot.startup.warm import warm_up_visibly
-    from learning.arena.differences import compare_decisions
+    from learning.arena.differences.run import compare_decisions
     from learning.arena.run import compare, make_plan, show_played
     from learning.matches.store import compute_for, tables_in
 
@@ -92,11 +94,21 @@ def arena(
             raise ConfigError(
                 "--differences goes with none of --sequential, --records, --html, --two and --independent"
             )
-        compute = compute_for(out, device, precision)
         return compare_decisions(
-            challenger, champion, out, report_only=report_only, workers=workers, ray=ray, as_json=as_json,
-            games=games, walls=walls, horizon=horizon, compute=compute, **given,
-        )  # fmt: skip
+            challenger,
+            champion,
+            out,
+            plot,
+            report_only=report_only,
+            workers=workers,
+            ray=ray,
+            as_json=as_json,
+            games=games,
+            walls=walls,
+            horizon=horizon,
+            compute=compute_for(out, device, precision),
+            **given,
+        )
     if out is None and (report_only or records):
         raise ConfigError(
             "--report needs --out: the folder whose games to report on"
