@@ -19,7 +19,7 @@ import llvmlite.binding  # type: ignore[import-untyped]
 import numba
 from llvmlite import ir
 from numba.core import caching, compiler, event, serialize, types
-from numba.core.runtime.nrt import rtsys
+from numba.core.runtime import rtsys  # type: ignore[attr-defined]
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -61,7 +61,8 @@ def kernel(
     if function is None:
         return functools.partial(kernel, parallel=parallel, inline=inline)
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "parallel": parallel, "inline": inline}
-    dispatcher: Any = numba.njit(**options | {"no_cfunc_wrapper": True})(function)
+    options["no_cfunc_wrapper"] = True
+    dispatcher: Any = numba.njit(**options)(function)
     dispatcher._cache = KernelCache(function)
     typed = dispatcher.get_call_template
     dispatcher.get_call_template = lambda positional, named: typed(
@@ -76,9 +77,8 @@ def _passed(given: Any) -> Any:
 
     Otherwise numba would compile it again for every constant and every width of an integer.
     """
-    unliteral: Any = types.unliteral
-    plain = unliteral(given)
-    return types.intp if plain in types.signed_domain else plain
+    plain: Any = types.unliteral(given)  # type: ignore[no-untyped-call]
+    return types.intp if isinstance(plain, types.Integer) and cast("Any", plain).signed else plain
 
 
 def warms_up(function: Callable[[], None]) -> Callable[[], None]:
