@@ -31,7 +31,7 @@ from learning.samples.choice import SelectedDecisions
 from learning.samples.loader import Batch, Moments
 from learning.supervised.plan import SamplesPlan, training_precision
 from learning.supervised.samples_run import SamplesRun, choice_of, kept
-from policies.checkpoint import Card, Checkpoint, load, network_of
+from policies.checkpoint import Card, Checkpoint, load, models_in, network_of, save
 from policies.features.permute import KIND_MAPS
 from policies.features.table import KINDS
 from policies.flow.slots import Slot
@@ -244,7 +244,7 @@ def improve(
     quiet: bool = False,
     **settings: Any,
 ) -> Card:
-    """Teach a model what labels say, or resume an interrupted run.
+    """Teach a model what labels say, or resume an interrupted run; the other models are the start's.
 
     Args:
         model: one of `SLOTS`.
@@ -281,4 +281,13 @@ def improve(
         precision=training_precision(precision),
         **settings,
     )
-    return kept(lambda: ImprovementRun(run_plan, corpus, games, checkpoint, out, commit), quiet=quiet)
+    card = kept(lambda: ImprovementRun(run_plan, corpus, games, checkpoint, out, commit), quiet=quiet)
+    _complete(out, start)
+    return card
+
+
+def _complete(out: Path, start: Path) -> None:
+    """Copy the models that a folder lacks from the start, so that it can play."""
+    for model in set(models_in(start)) - set(models_in(out)):
+        checkpoint = load(start, model)
+        save(out, checkpoint.card, checkpoint.tensors)

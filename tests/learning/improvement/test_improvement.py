@@ -127,6 +127,7 @@ def test_a_policy_learns_what_labels_value_and_keeps_the_rest(
     assert held["loss"] < 0.002
     card = load(tmp_path / "out", "discard").card
     assert card.parents == (load(start, "discard").card.tensors.sha256,)
+    assert load_policy(tmp_path / "out").cards[Slot.PON] == load(start, "pon").card
 
 
 def test_a_stopped_run_ends_with_the_same_numbers(
