@@ -1,12 +1,21 @@
 # `make play` and `make test` need no other set-up: each creates .venv if it is missing or out of date.
 
 .DELETE_ON_ERROR:
-.PHONY: help play table test test-all kernels fuzz coverage check format clean
+.PHONY: help play table test test-all kernels fuzz coverage check format lock clean
 
 VENV := .venv
 RUN := $(VENV)/bin/python -m
 # pip shows progress on a terminal, but never on stdout, which is for the program's output.
 PIP_INSTALL := $(RUN) pip install --disable-pip-version-check $(shell [ -t 2 ] || echo --quiet)
+# The lock files list everything that is needed, so pip need not look for more; riichienv declares packages that only
+# its viewer for notebooks imports.
+INSTALL_LOCKED = $(PIP_INSTALL) --no-deps --require-hashes --requirement
+# torch comes in many builds, each with hashes of its own, and the user's pip configuration chooses one.
+INSTALL_TORCH := $(PIP_INSTALL) '$(shell sed -n 's/^ *"\(torch[^"]*\)",/\1/p' pyproject.toml)'
+# Built by the locked setuptools.
+INSTALL_SUZAKU := $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+LOCK := $(RUN) uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate \
+    --no-emit-package torch --custom-compile-command 'make lock' pyproject.toml
 # Older checkouts used this distribution name. Uninstalling it later would also remove the new `suzaku` command.
 REMOVE_OLD := $(RUN) pip uninstall --quiet --quiet --yes suzaku
 # The first of these that runs and is new enough creates .venv; `make PYTHONS=/path/to/python3 play` uses another.
@@ -34,6 +43,7 @@ help:
 	@echo 'make coverage    lines and branches that the last `make test-all` did not reach'
 	@echo 'make check       formatting, lint, types and import rules only'
 	@echo 'make format      format the code'
+	@echo 'make lock        pin the newest packages that pyproject.toml allows'
 	@echo 'make clean       remove .venv and everything built or cached here (keeps records)'
 
 play: $(VENV)/.ready-to-play
@@ -69,16 +79,20 @@ format: $(VENV)/.ready-to-test
 	$(RUN) ruff format .
 	$(RUN) ruff check --fix .
 
-$(VENV)/.ready-to-play: $(VENV)/.made pyproject.toml
+$(VENV)/.ready-to-play: $(VENV)/.made pyproject.toml requirements/play.txt
 	@echo 'Installing Suzaku and its dependencies into $(VENV) (takes minutes the first time) …' >&2
 	@$(REMOVE_OLD)
-	@$(PIP_INSTALL) --editable . >&2
+	@$(INSTALL_LOCKED) requirements/play.txt >&2
+	@$(INSTALL_TORCH) >&2
+	@$(INSTALL_SUZAKU) >&2
 	@touch $@
 
-$(VENV)/.ready-to-test: $(VENV)/.made pyproject.toml
+$(VENV)/.ready-to-test: $(VENV)/.made pyproject.toml requirements/test.txt
 	@echo 'Installing Suzaku and its test dependencies into $(VENV) (takes minutes the first time) …' >&2
 	@$(REMOVE_OLD)
-	@$(PIP_INSTALL) --editable '.[dev]' >&2
+	@$(INSTALL_LOCKED) requirements/test.txt >&2
+	@$(INSTALL_TORCH) >&2
+	@$(INSTALL_SUZAKU) >&2
 	@touch $(VENV)/.ready-to-play $@
 
 $(VENV)/.made:
@@ -92,6 +106,12 @@ $(VENV)/.made:
 	fi; \
 	$$found -m venv --clear $(VENV)
 	@touch $@
+
+# `make play` gets the same versions as `make test`.
+lock: $(VENV)/.made
+	$(PIP_INSTALL) 'uv>=0.9'
+	$(LOCK) --extra dev --output-file requirements/test.txt
+	$(LOCK) --constraints requirements/test.txt --output-file requirements/play.txt
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache

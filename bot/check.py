@@ -20,7 +20,7 @@ from bot.records.keeping import RecordKeeper
 from bot.startup.models import load, policy_text
 from bot.startup.warm import first_decision, warm_up_visibly
 from bot.tenhou.game_types import GameType
-from kit.jit import cache_folder
+from kit.cache import cache_folder
 from kit.reports import write_json
 from kit.workers.ordered import default_workers
 from policies.flow.slots import Policy

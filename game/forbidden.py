@@ -189,7 +189,7 @@ def rule_broken(rec: Any, code: Any) -> int:
     return _by_call(rec, player, code)
 
 
-@kernel
+@kernel(inline="always")
 def _by_discard(rec: Any, player: int, tile: int, tsumogiri: int) -> int:
     if tile < 0 or tile > 135:
         return PERMITTED
@@ -205,7 +205,7 @@ def _by_discard(rec: Any, player: int, tile: int, tsumogiri: int) -> int:
     return PERMITTED
 
 
-@kernel
+@kernel(inline="always")
 def _by_riichi(rec: Any, player: int) -> int:
     if rec.is_open[player]:
         return RIICHI_OPEN
@@ -218,7 +218,7 @@ def _by_riichi(rec: Any, player: int) -> int:
     return PERMITTED
 
 
-@kernel
+@kernel(inline="always")
 def _by_win(rec: Any, player: int, source: int, tile: int) -> int:
     if not rec.hand_known[player] or tile < 0 or tile > 135:
         return PERMITTED
@@ -231,7 +231,7 @@ def _by_win(rec: Any, player: int, source: int, tile: int) -> int:
     return FURITEN if missed or ready & rec.river34[player] != _NONE else PERMITTED
 
 
-@kernel
+@kernel(inline="always")
 def _by_own_kan(rec: Any, player: int, code: Any) -> int:
     if rec.phase == PHASE_CALLED:
         return KAN_AFTER_CALL
@@ -246,7 +246,7 @@ def _by_own_kan(rec: Any, player: int, code: Any) -> int:
     return PERMITTED
 
 
-@kernel
+@kernel(inline="always")
 def _by_call(rec: Any, player: int, code: Any) -> int:
     if rec.riichi[player] != 0:
         return CALL_IN_RIICHI

@@ -153,7 +153,7 @@ def _red(rec: Any, player: int, kind: int) -> int:
 # --- own turn ---------------------------------------------------------------------------------------------
 
 
-@kernel
+@kernel(inline="always")
 def _turn_rows(rec: Any, player: int, rows: Any) -> int:
     n = 0
     if rec.waits[player] & bit(rec.drawn >> 2) != _NONE:
@@ -168,7 +168,7 @@ def _turn_rows(rec: Any, player: int, rows: Any) -> int:
     return _discard_rows(rec, player, rows, n, _NONE)
 
 
-@kernel
+@kernel(inline="always")
 def _orphan_kinds(hand34: Any) -> int:
     kinds = 0
     for kind in range(34):
@@ -177,7 +177,7 @@ def _orphan_kinds(hand34: Any) -> int:
     return kinds
 
 
-@kernel
+@kernel(inline="always")
 def _own_kan_rows(rec: Any, player: int, rows: Any, n: int) -> int:
     if rec.wall_left <= 0 or rec.kan_count >= 4:
         return n
@@ -206,7 +206,7 @@ def may_lay_ankan(rec: Any, player: int, kind: int) -> bool:
     return waits(hand34, rec.meld_count[player] + 1) == rec.waits[player]
 
 
-@kernel
+@kernel(inline="always")
 def _may_declare_riichi(rec: Any, player: int) -> bool:
     if rec.is_open[player] or rec.riichi[player] != 0 or rec.scores[player] < 1000 or rec.wall_left < 4:
         return False
@@ -228,7 +228,7 @@ def tenpai_discards(rec: Any, player: int) -> Any:
     return kinds
 
 
-@kernel
+@kernel(inline="always")
 def _called_rows(rec: Any, player: int, rows: Any) -> int:
     if rec.riichi[player] == 1:
         return _discard_rows(rec, player, rows, 0, ~tenpai_discards(rec, player))
@@ -254,7 +254,7 @@ def _discard_rows(rec: Any, player: int, rows: Any, n: int, forbidden: Any) -> i
 # --- others' tiles ----------------------------------------------------------------------------------------
 
 
-@kernel
+@kernel(inline="always")
 def _claim_rows(rec: Any, player: int, rows: Any) -> int:
     n = 0
     tile = rec.last_tile
@@ -313,7 +313,7 @@ def abort_reason(rec: Any) -> int:
     return _FOUR_WINDS
 
 
-@kernel
+@kernel(inline="always")
 def _pon_rows(rec: Any, player: int, tile: int, rows: Any, n: int) -> int:
     kind = tile >> 2
     held = rec.hand34[player, kind]
@@ -329,7 +329,7 @@ def _pon_rows(rec: Any, player: int, tile: int, rows: Any, n: int) -> int:
     return n
 
 
-@kernel
+@kernel(inline="always")
 def _chi_rows(rec: Any, player: int, tile: int, rows: Any, n: int) -> int:
     kind = tile >> 2
     for low in range(kind - 2, kind + 1):
@@ -344,7 +344,7 @@ def _chi_rows(rec: Any, player: int, tile: int, rows: Any, n: int) -> int:
     return n
 
 
-@kernel
+@kernel(inline="always")
 def _chi_faces(rec: Any, player: int, tile: int, a: int, b: int, rows: Any, n: int) -> int:
     """One row for each choice of red or other copies; a sequence has at most one five."""
     for from_a in range(2):

@@ -213,7 +213,7 @@ def _accepted(hand34: NDArray[np.int8], meld_count: int) -> tuple[int, int]:
     return distance, mask
 
 
-@kernel
+@kernel(inline="always")
 def _accepted_seven_pairs(hand34: NDArray[np.int8]) -> int:
     kinds = 0
     single = 0
@@ -225,7 +225,7 @@ def _accepted_seven_pairs(hand34: NDArray[np.int8]) -> int:
     return single | absent if kinds < 7 else single
 
 
-@kernel
+@kernel(inline="always")
 def _accepted_thirteen_orphans(hand34: NDArray[np.int8]) -> int:
     wanted = 0
     absent = 0
@@ -237,7 +237,7 @@ def _accepted_thirteen_orphans(hand34: NDArray[np.int8]) -> int:
     return absent if pair else wanted
 
 
-@kernel
+@kernel(inline="always")
 def _accepted_normal(hand34: NDArray[np.int8], meld_count: int) -> tuple[int, int]:
     entry_m, entry_p, entry_s, entry_z = _entries(hand34)
     m, p, s, z = _rows(entry_m), _rows(entry_p), _rows(entry_s), _rows(entry_z)

@@ -15,7 +15,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from kit.jit import cache_folder, prune, read_checked, sources_key, write_checked
+from kit.cache import cache_folder, prune, read_checked, write_checked
+from kit.sources import sources_key
 
 LANE: Final = 7
 """Bits of a lane: one number of missing tiles and a free bit."""

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import importlib
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 from game.events import Draw, GameEvent, StartRound
 from game.packing import pack_all
 from game.rules import legal_actions
 from game.state import apply, fold_packed, new_round
-from kit.jit import OWN_PACKAGES, WARM_UPS, watched_compiler
+from kit.cache import is_kept
+from kit.jit import WARM_UPS, watched_compiler
+from kit.processes import step_back
+from kit.sources import OWN_PACKAGES
 from kit.workers.ordered import default_workers
 
+LATER: Final = "--later"
+"""First argument of a process that compiles what nobody waits for."""
 
-def warm_up(processes: int | None = None) -> None:
+
+def warm_up(processes: int | None = None, without: Collection[str] = ()) -> None:
     """Prepare the kernels of all modules imported so far.
 
     Once something must be compiled, further processes compile the same kernels from other starting points.
@@ -25,29 +33,28 @@ def warm_up(processes: int | None = None) -> None:
 
     Args:
         processes: number of processes, this one included; default: one per core.
+        without: modules whose kernels nobody calls here.
     """
     wanted = default_workers() if processes is None else processes
-    with _helpers(list(WARM_UPS), wanted) as start, watched_compiler(lambda _name: start()):
-        for step in (*WARM_UPS.values(), _fold_and_ask):
-            step()
+    modules = [module for module in WARM_UPS if module not in without]
+    with _helpers(modules, wanted) as start, watched_compiler(lambda _name: start()):
+        for module in modules:
+            WARM_UPS[module]()
+        _fold_and_ask()
 
 
 @contextlib.contextmanager
 def _helpers(modules: Sequence[str], processes: int) -> Iterator[Callable[[], None]]:
     """A function that starts the other processes when it is first called; they end with the block."""
     running: list[subprocess.Popen[bytes]] = []
-    command = [sys.executable, "-m", "game.warmup"]
-    nothing = subprocess.DEVNULL
 
     def start() -> None:
-        while len(running) < processes - 1:
+        while is_kept() and len(running) < processes - 1:
             at = len(modules) * (len(running) + 1) // processes
-            order = [*modules[at:], *modules[:at]]
-            with contextlib.suppress(OSError):  # without help it takes longer
-                helper = subprocess.Popen(  # noqa: S603 - this program, with names of modules
-                    [*command, *order], stdin=nothing, stdout=nothing, stderr=nothing
-                )
-                running.append(helper)
+            helper = _started([*modules[at:], *modules[:at]])
+            if helper is None:  # without help it takes longer
+                return
+            running.append(helper)
 
     try:
         yield start
@@ -56,6 +63,23 @@ def _helpers(modules: Sequence[str], processes: int) -> Iterator[Callable[[], No
             helper.terminate()
         for helper in running:
             helper.wait()
+
+
+def compile_later(modules: Sequence[str]) -> None:
+    """Compile the kernels of modules beside this program, at most until its end, in the time it leaves."""
+    process = _started([LATER, *modules]) if is_kept() else None
+    if process is not None:
+        atexit.register(process.terminate)
+
+
+def _started(words: Sequence[str]) -> subprocess.Popen[bytes] | None:
+    """Another process of this module, None if the system has nothing left for it."""
+    nothing = subprocess.DEVNULL
+    with contextlib.suppress(OSError):
+        return subprocess.Popen(  # noqa: S603 - this program, with names of modules
+            [sys.executable, "-m", "game.warmup", *words], stdin=nothing, stdout=nothing, stderr=nothing
+        )
+    return None
 
 
 def modules_with_kernels(packages: Sequence[str] = OWN_PACKAGES) -> list[str]:
@@ -83,8 +107,11 @@ def _fold_and_ask() -> None:
     legal_actions(record, 0)
 
 
-def _main(modules: Sequence[str]) -> None:
+def _main(words: Sequence[str]) -> None:
     """Compile the kernels of these modules in this order, alone; if none is named, of all, by all cores."""
+    modules = [word for word in words if word != LATER]
+    if LATER in words:
+        step_back()
     for module in modules or modules_with_kernels():
         importlib.import_module(module)
     if not modules:

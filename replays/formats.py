@@ -128,13 +128,26 @@ def detect(text: str) -> SourceFormat:
     if tenhou6.is_link(text[start : start + 1000]):
         return "link"
     if text.startswith("[", start):
-        return "mjai"
+        return _of_array(text[start:])
     if text.startswith("{", start):
         end = text.find("\n", start)
         if _is_message(text[start : end if end >= 0 else len(text)]):
             return "mjai"
         return _of_keys(text[start:])
     raise ReplayFormatError(f"not a record: it begins with {text[start : start + 40]!r}")
+
+
+def _of_array(text: str) -> SourceFormat:
+    """The format of a JSON array, or of lines that each are one: games or rounds, else mjai messages."""
+    try:
+        first, *others = msgspec.json.decode(text, type=list[dict[str, msgspec.Raw]])
+    except (msgspec.MsgspecError, RecursionError, ValueError):
+        return "mjai"
+    if "log" not in first:
+        return "mjai"
+    if "qijia" in first:
+        raise ReplayFormatError(f"an array of {1 + len(others)} games; save each game as a file")
+    return "tenhou6"
 
 
 def _of_keys(text: str) -> SourceFormat:

@@ -30,7 +30,9 @@ MAX_MOVES: Final = 400
 _SIDES: Final = {"+": 1, "=": 2, "-": 3}
 _MALFORMED: Final = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError)
 _HONOURS: Final = "ESWNPFC"
-_TILES: Final = re.compile(r"([mpsz])([0-9]+)")
+_TILE: Final = re.compile(r"[mps][0-9]|z[1-7]")
+_DISCARD: Final = re.compile(r"(..)_?\*?")
+_TILES: Final = re.compile(r"((?:[mps][0-9]+|z[1-7]+)*)\*?")
 _MELD: Final = re.compile(r"([mpsz])([0-9]{1,4})([-=+]?)([0-9]{0,3})")
 
 Message = dict[str, Any]
@@ -58,7 +60,7 @@ def read_record(text: str) -> GameRecord:
 
 
 def _record(document: dict[str, Any]) -> GameRecord:
-    first, rounds = int(document["qijia"]) % 4, document["log"]
+    first, rounds = _place(document["qijia"]), document["log"]
     if len(rounds) > MAX_ROUNDS or any(len(moves) > MAX_MOVES for moves in rounds):
         raise ReplayTooLarge(f"more than {MAX_ROUNDS} rounds, or than {MAX_MOVES} moves in one")
     players = [str(name)[:64] for name in document["player"]]
@@ -79,7 +81,7 @@ def _record(document: dict[str, Any]) -> GameRecord:
 
 def _round(moves: list[dict[str, Any]], number: int) -> Iterator[GameEvent]:
     reader = MjaiReader()
-    dealer = int(moves[0]["qipai"]["jushu"]) % 4
+    dealer = _place(moves[0]["qipai"]["jushu"])
     declared = -1
     for place, move in enumerate(moves, 1):
         try:
@@ -99,26 +101,27 @@ def _round(moves: list[dict[str, Any]], number: int) -> Iterator[GameEvent]:
 
 
 def _messages(name: str, details: dict[str, Any], dealer: int, reader: MjaiReader) -> Iterator[Message]:
-    player = (int(details.get("l", 0)) + dealer) % 4
+    player = (_place(details.get("l", 0)) + dealer) % 4
     match name:
         case "qipai":
             yield _deal(details, dealer)
         case "zimo" | "gangzimo":
-            yield {"type": "tsumo", "actor": player, "pai": _tiles(details["p"])[0]}
+            yield {"type": "tsumo", "actor": player, "pai": _tile(details["p"])}
         case "dapai":
             text = details["p"]
+            discard = _DISCARD.fullmatch(text)
             if text.endswith("*"):
                 yield {"type": "reach", "actor": player}
             yield {
                 "type": "dahai",
                 "actor": player,
-                "pai": _tiles(text)[0],
+                "pai": _tile(discard[1] if discard else text),
                 "tsumogiri": "_" in text,
             }
         case "fulou" | "gang":
             yield _meld(details["m"], player)
         case "kaigang":
-            yield {"type": "dora", "dora_marker": _tiles(details["baopai"])[0]}
+            yield {"type": "dora", "dora_marker": _tile(details["baopai"])}
         case "hule":
             yield _win(details, player, dealer, reader)
         case "pingju":
@@ -135,13 +138,13 @@ def _deal(details: dict[str, Any], dealer: int) -> Message:
     hands = [_tiles(hand) if hand else ["?"] * 13 for hand in details["shoupai"]]
     return {
         "type": "start_kyoku",
-        "bakaze": "ESWN"[int(details["zhuangfeng"])],
+        "bakaze": "ESWN"[_place(details["zhuangfeng"])],
         "kyoku": dealer + 1,
         "honba": details["changbang"],
         "kyotaku": details["lizhibang"],
         "oya": dealer,
         "scores": _by_player(details["defen"], dealer),
-        "dora_marker": _tiles(details["baopai"])[0],
+        "dora_marker": _tile(details["baopai"]),
         "tehais": _by_player(hands, dealer),
     }
 
@@ -187,7 +190,7 @@ def _win(details: dict[str, Any], player: int, dealer: int, reader: MjaiReader) 
     return {
         "type": "hora",
         "actor": player,
-        "target": player if source is None else (int(source) + dealer) % 4,
+        "target": player if source is None else (_place(source) + dealer) % 4,
         "pai": _winning_tile(details["shoupai"]),
         "deltas": _by_player(details["fenpei"], dealer),
         "fu": fu,
@@ -195,7 +198,7 @@ def _win(details: dict[str, Any], player: int, dealer: int, reader: MjaiReader) 
         "limit": LIMIT_YAKUMAN if yakuman else base_points(han, fu)[1],
         "yaku": yaku,
         "yakuman": yakuman,
-        "ura_markers": [_tiles(tile)[0] for tile in details.get("fubaopai") or ()],
+        "ura_markers": [_tile(tile) for tile in details.get("fubaopai") or ()],
         "liable": liable,
         "honba": int(reader.state["honba"]),
     }
@@ -206,20 +209,38 @@ def _winning_tile(hand: str) -> str:
     return _tiles(hand.partition(",")[0])[-1]
 
 
+def _tile(text: str) -> str:
+    """One tile in mjai's notation."""
+    if not _TILE.fullmatch(text):
+        raise ReplayFormatError(f"not a tile: {text[:20]!r}")
+    return _tiles(text)[0]
+
+
 def _tiles(text: str) -> list[str]:
-    """Tiles in mjai's notation; other signs are skipped.
+    """Tiles in mjai's notation; ``*`` after a hand says that its player declared riichi.
 
     >>> _tiles("m05z7*")
     ['5mr', '5m', 'C']
     """
-    found = []
-    for suit, numbers in _TILES.findall(text):
-        for number in numbers:
-            if suit == "z":
-                found.append(_HONOURS[int(number) - 1])
-            else:
-                found.append(f"5{suit}r" if number == "0" else f"{number}{suit}")
-    return found
+    found = _TILES.fullmatch(text)
+    if found is None:
+        raise ReplayFormatError(f"not tiles: {text[:40]!r}")
+    tiles, suit = [], ""
+    for sign in found[1]:
+        if not sign.isdigit():
+            suit = sign
+        elif suit == "z":
+            tiles.append(_HONOURS[int(sign) - 1])
+        else:
+            tiles.append(f"5{suit}r" if sign == "0" else f"{sign}{suit}")
+    return tiles
+
+
+def _place(value: int) -> int:
+    """A wind, or a place at the table."""
+    if value not in range(4):
+        raise ReplayFormatError(f"not a wind or place, 0 to 3: {str(value)[:20]}")
+    return int(value)
 
 
 def _by_player(by_wind: list[Any], dealer: int) -> list[Any]:

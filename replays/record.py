@@ -13,7 +13,7 @@ from game.events import EndGame, Four, GameEvent, StartRound
 from game.scoring.settlement import LAST_ROUND
 from game.tiles import UNSEEN
 from kit.errors import ReplayFormatError
-from policies.play.decision import Decision
+from policies.flow.decisions import Decision
 
 Names: TypeAlias = tuple[str, str, str, str]
 

@@ -1,16 +1,24 @@
-"""The program, run within a test's process."""
+"""The program, run within a test's process or as one of its own."""
 
 from __future__ import annotations
 
+import contextlib
 import io
+import os
+import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from cyclopts import App
 
 from bot.cli import program
+
+ROOT = Path(__file__).parents[1]
+HANG_S = 120
 
 
 class Result(NamedTuple):
@@ -50,3 +58,22 @@ def run_cli(*words: object, stdin: bytes = b"") -> Result:
 def _text(file: io.TextIOWrapper) -> str:
     file.seek(0)
     return file.read()
+
+
+@contextlib.contextmanager
+def start(*args: str) -> Iterator[subprocess.Popen[str]]:
+    """The program as a process of its own, killed at the end of the test."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "bot.cli", *args],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        watchdog = threading.Timer(HANG_S, process.kill)
+        watchdog.start()
+        try:
+            yield process
+        finally:
+            watchdog.cancel()
+            process.kill()

@@ -1,4 +1,4 @@
-"""Shows the coverage of `bot.tenhou` and `game`; fails below the floor.
+"""Shows the coverage of `bot.tenhou`, `game` and `kit`; fails below the floor.
 
     python -m tests.coverage_floor
 
@@ -17,8 +17,8 @@ from typing import Any, Final
 from coverage import Coverage
 from coverage.exceptions import CoverageException
 
-FLOOR: Final = {"bot/tenhou": 95.0, "game": 95.0}
-"""Per cent of the branches of a folder."""
+FLOOR: Final = {"bot/tenhou": 95.0, "game": 95.0, "kit": 82.0}
+"""Per cent of the branches of a folder; the tests of `kit` alone reach 83.5."""
 WORST: Final = 3
 """Files named for each folder: those with most branches left."""
 

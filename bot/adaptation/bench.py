@@ -11,15 +11,15 @@ import msgspec
 
 from bot.adaptation.messages import (
     AdaptedWeights,
+    AdaptRequest,
     FromWorker,
-    RoundAsItStands,
-    RoundIsOver,
+    RoundOver,
     WorkerSetup,
 )
 from bot.adaptation.worker import serve
 from game.table.table import Table
 from kit.errors import ModelError
-from kit.workers.child import START_S, Child, ChildGaveUp
+from kit.workers.child import START_S, Child, ChildFailed
 from kit.workers.ordered import default_workers
 
 _LOOK_S: Final = 0.1
@@ -66,29 +66,29 @@ def bench_adaptation(setup: WorkerSetup, hands: int, seed: int) -> AdaptationBen
     Raises:
         ModelError: a process ended, or gave up.
     """
-    heard: queue.SimpleQueue[FromWorker | ChildGaveUp] = queue.SimpleQueue()
-    process = Child(serve, setup, heard.put, lambda reason: heard.put(ChildGaveUp(reason)))
+    heard: queue.SimpleQueue[FromWorker | ChildFailed] = queue.SimpleQueue()
+    process = Child(serve, setup, heard.put, lambda reason: heard.put(ChildFailed(reason)))
     try:
         began = time.monotonic()
         while not process.ready.wait(_LOOK_S):
             if not heard.empty():
                 _next(heard)
             if time.monotonic() - began > START_S:
-                raise ModelError(f"the process that adapts is not ready after {START_S:.0f} s")
+                raise ModelError(f"the adaptation process is not ready after {START_S:.0f} s")
         found: dict[int, list[float]] = {}
         for number in range(hands):
             table = Table(seed=seed + number)
             observation = table.observe(table.waiting()[0])
             key = (f"hand {number}", 0, 0)
             began = time.monotonic()
-            process.send(RoundAsItStands(key, observation, tuple(table.events)))
+            process.send(AdaptRequest(key, observation, tuple(table.events)))
             while True:
                 message = _next(heard, setup.seconds + _MARGIN_S)
                 if isinstance(message, AdaptedWeights) and message.key == key:
                     found.setdefault(message.progress.playouts, []).append(time.monotonic() - began)
                     if message.progress.playouts >= setup.thinking.playouts:
                         break
-            process.send(RoundIsOver())
+            process.send(RoundOver())
     finally:
         process.close()
         process.join()
@@ -101,12 +101,12 @@ def bench_adaptation(setup: WorkerSetup, hands: int, seed: int) -> AdaptationBen
 
 
 def _next(
-    heard: queue.SimpleQueue[FromWorker | ChildGaveUp], longest_s: float = START_S
-) -> FromWorker | ChildGaveUp:
+    heard: queue.SimpleQueue[FromWorker | ChildFailed], longest_s: float = START_S
+) -> FromWorker | ChildFailed:
     try:
         message = heard.get(timeout=longest_s)
     except queue.Empty:
-        raise ModelError("the process that adapts says nothing; see the log for what it gave up on") from None
-    if isinstance(message, ChildGaveUp):
-        raise ModelError(f"the process that adapts is lost: {message.reason}")
+        raise ModelError("the adaptation process does not respond; the log has the reason") from None
+    if isinstance(message, ChildFailed):
+        raise ModelError(f"the adaptation process was lost: {message.reason}")
     return message

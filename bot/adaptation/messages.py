@@ -14,8 +14,8 @@ from game.events import GameEvent
 from game.observation import Observation
 from policies.adaptation import AdaptationProgress
 from policies.adaptation.thinking import ThinkingSettings
+from policies.flow.decisions import Improvement
 from policies.nets.compute import DeviceName
-from policies.play.decision import Improvement
 
 RoundKey: TypeAlias = tuple[str, int, int]
 """A round: its game, its index and its honba."""
@@ -41,7 +41,7 @@ class WorkerSetup(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
 
 
-class RoundAsItStands(msgspec.Struct, frozen=True):
+class AdaptRequest(msgspec.Struct, frozen=True):
     """To the process: adapt to this.
 
     Attributes:
@@ -66,12 +66,12 @@ class SearchRequest(msgspec.Struct, frozen=True):
     """
 
     number: int
-    now: RoundAsItStands
+    now: AdaptRequest
     base: Action
     until: float
 
 
-class RoundIsOver(msgspec.Struct, frozen=True):
+class RoundOver(msgspec.Struct, frozen=True):
     """To the process: stop thinking about the round."""
 
 
@@ -105,5 +105,5 @@ class SearchAnswer(msgspec.Struct, frozen=True):
     improvement: Improvement | None
 
 
-ToWorker: TypeAlias = RoundAsItStands | SearchRequest | RoundIsOver
+ToWorker: TypeAlias = AdaptRequest | SearchRequest | RoundOver
 FromWorker: TypeAlias = AdaptedWeights | SearchAnswer

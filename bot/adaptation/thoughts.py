@@ -1,7 +1,7 @@
-"""What the thinking process found, and whether it may be used: adapted policies, and the values of options.
+"""Results of the thinking process, and whether to use them: adapted policies, and the values of options.
 
 The process may be late, dead, hung, out of memory or wrong, and may speak of an earlier round. Then the
-policy of the start decides, which is never changed, and the log says so once.
+initial policy decides, which is never changed, and the log says so once.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ from numpy.typing import NDArray
 
 from bot.adaptation.messages import (
     AdaptedWeights,
+    AdaptRequest,
     FromWorker,
-    RoundAsItStands,
-    RoundIsOver,
     RoundKey,
+    RoundOver,
     SearchAnswer,
     SearchRequest,
     WorkerSetup,
 )
+from bot.adaptation.status import AdaptationStatus
 from bot.player.clock import Clock
 from bot.player.decision_maker import SeatPrompt
 from bot.player.pace import Pace, pass_delay_s
@@ -39,18 +40,17 @@ from game.scoring.settlement import LAST_ROUND
 from kit.errors import DecisionError, ModelError
 from kit.workers.child import STARTS, Child, ChildReady, Line
 from policies.adaptation.thinking import adapted_choice
+from policies.flow.decisions import Decision, Improvement, Option
 from policies.flow.flow import TURN_STEPS
 from policies.flow.slots import Slot
-from policies.play.decision import Decision, Improvement, Option
 from policies.play.inference import NetworkPolicy
-from replays.standing import AdaptationStanding
 
 When: TypeAlias = Literal["always", "last_rounds", "stake"]
 
 MOST_DIVERGENCE: Final = 1.5
-"""Times the divergence that the settings of adaptation allow at most: what is farther away is a fault."""
+"""Multiple of the largest divergence that the settings allow; a model beyond it is faulty."""
 _IN_REACH: Final = 16_000
-"""Points between two places that one hand may turn around."""
+"""Points between two places that one hand can make up."""
 _SEARCHED_STEPS: Final = ("discard", "riichi", "kan", "call")
 
 log = structlog.get_logger(__name__)
@@ -63,7 +63,7 @@ class _AdaptedPolicy(NamedTuple):
 
 
 class Thoughts:
-    """Thinks about the rounds of one seat in a process of its own; a `bot.player.seat_player.SecondThoughts`.
+    """Thinks about the rounds of one seat in a process of its own; a `bot.player.seat_player.Improver`.
 
     Args:
         setup: of the process.
@@ -76,7 +76,7 @@ class Thoughts:
 
     Attributes:
         dropped: results that were not used, by reason.
-        standing: how adapting to the running round goes; None if it is not adapted to.
+        status: how adapting to the running round goes; None if it is not adapted to.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Thoughts:
         serve: Callable[[Line, WorkerSetup], None] | None = None,
     ) -> None:
         self.dropped: dict[str, int] = {}
-        self.standing: AdaptationStanding | None = None
+        self.status: AdaptationStatus | None = None
         self._round: RoundKey | None = None  # that it is of
         self._setup, self._policy, self._search_s, self._when = setup, policy, search_s, when
         self._clock, self._pass_s, self._serve = clock, pass_delay_s(pace), serve
@@ -112,11 +112,7 @@ class Thoughts:
         try:
             self._process = Child(self._serve or serve, self._setup, self._heard, self._replace)
         except OSError as error:
-            log.warning("adaptation.off", reason=f"it cannot be started: {error}", until="the program's end")
-
-    def wait_until_ready(self, timeout_s: float) -> bool:
-        """Wait until it is warm; return whether it is."""
-        return self._process is not None and self._process.ready.wait(timeout_s)
+            log.warning("adaptation.off", reason=f"it cannot be started: {error}", until="the program ends")
 
     def close(self) -> None:
         """End the process, and wait for it."""
@@ -142,7 +138,7 @@ class Thoughts:
             log.warning("adaptation.restarted", reason=reason)
             self.start()
         else:
-            log.warning("adaptation.off", reason=reason, until="the program's end")
+            log.warning("adaptation.off", reason=reason, until="the program ends")
 
     # --- what the player tells and asks ----------------------------------------------------------------
 
@@ -158,21 +154,21 @@ class Thoughts:
             key = self._key(observation)
             if key != self._round:
                 self._round = key
-                self.standing = AdaptationStanding(0, thinking.playouts, thinking.reward)
-            process.send(RoundAsItStands(key, observation, events))
+                self.status = AdaptationStatus(0, thinking.playouts, thinking.reward)
+            process.send(AdaptRequest(key, observation, events))
 
     def round_over(self) -> None:
         """The round has ended."""
         self._forget()
         if (process := self._process) is not None:
-            process.send(RoundIsOver())
+            process.send(RoundOver())
 
     def adapted(self, prompt: SeatPrompt, decision: Decision) -> Decision:
-        """What the adapted policy does, where there is one for this round; may be called on any thread.
+        """The decision of the adapted policy, where there is one for this round; may be called on any thread.
 
         Args:
             prompt: the decision.
-            decision: by the policy of the start.
+            decision: by the initial policy.
         """
         found = self._adapted
         if found is None or decision.step != "discard" or decision.source != "model":
@@ -203,7 +199,7 @@ class Thoughts:
         )
 
     async def searched(self, prompt: SeatPrompt, decision: Decision, until: float) -> Decision:
-        """What a search finds within its time, else the decision as it was; never raises.
+        """The decision after a search, or the given one if it finds nothing in time; never raises.
 
         Args:
             prompt: the decision.
@@ -240,7 +236,7 @@ class Thoughts:
         answer: asyncio.Future[Improvement | None] = self._loop.create_future()
         self._waiting[number] = answer
         seen = Observation(prompt.record, prompt.player, prompt.legal, prompt.length)
-        now = RoundAsItStands(self._key(prompt), seen, prompt.events)
+        now = AdaptRequest(self._key(prompt), seen, prompt.events)
         process.send(SearchRequest(number, now, decision.action, time.monotonic() + seconds))
         timer = asyncio.ensure_future(self._clock.sleep(seconds))
         waited_for: set[asyncio.Future[Any]] = {answer, timer}
@@ -274,7 +270,7 @@ class Thoughts:
         try:
             allowed = MOST_DIVERGENCE * self._setup.thinking.adaptation.divergence
             if not message.progress.divergence <= allowed:
-                raise ModelError("the adapted policy is too far from the policy of the start")
+                raise ModelError("the adapted policy is too far from the initial policy")
             adapted = None
             if message.progress.divergence:
                 policy = self._with_weights(message.weights)
@@ -285,7 +281,7 @@ class Thoughts:
         self._adapted = adapted
         progress = message.progress
         if message.key == self._round:
-            self.standing = AdaptationStanding(
+            self.status = AdaptationStatus(
                 progress.playouts,
                 message.of,
                 self._setup.thinking.reward,
@@ -323,7 +319,7 @@ class Thoughts:
 
     def _forget(self) -> None:
         """Forget what was found about a round."""
-        self._adapted, self._round, self.standing = None, None, None
+        self._adapted, self._round, self.status = None, None, None
 
     def _drop(self, reason: str) -> None:
         """Count a result that is not used, and log each reason once."""

@@ -11,9 +11,9 @@ import structlog
 
 from bot.adaptation.messages import (
     AdaptedWeights,
-    RoundAsItStands,
-    RoundIsOver,
+    AdaptRequest,
     RoundKey,
+    RoundOver,
     SearchAnswer,
     SearchRequest,
     ToWorker,
@@ -26,24 +26,24 @@ from kit.workers.child import Line
 from policies.adaptation import PolicyAdaptation
 from policies.adaptation.thinking import Thinker, ThinkingSettings, load_thinker
 from policies.deals.deal import RoundView
+from policies.flow.decisions import Improvement
 from policies.flow.draws import drawn_bits
 from policies.nets.device import choose_compute, use_one_thread
-from policies.play.decision import Improvement
 from policies.play.inference import NetworkPolicy
 from policies.play.rollout import TABLES
 
 _BATCH: Final = TABLES
-"""Play-outs at a time: as many as are played side by side."""
+"""Play-outs in a batch, played side by side."""
 _TRIAL: Final = 1
 """Purpose of random numbers."""
 _FIRST_LESSON: Final = 128
 """Play-outs before something is learned."""
 _LESSON_GROWTH: Final = 4
-"""The next lesson comes when there are so many times as many: half the noise."""
+"""Factor by which play-outs grow before the next lesson, which has half the noise."""
 _LATER_SHARE: Final = 4
-"""After each turn the round may be played out this fraction of the first number again."""
+"""Play-outs added after each turn, as a fraction of the first number."""
 _FADE: Final = 0.8
-"""How fast a search forgets that another took long, so that one slow search does not end all."""
+"""Decay of the expected search time, so that one slow search does not stop all later ones."""
 
 log = structlog.get_logger(__name__)
 
@@ -75,7 +75,7 @@ class _Thinking:
     def __init__(self, line: Line, setup: WorkerSetup, thinker: Thinker) -> None:
         self._line, self._setup, self._thinker = line, setup, thinker
         self._settings: ThinkingSettings = thinker.settings
-        self._now: RoundAsItStands | None = None  # at our turn
+        self._now: AdaptRequest | None = None  # at our turn
         self._in_round = False
         self._asked: SearchRequest | None = None
         self._adaptation: PolicyAdaptation | None = None
@@ -122,11 +122,11 @@ class _Thinking:
 
     def _heard(self, message: ToWorker) -> None:
         match message:
-            case RoundAsItStands():
+            case AdaptRequest():
                 self._now, self._in_round = message, True
             case SearchRequest():  # of a claim, perhaps, which is no position to adapt from
                 self._asked, self._in_round = message, True
-            case RoundIsOver():
+            case RoundOver():
                 self._now, self._asked, self._in_round = None, None, False
 
     # --- search --------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ class _Thinking:
         finally:
             self._spent += time.process_time() - begun
 
-    def _begin(self, now: RoundAsItStands) -> None:
+    def _begin(self, now: AdaptRequest) -> None:
         seed = drawn_bits(self._setup.seed, len(now.events)) >> 1
         self._adaptation, self._adapted = self._thinker.adaptation(now.events, seed), None
         self._key, self._wanted, self._learned, self._spent = now.key, self._settings.playouts, 0, 0.0
@@ -235,7 +235,7 @@ class _Thinking:
         if self._now is None or self._now.key != self._key:
             raise _RoundChangedError
 
-    def _send_weights(self, now: RoundAsItStands, adaptation: PolicyAdaptation) -> None:
+    def _send_weights(self, now: AdaptRequest, adaptation: PolicyAdaptation) -> None:
         self._adapted = adaptation.policy() if adaptation.figures.divergence else None
         assert self._key is not None
         self._line.send(
@@ -243,7 +243,7 @@ class _Thinking:
         )
 
     @staticmethod
-    def _turn(now: RoundAsItStands) -> int:
+    def _turn(now: AdaptRequest) -> int:
         return int(now.observation.record["discard_count"])
 
 

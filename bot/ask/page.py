@@ -59,7 +59,7 @@ log = structlog.get_logger(__name__)
 
 
 class PageAnswer(msgspec.Struct, frozen=True):
-    """What the page shows.
+    """Content of the page.
 
     Attributes:
         answer: what the policy would do.

@@ -262,7 +262,7 @@ def _without_none(hint: Any) -> Any:
 
 
 def _converter(plain: Any, marks: Sequence[Any]) -> Callable[[Any, Sequence[Token]], Any] | None:
-    """What converts the words of an option; None where cyclopts does it."""
+    """The converter of an option's words; None where cyclopts does it."""
     hint = _without_none(plain)
     item = get_args(hint)[0] if get_origin(hint) in (list, tuple) else hint
     bounds = [mark for mark in marks if isinstance(mark, msgspec.Meta)]
@@ -324,7 +324,7 @@ def _shown(default: Any) -> str:
 
 
 def _described(documented: object) -> dict[str, str]:
-    """What the docstring of a function, or of a class and its bases, says of each parameter or field."""
+    """Descriptions of the parameters of a function, or of the fields of a class and its bases."""
     described: dict[str, str] = {}
     for each in reversed(getattr(documented, "__mro__", [documented])):
         parsed = docstring_parser.parse(each.__doc__ or "", docstring_parser.DocstringStyle.GOOGLE)
@@ -338,7 +338,7 @@ def _sentence(text: str) -> str:
 
 
 def _reflowed(docstring: str) -> str:
-    """What a docstring says of the whole, a line for each paragraph."""
+    """The summary and description of a docstring, a line for each paragraph."""
     parsed = docstring_parser.parse(docstring, docstring_parser.DocstringStyle.GOOGLE)
     paragraphs = [parsed.short_description or "", *(parsed.long_description or "").split("\n\n")]
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs).strip()

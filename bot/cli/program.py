@@ -11,25 +11,26 @@ from typing import Final, Literal
 
 from cyclopts import App, Argument, CoercionError, CycloptsError, Token, UnusedCliTokensError
 
-from bot.cli import bench, corpus, traffic
-from bot.cli import eval as evaluation
-from bot.cli.arena import arena
-from bot.cli.ask import ask
-from bot.cli.check import check
 from bot.cli.command import Command, command
-from bot.cli.config import config
-from bot.cli.convert import convert
-from bot.cli.dashboard import dashboard
-from bot.cli.duel import duel
-from bot.cli.engine import engine
-from bot.cli.games import games
-from bot.cli.lobby import lobby
+from bot.cli.learning import bench, corpus
+from bot.cli.learning import eval as evaluation
+from bot.cli.learning.arena import arena
+from bot.cli.learning.duel import duel
+from bot.cli.learning.selfplay import selfplay
+from bot.cli.learning.train import TRAIN
 from bot.cli.output import EXIT_FAILED
-from bot.cli.play import play
-from bot.cli.review import review
-from bot.cli.selfplay import selfplay
-from bot.cli.table import table
-from bot.cli.train import TRAIN
+from bot.cli.playing.check import check
+from bot.cli.playing.config import config
+from bot.cli.playing.dashboard import dashboard
+from bot.cli.playing.engine import engine
+from bot.cli.playing.lobby import lobby
+from bot.cli.playing.play import play
+from bot.cli.playing.table import table
+from bot.cli.records import traffic
+from bot.cli.records.ask import ask
+from bot.cli.records.convert import convert
+from bot.cli.records.games import games
+from bot.cli.records.review import review
 from kit.errors import BotError, ConfigError
 
 _ADVICE: Final = {
@@ -81,8 +82,8 @@ COMMANDS: Final = (
 GROUPS: Final[Sequence[tuple[str, str, Sequence[Command]]]] = (
     ("traffic", "Check captured frames.", (traffic.verify,)),
     ("corpus", "Build and check the training corpus.", (corpus.verify, corpus.build, corpus.extract)),
-    ("train", "Train the networks on real games.", TRAIN),
-    ("eval", "Measure how good the networks are.", evaluation.EVAL),
+    ("train", "Train networks on real games, or by self-play.", TRAIN),
+    ("eval", "Measure the networks and their estimates.", evaluation.EVAL),
     (
         "bench",
         "Run benchmarks.",
@@ -150,12 +151,12 @@ def run(words: Sequence[str]) -> int:
             raise
         return _complain(said, EXIT_FAILED)
     except KeyboardInterrupt as error:
-        return _complain(str(error), EXIT_INTERRUPTED)
+        return _complain(str(error) or "interrupted", EXIT_INTERRUPTED)
     return code or 0
 
 
 def _usage(error: CycloptsError) -> str:
-    """What is wrong with a command line, and what prints its help."""
+    """The error in a command line, and the command that prints its help."""
     match error:
         case UnusedCliTokensError(unused_tokens=[first, *_]):
             said = f"Unexpected argument: {first}."
@@ -167,7 +168,7 @@ def _usage(error: CycloptsError) -> str:
 
 
 def _refused(error: OSError, words: Sequence[str]) -> str:
-    """Which file or folder the system refuses, and what to do; empty for any other error."""
+    """The file or folder that the system refuses, and what to do; empty for any other error."""
     if isinstance(error, FileNotFoundError) and not _has_working_folder():
         return "the working folder has been deleted; change to another one"
     if error.filename is None or not error.strerror:

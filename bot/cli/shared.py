@@ -20,7 +20,7 @@ ExistingPath: TypeAlias = Annotated[Path, existing_path]
 OutputFolder: TypeAlias = Annotated[Path, output_folder]
 OutputFile: TypeAlias = Annotated[Path, output_file]
 ResumedFolder: TypeAlias = Annotated[
-    OutputFolder, Parameter(help="Folder for the results; a run in it is resumed.")
+    OutputFolder, Parameter(help="Folder for the results; a stopped run in it resumes.")
 ]
 
 
@@ -53,7 +53,8 @@ Records: TypeAlias = Annotated[
     list[ExistingPath],
     Parameter(
         name="PATH...",
-        help="Records (mjlog or mjai, also gzipped), folders of records, or shards (.jsonl.zst).",
+        help="Records in any format that `suzaku convert` reads, also gzipped, folders of records, or shards "
+        "(.jsonl.zst).",
     ),
 ]
 CorpusFolder: TypeAlias = Annotated[
@@ -77,7 +78,7 @@ TrainingPrecision: TypeAlias = Annotated[
 ComparedPolicy: TypeAlias = Annotated[
     str,
     Parameter(
-        help="Policy to compare the decisions with: network, phoenix, large, heuristic, random, a folder of "
+        help="Policy to ask: network, phoenix, large, heuristic, random, a folder of "
         "checkpoints, python:FILE.py (docs/policy.md), or for reviews engine:COMMAND (docs/engine.md). "
         "Append :6 or :12 to a network to average over as many tile permutations."
     ),

@@ -266,10 +266,10 @@ class DecisionSection(Section):
 
 
 class AdaptationSection(Section):
-    """What to do with the time of a round.
+    """Use of the time of a round.
 
     Attributes:
-        mode: use of a round's time: off, adapt (the policy, to the hand), search (close options) or both.
+        mode: use of a round's time: off, adapt (the policy to the hand), search (close options) or both.
     """
 
     mode: AdaptationMode = "off"

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp
 from bot.dashboard.access import Access, RequestGuard
 from bot.dashboard.files import page_of, served_file
 from bot.dashboard.past import as_json, games_shown, replay_of
-from bot.dashboard.pump import About
+from bot.dashboard.pump import SessionInfo
 from bot.dashboard.sockets import BrowserSockets
 from bot.logs.redaction import clean_text
 from kit.errors import ReplayError
@@ -38,7 +38,7 @@ MODULES: Final = (
 )
 
 
-def make_app(access: Access, folder: Path, about: About, watching: BrowserSockets | None) -> ASGIApp:
+def make_app(access: Access, folder: Path, about: SessionInfo, watching: BrowserSockets | None) -> ASGIApp:
     """The application.
 
     Args:

@@ -198,7 +198,7 @@ class PeerWaits:
                 connections.drop_later(peer)
 
 
-class Seldom:
+class OncePerMinute:
     """Limits the log lines about an event that can happen a thousand times a second to one a minute.
 
     Args:
@@ -220,13 +220,13 @@ class Seldom:
         return count
 
 
-class SeldomLogged(logging.Filter):
+class OncePerMinuteFilter(logging.Filter):
     """Passes one line a minute of those logged at one place in a library."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._places: dict[tuple[str, int], Seldom] = {}
+        self._places: dict[tuple[str, int], OncePerMinute] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether this line is due."""
-        return bool(self._places.setdefault((record.pathname, record.lineno), Seldom()).due())
+        return bool(self._places.setdefault((record.pathname, record.lineno), OncePerMinute()).due())

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import msgspec
 
+from bot.adaptation.status import AdaptationStatus
 from bot.tenhou.session.events import (
     GameEnded,
     GameMissed,
@@ -25,7 +26,6 @@ from bot.tenhou.session.events import (
 )
 from game.events import Four, GameEvent
 from replays.record import DecisionRecord
-from replays.standing import AdaptationStanding
 
 if TYPE_CHECKING:
     from replays.review.schema import CandidateHands
@@ -116,7 +116,7 @@ class HandsGuessed(msgspec.Struct, frozen=True):
 class Adapting(msgspec.Struct, frozen=True):
     """How adapting to the running round goes; None if it is not adapted to."""
 
-    standing: AdaptationStanding | None
+    status: AdaptationStatus | None
 
 
 class Lost(msgspec.Struct, frozen=True):

@@ -25,7 +25,7 @@ from kit.errors import BotError
 from replays.mjai.lines import render
 from replays.record import JAPAN, DecisionRecord, Names, shown_time
 from replays.review.asking import played_decision
-from replays.review.moments import Dealt, Moment
+from replays.review.moments import Moment, RoundEvents
 from replays.review.notes import Notes
 from replays.review.rounds import rounds_of
 from replays.review.schema import ReviewRound
@@ -41,7 +41,7 @@ log = structlog.get_logger(__name__)
 
 
 class GameHeader(msgspec.Struct, frozen=True):
-    """What is known of a game at its start.
+    """Facts known at the start of a game.
 
     Attributes:
         game_id: id of its record.
@@ -127,7 +127,7 @@ class GameMessages:
             return
         if isinstance(event, StartRound):
             self._state, self._folds = new_round(), True
-            self._rounds.append(Dealt(event, [], []))
+            self._rounds.append(RoundEvents(event, [], []))
         if not self._rounds:
             return
         self._fold(event)
@@ -218,7 +218,7 @@ class GameMessages:
         return int(state["round_index"]), int(state["honba"]), int(state["discard_count"])
 
     def _begin(self) -> None:
-        self._rounds: list[Dealt] = []
+        self._rounds: list[RoundEvents] = []
         self._decisions: list[tuple[int, int]] = []
         self._made: list[DecisionRecord] = []
         self._notes = Notes(self._head.player, self._head.length)

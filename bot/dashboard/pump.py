@@ -1,4 +1,4 @@
-"""The dashboard task that follows the game, from the feed to the show."""
+"""The dashboard task that follows the game, from the feed to the message log."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from bot.dashboard.feed import (
 )
 from bot.dashboard.game_messages import GameMessages, header_of
 from bot.dashboard.guesses import HandQuestion
+from bot.dashboard.message_log import MessageLog
 from bot.dashboard.session import SessionFacts
-from bot.dashboard.show import Show
 
 log = structlog.get_logger(__name__)
 
 
-class About(msgspec.Struct, frozen=True):
+class SessionInfo(msgspec.Struct, frozen=True):
     """The constant facts of a session.
 
     Attributes:
@@ -47,20 +47,24 @@ class About(msgspec.Struct, frozen=True):
 
 
 class Pump:
-    """Passes items from the feed to the show.
+    """Passes items from the feed to the message log.
 
     Args:
         feed: items from the game.
-        show: messages for the browsers.
+        message_log: messages for the browsers.
         about: the session.
         ask: called with every decision, to find out what the opponents may hold.
     """
 
     def __init__(
-        self, feed: Feed, show: Show, about: About, ask: Callable[[HandQuestion], None] | None = None
+        self,
+        feed: Feed,
+        message_log: MessageLog,
+        about: SessionInfo,
+        ask: Callable[[HandQuestion], None] | None = None,
     ) -> None:
         self._feed = feed
-        self._show = show
+        self._log = message_log
         self._about = about
         self._ask = ask
         fixed: dict[str, Any] = {
@@ -70,7 +74,7 @@ class Pump:
         }
         self._facts = SessionFacts(fixed)
         self._messages: GameMessages | None = None
-        self._show.session(self._facts.facts())
+        self._log.session(self._facts.facts())
 
     def work(self) -> None:
         """Show all new items."""
@@ -79,17 +83,17 @@ class Pump:
             try:
                 self._take(item)
             except Exception:  # worker loop: on an error, show nothing until the next game
-                log.exception("dashboard.failed", until="the next game nothing is shown")
+                log.exception("dashboard.failed", until="the next game; nothing is shown")
                 self._messages = None
         if items:
-            self._show.session(self._facts.facts())
+            self._log.session(self._facts.facts())
 
     def end(self) -> None:
         """End the session."""
         self.work()
         self._facts.line = "over"
-        self._show.session(self._facts.facts())
-        self._show.end()
+        self._log.session(self._facts.facts())
+        self._log.end()
 
     def _take(self, item: Item) -> None:
         messages = self._messages
@@ -98,7 +102,7 @@ class Pump:
                 self._facts.line = "playing"
                 self._facts.began(item)
                 header = header_of(item, policy=self._about.policy, program=self._about.program)
-                self._messages = GameMessages(header, self._show.send, self._ask)
+                self._messages = GameMessages(header, self._log.send, self._ask)
             case Happened(event):
                 if messages is not None:
                     messages.replay((event,), ())
@@ -112,8 +116,8 @@ class Pump:
             case HandsGuessed():
                 if messages is not None:
                     messages.guessed(item)
-            case Adapting(standing):
-                self._facts.adaptation = standing
+            case Adapting(status):
+                self._facts.adaptation = status
             case Finished():
                 self._facts.line = "waiting"
                 self._facts.finished(item)

@@ -19,9 +19,9 @@ from bot.dashboard.app import make_app
 from bot.dashboard.connections import Limits
 from bot.dashboard.feed import Feed
 from bot.dashboard.guesses import HandGuesses
-from bot.dashboard.pump import About, Pump
+from bot.dashboard.message_log import MessageLog
+from bot.dashboard.pump import Pump, SessionInfo
 from bot.dashboard.serving import PagePort, serving, token_of
-from bot.dashboard.show import Show
 from bot.dashboard.sockets import BrowserSockets
 from kit.distribution import program_name
 
@@ -35,7 +35,7 @@ def show_past(config: Config, environment: Mapping[str, str]) -> int:
     Raises:
         ConfigError: the server cannot listen on the configured address.
     """
-    with open_dashboard(config, environment, About(program=program_name()), None) as dashboard:
+    with open_dashboard(config, environment, SessionInfo(program=program_name()), None) as dashboard:
         try:
             dashboard.wait()
         except KeyboardInterrupt:
@@ -74,7 +74,7 @@ class DashboardServer:
         self,
         settings: Settings,
         folder: Path,
-        about: About,
+        about: SessionInfo,
         feed: Feed | None = None,
         *,
         token: str = "",
@@ -138,18 +138,18 @@ class DashboardServer:
         try:
             asyncio.run(self._serve())
         except Exception:  # task root: the game goes on without the dashboard
-            log.exception("dashboard.failed", until="the end of the run nothing is shown")
+            log.exception("dashboard.failed", until="the end of the run; nothing is shown")
         finally:
             self._ready.set()
 
     async def _serve(self) -> None:
         self._stop, self._over = asyncio.Event(), asyncio.Event()
         self._loop = asyncio.get_running_loop()
-        show = Show(self._about.program)
-        watching = BrowserSockets(show, self._limits) if self.feed else None
+        message_log = MessageLog(self._about.program)
+        watching = BrowserSockets(message_log, self._limits) if self.feed else None
         app = make_app(self._page_port.access, self._folder, self._about, watching)
         async with serving(self._page_port, app, self._limits) as ending:
-            following = asyncio.create_task(self._follow(self.feed, show)) if self.feed else None
+            following = asyncio.create_task(self._follow(self.feed, message_log)) if self.feed else None
             self._ready.set()
             stopping = asyncio.create_task(self._stop.wait())
             await asyncio.wait({ending, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -160,12 +160,12 @@ class DashboardServer:
                     async with asyncio.timeout(FAREWELL_S):
                         await watching.all_have_seen()
 
-    async def _follow(self, feed: Feed, show: Show) -> None:
+    async def _follow(self, feed: Feed, message_log: MessageLog) -> None:
         """Show items of the game until the run is over."""
         assert self._over is not None
         assert self._loop is not None
         guesses = HandGuesses(self._candidates, feed.put) if self._candidates else None
-        pump = Pump(feed, show, self._about, guesses.ask if guesses else None)
+        pump = Pump(feed, message_log, self._about, guesses.ask if guesses else None)
         loop, news = self._loop, asyncio.Event()
 
         def wake() -> None:
@@ -190,7 +190,7 @@ class DashboardServer:
 
 
 def open_dashboard(
-    config: Config, environment: Mapping[str, str], about: About, feed: Feed | None
+    config: Config, environment: Mapping[str, str], about: SessionInfo, feed: Feed | None
 ) -> DashboardServer:
     """The dashboard as configured; prints its link, the only place where the token is shown.
 

@@ -22,9 +22,9 @@ from bot.dashboard.connections import (
     Connections,
     Limits,
     ListeningSocket,
+    OncePerMinute,
+    OncePerMinuteFilter,
     PeerWaits,
-    Seldom,
-    SeldomLogged,
 )
 from bot.logs.redaction import REDACTOR
 from kit.errors import ConfigError
@@ -45,7 +45,7 @@ ANSWERING: Final = 4
 
 _NO_MORE: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 """Errors after which asyncio waits a second before it accepts again."""
-_UVICORN_LOGS: Final = SeldomLogged()
+_UVICORN_LOGS: Final = OncePerMinuteFilter()
 
 log = structlog.get_logger(__name__)
 
@@ -141,7 +141,7 @@ class _AcceptErrors:
 
     def __init__(self, listening: socket.socket) -> None:
         self._listening = listening
-        self._crowded = Seldom()
+        self._crowded = OncePerMinute()
 
     def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")

@@ -11,13 +11,13 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
+from bot.adaptation.status import AdaptationStatus
 from bot.dashboard.feed import Began, DecisionSent, Finished, LineState
 from bot.player.tally import DecisionTally
 from bot.terminal.result import decisions_of
 from game.events import Four
 from game.ranking import climb_from, stable_rank
 from game.scoring.settlement import GameLength
-from replays.standing import AdaptationStanding
 
 LISTED: Final = 200
 """The newest games, listed one by one; all games are counted."""
@@ -25,7 +25,7 @@ _HOUR_S: Final = 3600.0
 
 
 class SessionFacts:
-    """What the page shows of a session next to the table.
+    """Facts of a session that the page shows next to the table.
 
     Args:
         fixed: the constant facts, as sent to the page.
@@ -35,7 +35,7 @@ class SessionFacts:
     def __init__(self, fixed: dict[str, Any], now: Callable[[], float] = time.monotonic) -> None:
         self.line: LineState = "connecting"
         self.missed = 0
-        self.adaptation: AdaptationStanding | None = None
+        self.adaptation: AdaptationStatus | None = None
         self._fixed = fixed
         self._now = now
         self._began = now()

@@ -11,8 +11,8 @@ import structlog
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from bot.dashboard.access import POLICY_VIOLATION
-from bot.dashboard.connections import Limits, Seldom
-from bot.dashboard.show import BrowserPosition, Show
+from bot.dashboard.connections import Limits, OncePerMinute
+from bot.dashboard.message_log import BrowserPosition, MessageLog
 from kit.budget import Budget
 
 _TRY_LATER: Final = 1013
@@ -22,14 +22,14 @@ log = structlog.get_logger(__name__)
 
 
 def _ignore(_: object) -> None:
-    """What a browser sends where nothing can be changed."""
+    """Ignore a text from a browser, where pages are read-only."""
 
 
 class BrowserSockets:
     """The WebSocket endpoint: serves all watching browsers.
 
     Args:
-        show: the messages to send.
+        message_log: the messages to send.
         limits: number of browsers, and the time they may take.
         on_text: called with each text that a browser sends; it must not raise.
         on_count: called with the number of browsers whenever it changes; it must not raise.
@@ -39,7 +39,7 @@ class BrowserSockets:
 
     def __init__(
         self,
-        show: Show,
+        message_log: MessageLog,
         limits: Limits,
         *,
         on_text: Callable[[str], None] = _ignore,
@@ -47,13 +47,13 @@ class BrowserSockets:
         most: int | None = None,
         newest_first: bool = False,
     ) -> None:
-        self._show = show
+        self._log = message_log
         self._limits = limits
         self._on_text = on_text
         self._on_count = on_count
         self._most = limits.watching if most is None else most
         self._newest_first = newest_first
-        self._slow, self._flooding = Seldom(), Seldom()
+        self._slow, self._flooding = OncePerMinute(), OncePerMinute()
         self._watching: dict[WebSocket, BrowserPosition] = {}
         self._leaving: dict[WebSocket, asyncio.Future[tuple[int, str]]] = {}
         self._moved = asyncio.Event()
@@ -72,7 +72,7 @@ class BrowserSockets:
                 return
             self._dismiss(next(iter(self._watching)), _TRY_LATER)
         asked = socket.query_params
-        self._watching[socket] = self._show.place(asked.get("run", ""), asked.get("seq", ""))
+        self._watching[socket] = self._log.place(asked.get("run", ""), asked.get("seq", ""))
         leaving = self._leaving[socket] = asyncio.get_running_loop().create_future()
         self._on_count(len(self._watching))
         tasks = {asyncio.ensure_future(self._tell(socket)), asyncio.ensure_future(self._hear(socket))}
@@ -90,7 +90,7 @@ class BrowserSockets:
 
     async def all_have_seen(self) -> None:
         """Wait until every browser has received everything."""
-        while any(not self._show.is_past(place) for place in self._watching.values()):
+        while any(not self._log.is_past(place) for place in self._watching.values()):
             self._moved.clear()
             await self._moved.wait()
 
@@ -106,10 +106,10 @@ class BrowserSockets:
 
     async def _tell(self, socket: WebSocket) -> None:
         try:
-            await self._send(socket, self._show.greeting())
+            await self._send(socket, self._log.greeting())
             while socket in self._watching:
-                bell, over = self._show.bell, self._show.over
-                text, place = self._show.since(self._watching[socket])
+                bell, over = self._log.bell, self._log.over
+                text, place = self._log.since(self._watching[socket])
                 if text:
                     await self._send(socket, text)
                     if socket in self._watching:

@@ -136,7 +136,7 @@ def set_up_logs(level: str = "info", log_format: Format = "auto", stream: TextIO
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    for noisy in ("asyncio", "numba", "websockets"):
+    for noisy in ("asyncio", "numba", "torch", "websockets"):
         # websockets logs whole frames at debug level; --capture is for those
         logging.getLogger(noisy).setLevel(max(logging.WARNING, root.level))
     logging.captureWarnings(True)

@@ -28,7 +28,7 @@ MAX_LINE: Final = 1 << 20
 Answers: TypeAlias = Literal["auto", "every", "asked"]
 """Lines to answer: every line, or only those that require a decision.
 
-``auto``: every array, and single events that require a decision.
+``auto``: every array, single events that require a decision, and all lines after a ``hello``.
 """
 
 log = structlog.get_logger(__name__)

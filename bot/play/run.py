@@ -15,6 +15,7 @@ import msgspec
 import platformdirs
 import structlog
 
+from bot.adaptation.status import AdaptationStatus
 from bot.config.settings import Config, login_name
 from bot.dashboard.feed import Adapting, DecisionSent, Feed, LineStateChanged
 from bot.logs.redaction import REDACTOR, clean_text, redact
@@ -47,10 +48,9 @@ from bot.terminal.result import (
 from bot.traffic.capture import Capture
 from kit.errors import ConfigError, TransportError
 from kit.reports import write_report
+from policies.flow.decisions import Decision
 from policies.flow.slots import Policy
-from policies.play.decision import Decision
 from replays.record import DecisionRecord
-from replays.standing import AdaptationStanding
 from replays.store.library import Closing
 
 if TYPE_CHECKING:
@@ -81,8 +81,6 @@ def plan_text(config: Config) -> str:
 
 AT_HOME: Final = Waits(first_s=0.5, growth=2.0, longest_s=4.0, tries=0)
 """Waits for a local lobby: retries disturb no other users, and a lobby starts in seconds or not at all."""
-WARM_S: Final = 60.0
-"""Patience with the thinking process; from the kernels' cache it takes some ten seconds to load."""
 
 log = structlog.get_logger(__name__)
 
@@ -137,10 +135,10 @@ def _played(config: Config, login: str, feed: Feed | None, started: float) -> Ru
         thoughts = thoughts_of(config, models.policy, clock, config.pace)
         run = PlayRun(config, login, capture, models, started, clock, store, feed, thoughts)
         stack.callback(run.close)
-        warm_up_visibly(policy=models.policy)
+        warm_up_visibly(policy=models.policy, rest_later=True)
         if thoughts is not None:
             stack.callback(thoughts.close)
-            _start_thinking(thoughts)
+            thoughts.start()  # it joins the game when it is ready
         asyncio.run(run.play())
     return run.result()
 
@@ -174,7 +172,7 @@ class PlayRun:
         self._games: list[tuple[tuple[str, str, str, str], float | None]] = []
         self._decision: Decision | None = None
         self._thoughts = thoughts
-        self._adaptation: AdaptationStanding | None = None
+        self._adaptation: AdaptationStatus | None = None
         self._first_move_s: float | None = None
         self._table: LiveTable | None = None
         self._interrupted = False
@@ -227,7 +225,7 @@ class PlayRun:
         """Save pending records and let the decision threads end; the program must not exit before this."""
         self._closing = self._records.close()
         if not self._player.join():
-            log.warning("decision.worker_hung", until="the program's end")
+            log.warning("decision.worker_hung", until="the program ends")
 
     def result(self) -> RunResult:
         """The result of the run; call it after `close`."""
@@ -345,10 +343,10 @@ class PlayRun:
 
     def _look_at_adaptation(self) -> None:
         """Take note of how adapting to the round goes."""
-        standing = None if self._thoughts is None else self._thoughts.standing
-        if self._feed is not None and standing != self._adaptation:
-            self._feed.put(Adapting(standing))
-        self._adaptation = standing
+        status = None if self._thoughts is None else self._thoughts.status
+        if self._feed is not None and status != self._adaptation:
+            self._feed.put(Adapting(status))
+        self._adaptation = status
 
     def _show(self) -> None:
         if self._table is not None:
@@ -364,13 +362,6 @@ class PlayRun:
             return
         with hidden(event="decision.made"), LiveTable(sys.stderr) as self._table:
             yield
-
-
-def _start_thinking(thoughts: Thoughts) -> None:
-    """Start the thinking process after the kernels are compiled, and give it time to warm up."""
-    thoughts.start()
-    if not thoughts.wait_until_ready(WARM_S):
-        log.warning("adaptation.not_ready", after_s=WARM_S, hint="the game begins without it")
 
 
 def _open_capture(config: Config) -> contextlib.AbstractContextManager[Capture | None]:
@@ -391,11 +382,11 @@ def _dashboard(config: Config, environment: Mapping[str, str]) -> Iterator[Dashb
         yield None
         return
     # imports the web server and the review of games, needed only with a dashboard
-    from bot.dashboard.pump import About  # noqa: PLC0415
+    from bot.dashboard.pump import SessionInfo  # noqa: PLC0415
     from bot.dashboard.server import open_dashboard  # noqa: PLC0415
     from kit.distribution import program_name  # noqa: PLC0415
 
-    about = About(
+    about = SessionInfo(
         program=program_name(),
         policy=config.decision.policy,
         budget_ms=config.decision.budget_ms,

@@ -20,9 +20,10 @@ from bot.player.worker import WorkerThread
 from game.events import GameEvent
 from game.observation import Observation
 from kit.errors import DeadlineExceeded, DecisionError, IllegalActionError, ModelError
+from policies.flow.decisions import Decision, Option
 from policies.flow.flow import reason_of
 from policies.flow.slots import Policy
-from policies.play.decision import Decision, Option, decide_strictly, fall_back, last_resort
+from policies.play.decision import decide_strictly, fall_back, last_resort
 
 log = structlog.get_logger(__name__)
 
@@ -47,7 +48,7 @@ class SeatPrompt(Observation, frozen=True, kw_only=True):
 
 
 Adapt: TypeAlias = Callable[[SeatPrompt, Decision], Decision]
-"""What an adapted policy makes of a decision of the policy of the start."""
+"""Replaces a decision of the initial policy by that of an adapted one."""
 
 
 def _as_it_is(_: SeatPrompt, decision: Decision) -> Decision:

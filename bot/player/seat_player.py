@@ -18,8 +18,8 @@ from game.actions import Action, ActionKind
 from game.events import GameEvent
 from game.observation import Observation
 from kit.errors import LocalProtocolError
+from policies.flow.decisions import Decision
 from policies.flow.slots import Policy
-from policies.play.decision import Decision
 from replays.record import DecisionRecord
 
 log = structlog.get_logger(__name__)
@@ -44,8 +44,8 @@ class PlayerSettings(msgspec.Struct, frozen=True):
     pace: Pace = "instant"
 
 
-class SecondThoughts(Protocol):
-    """What may improve on the policy's decisions while a round is played, such as `bot.adaptation`."""
+class Improver(Protocol):
+    """May improve the policy's decisions while a round is played; implemented by `bot.adaptation`."""
 
     def begin_game(self, game_id: str) -> None:
         """A new game begins."""
@@ -86,7 +86,7 @@ class SeatPlayer:
         rng: Uniform,
         *,
         on_decision: Callable[[DecisionRecord], None] | None = None,
-        thoughts: SecondThoughts | None = None,
+        thoughts: Improver | None = None,
         date: Callable[[], float] = time.time,
     ) -> None:
         self.tally = DecisionTally()
@@ -215,7 +215,7 @@ class SeatPlayer:
 
 
 def _improved(decision: Decision) -> dict[str, object]:
-    """What a log line says of an adapted policy or a search."""
+    """Fields of a log line about an adapted policy or a search."""
     found = decision.improvement
     return {} if found is None else {"by": found.way, "base": str(found.base), "playouts": found.playouts}
 

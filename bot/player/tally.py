@@ -6,7 +6,7 @@ from array import array
 
 import numpy as np
 
-from policies.play.decision import Decision
+from policies.flow.decisions import Decision
 
 
 class DecisionTally:

@@ -13,8 +13,8 @@ import msgspec
 from bot.logs.redaction import clean_text
 from bot.tenhou.links import fetched, full_link, parse_link, viewed_player
 from game.two_player.log import BEGINNING as DUEL
+from kit.cache import cache_folder
 from kit.errors import ReplayError, ReplayTooLarge
-from kit.jit import cache_folder
 from replays.formats import (
     MAX_FILE,
     SUFFIXES,

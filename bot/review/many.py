@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,9 +14,9 @@ import msgspec
 from bot.logs.redaction import clean_text
 from bot.records.sources import STDIN, LoadedRecord, is_folder, load, records_in, shown
 from bot.review.one import (
-    NotThereError,
-    PlayerUnsaidError,
     ReviewPlan,
+    SeatMissingError,
+    UnknownPlayerError,
     file_name,
     known_players,
     player_of,
@@ -27,9 +27,8 @@ from bot.review.one import (
 )
 from bot.review.text import index_text
 from kit.errors import ConfigError, ModelError, ReplayError, ReplayFormatError, ReplayTooLarge
-from replays.review.index import index_of, made_entry
+from replays.review import grading, schema
 from replays.review.report import Reviewer, as_json
-from replays.review.schema import IndexEntry, Review, ReviewIndex, Skipped
 from replays.tally import PlayerTally, tally
 from replays.viewer.page import index_page
 
@@ -51,8 +50,8 @@ class _ReviewCollector:
     """
 
     def __init__(self, reviewer: Reviewer, plan: ReviewPlan, out: Path | None) -> None:
-        self.entries: list[IndexEntry] = []
-        self.skipped: list[Skipped] = []
+        self.entries: list[schema.IndexEntry] = []
+        self.skipped: list[schema.Skipped] = []
         self.told: list[str] = []
         """For each skipped record its name and the reason, printed also when the review is anonymous."""
         self.failed = 0
@@ -73,7 +72,7 @@ class _ReviewCollector:
         try:
             loaded = load(item.source)
             made = reviewed(self._reviewer, loaded, self._player(loaded), self._plan)
-        except NotThereError:
+        except UnknownPlayerError:
             return
         except (ReplayError, ModelError) as exc:
             reason = clean_text(reason_of(exc, item.source))
@@ -91,12 +90,12 @@ class _ReviewCollector:
     def _player(self, loaded: LoadedRecord) -> int:
         try:
             return player_of(loaded, self._plan)
-        except PlayerUnsaidError:
+        except SeatMissingError:
             self.unsaid_games += 1
             self.unsaid.update({loaded.record.names[player] for player in known_players(loaded.record)})
             raise
 
-    def _keep(self, number: int, loaded: LoadedRecord, made: Review) -> None:
+    def _keep(self, number: int, loaded: LoadedRecord, made: schema.Review) -> None:
         anonymous = self._plan.anonymous
         wanted = f"game-{number:04d}" if anonymous else file_name(loaded, made, anonymous=False)
         name = self._free(wanted)
@@ -106,12 +105,12 @@ class _ReviewCollector:
         self._tallies.append(tally(loaded.record.events)[0][made.player])
         self._players.add(loaded.record.names[made.player])
 
-    def index(self) -> ReviewIndex:
+    def index(self) -> schema.ReviewIndex:
         """The index of all games."""
         return index_of(self.entries, self._tallies, self.skipped, self._reviewer, len(self._players))
 
     def _skip(self, name: str, said: str, item: Item, reason: str) -> None:
-        self.skipped.append(Skipped(file=name, reason=said))
+        self.skipped.append(schema.Skipped(file=name, reason=said))
         self.told.append(f"{item.name}: {reason}")
 
     def _free(self, wanted: str) -> str:
@@ -122,6 +121,76 @@ class _ReviewCollector:
             name = f"{wanted}-{copies}"
         self._names.add(name.casefold())
         return name
+
+
+def made_entry(review: schema.Review, name: str) -> schema.IndexEntry:
+    """The entry of one review.
+
+    Args:
+        review: review of one game.
+        name: name of its files, without suffixes.
+    """
+    return schema.IndexEntry(
+        **grading.fields(review.summary),
+        page=f"{name}.html",
+        data=f"{name}.json",
+        game=review.game,
+        player=review.player,
+        rates=review.summary.rates,
+    )
+
+
+def index_of(
+    entries: Sequence[schema.IndexEntry],
+    tallies: Sequence[PlayerTally],
+    skipped: Sequence[schema.Skipped],
+    reviewer: Reviewer,
+    players: int,
+) -> schema.ReviewIndex:
+    """The index, ordered by date; games without a date come last.
+
+    Args:
+        entries: one per game.
+        tallies: the reviewed player's counts in each game.
+        skipped: records that could not be reviewed.
+        reviewer: the reviewer used.
+        players: number of different people reviewed.
+    """
+    ordered = sorted(entries, key=lambda entry: (entry.game.date is None, entry.game.date or "", entry.page))
+    return schema.ReviewIndex(
+        program=reviewer.program,
+        policy=reviewer.policy,
+        thresholds=grading.THRESHOLDS,
+        rating_definition=grading.RATING,
+        games=tuple(ordered),
+        skipped=tuple(skipped),
+        ranks=tuple(_by_rank(entries)),
+        total=_total(entries, tallies, players),
+    )
+
+
+def _by_rank(entries: Sequence[schema.IndexEntry]) -> Iterator[schema.RankFigures]:
+    held: dict[int, list[schema.IndexEntry]] = {}
+    for entry in entries:
+        if entry.game.ranks is not None:
+            held.setdefault(entry.game.ranks[entry.player], []).append(entry)
+    for rank, games in sorted(held.items()):
+        yield schema.RankFigures(**grading.fields(grading.together(games)), rank=rank, games=len(games))
+
+
+def _total(
+    entries: Sequence[schema.IndexEntry], tallies: Sequence[PlayerTally], players: int
+) -> schema.Total:
+    places = [entry.game.places[entry.player] for entry in entries if entry.game.places is not None]
+    first, second, third, fourth = (places.count(place) for place in (1, 2, 3, 4))
+    return schema.Total(
+        **grading.fields(grading.together(entries)),
+        games=len(entries),
+        players=players,
+        rates=grading.rates_of(grading.added(tallies), sum(entry.rates.rounds for entry in entries)),
+        places=(first, second, third, fourth),
+        average_place=round(sum(places) / len(places), 3) if places else None,
+    )
 
 
 def items_of(sources: Sequence[str]) -> list[Item]:
@@ -155,7 +224,7 @@ def check_players(items: Sequence[Item], plan: ReviewPlan) -> None:
         try:
             loaded = load(item.source)
             player_of(loaded, plan)
-        except PlayerUnsaidError:
+        except SeatMissingError:
             games += 1
             unsaid.update({loaded.record.names[player] for player in known_players(loaded.record)})
         except ReplayError:
@@ -219,7 +288,7 @@ def _whose(unsaid: Counter[str], games: int) -> str:
     )
 
 
-def _write_index(index: ReviewIndex, out: Path | None, *, to_json: bool) -> None:
+def _write_index(index: schema.ReviewIndex, out: Path | None, *, to_json: bool) -> None:
     paths = []
     if out:
         data = as_json(index)
@@ -228,7 +297,7 @@ def _write_index(index: ReviewIndex, out: Path | None, *, to_json: bool) -> None
     sys.stdout.write(as_json(index).decode() if to_json else index_text(index, paths))
 
 
-def _course(made: Review) -> bytes:
+def _course(made: schema.Review) -> bytes:
     """A hash that identifies a game in any format: formats differ, for example, in the order of a hand."""
     discards = [
         (each.scores, [(event["actor"], event["pai"]) for event in each.events if event["type"] == "dahai"])
@@ -240,7 +309,7 @@ def _course(made: Review) -> bytes:
 def _without_words(error: ReplayError | ModelError) -> str:
     """The reason without text from the record, which may contain names."""
     match error:
-        case PlayerUnsaidError():
+        case SeatMissingError():
             return str(error)
         case ReplayTooLarge():
             return "too large"

@@ -22,11 +22,11 @@ from replays.review.schema import Review
 from replays.viewer.page import page
 
 
-class NotThereError(ReplayError):
+class UnknownPlayerError(ReplayError):
     """No player of that name is in this game."""
 
 
-class PlayerUnsaidError(ReplayError):
+class SeatMissingError(ReplayError):
     """Nothing specifies whose decisions to review."""
 
 
@@ -39,8 +39,8 @@ class ReviewPlan(msgspec.Struct, frozen=True, kw_only=True):
         beside: a player whose figures to show as well, by number.
         anonymous: omit names, ranks, ids and dates.
         all_seats: review all four players on one page, with a switch.
-        candidates: show so many hands that each opponent may hold, at each decision and by each model of
-            hands.
+        candidates: number of possible hands to show for each opponent, at each decision and from each model
+            of hands.
     """
 
     seat: Annotated[int, Meta(ge=0, le=3)] | None = None
@@ -57,8 +57,8 @@ def player_of(loaded: LoadedRecord, plan: ReviewPlan) -> int:
     If all seats are reviewed, any will do.
 
     Raises:
-        NotThereError: there is no such player.
-        PlayerUnsaidError: nothing specifies the player, and more than one hand is known.
+        UnknownPlayerError: there is no such player.
+        SeatMissingError: nothing specifies the player, and more than one hand is known.
         ReplayError: several players match the name.
     """
     if plan.seat is not None:
@@ -70,9 +70,7 @@ def player_of(loaded: LoadedRecord, plan: ReviewPlan) -> int:
     shown = known_players(loaded.record)
     if len(shown) == 1 or plan.all_seats:
         return shown[0]
-    raise PlayerUnsaidError(
-        "nothing specifies whose decisions to review; add --player, --seat or --all-seats"
-    )
+    raise SeatMissingError("nothing specifies whose decisions to review; add --player, --seat or --all-seats")
 
 
 def known_players(record: GameRecord) -> list[int]:
@@ -87,7 +85,7 @@ def _player_named(record: GameRecord, wanted: str) -> int:
         return fitting[0]
     names = ", ".join(clean_text(name) or "?" for name in record.names)
     if not fitting:
-        raise NotThereError(f"no player is named {clean_text(wanted)!r}; the players are {names}")
+        raise UnknownPlayerError(f"no player is named {clean_text(wanted)!r}; the players are {names}")
     raise ReplayError(f"several players match {clean_text(wanted)!r}: {names}; use --seat to choose one")
 
 
@@ -116,7 +114,7 @@ def chosen_player(loaded: LoadedRecord, plan: ReviewPlan) -> int:
     """
     try:
         return player_of(loaded, plan)
-    except PlayerUnsaidError:
+    except SeatMissingError:
         known = known_players(loaded.record)
     names = ", ".join(f"{player} {clean_text(loaded.record.names[player]) or '?'}" for player in known)
     sys.stderr.write(

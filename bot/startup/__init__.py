@@ -1,1 +1,1 @@
-"""What happens before play: the models are loaded and tried, the kernels compiled."""
+"""Preparation for play: the models are loaded and tried, the kernels compiled."""

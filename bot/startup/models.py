@@ -86,11 +86,11 @@ def folder_of(section: DecisionSection) -> Path | None:
 
 
 def thoughts_of(config: Config, policy: Policy, clock: Clock, pace: Pace) -> Thoughts | None:
-    """What adapts and searches beside the policy, not yet started; None if it is off.
+    """The thinking process, not yet started; None if adaptation is off.
 
     Args:
         config: the configuration.
-        policy: the policy of the start.
+        policy: the initial policy.
         clock: of the prompts.
         pace: of answers.
 

@@ -25,17 +25,20 @@ from bot.config.settings import DecisionSection
 from bot.logs.setup import set_up_logs
 from bot.startup.models import load, try_out
 from game.table.table import Table
-from game.warmup import modules_with_kernels, warm_up
-from kit.jit import kernels, watched_compiler
+from game.warmup import compile_later, modules_with_kernels, warm_up
+from kit.jit import WARM_UPS, kernels, watched_compiler
+from policies.flow.decisions import Decision
 from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.decision import Decision, decide
+from policies.play.decision import decide
 
 PATIENCE_S: Final = 2.0
 """Loading from the cache takes less, and prints nothing."""
 REMIND_S: Final = 5.0
 PLAYED: Final = ("game", "policies")
 """Packages whose kernels playing, reviewing and asking use; those of ``learning`` are for training."""
+IDLE: Final = frozenset({"game.scoring.fast", "policies.nets.quantized", "policies.reward.encoding"})
+"""Modules with functions that playing imports, but only play-outs, products of bytes and reviews call."""
 DURATION: Final = "first start and after updates only; takes 1 to 3 minutes on two free cores"
 """Duration of the compilation; docs/history/measurements.md has the figures."""
 
@@ -45,12 +48,17 @@ OnKernel: TypeAlias = Callable[[str, int, int], None]
 log = structlog.get_logger(__name__)
 
 
-def warm_up_visibly(terminal: TextIO | None = None, policy: Policy | None = None) -> float:
+def warm_up_visibly(
+    terminal: TextIO | None = None, policy: Policy | None = None, *, rest_later: bool = False
+) -> float:
     """Prepare everything for the first move; return the seconds it took.
+
+    Once something had to be compiled, what the other commands need is compiled, too.
 
     Args:
         terminal: stream for the progress bar, if it is a terminal; default stderr.
         policy: the policy that will play; the rules if None.
+        rest_later: whether to go on while another process compiles what only other commands need.
 
     Raises:
         ConfigError: the policy gives no usable answer.
@@ -66,8 +74,11 @@ def warm_up_visibly(terminal: TextIO | None = None, policy: Policy | None = None
         on_kernel(name, *kernels())
 
     with showing as on_kernel, watched_compiler(compiling):
-        _all_steps(policy or HeuristicPolicy())
-        if compiled:  # then for the other commands, too: better to wait once
+        _all_steps(policy or HeuristicPolicy(), IDLE if rest_later else frozenset())
+        if compiled and rest_later:
+            needed = WARM_UPS.keys() - IDLE
+            compile_later([module for module in modules_with_kernels(PLAYED) if module not in needed])
+        elif compiled:
             for module in modules_with_kernels(PLAYED):
                 importlib.import_module(module)
             warm_up()
@@ -83,8 +94,8 @@ def first_decision(policy: Policy) -> Decision:
     return decide(table.observe(player), policy)
 
 
-def _all_steps(policy: Policy) -> None:
-    warm_up()
+def _all_steps(policy: Policy, idle: frozenset[str]) -> None:
+    warm_up(without=idle)
     try_out(policy)
     first_decision(policy)
 

@@ -145,7 +145,7 @@ def run_table(
     try:
         bots = load_bots()
         policy = load(config.decision)
-        warm_up_visibly(policy=policy)
+        warm_up_visibly(policy=policy, rest_later=True)
 
         def save(seed: int, number: int, game_id: str) -> GameFile | None:
             return games.begin(GameStart(setup=setup, seed=seed, number=number, game_id=game_id))

@@ -299,7 +299,7 @@ class TableHost:
             seat.tell()
 
     def _facts(self, viewer: PersonSeat) -> dict[str, Any]:
-        """What everybody at the table may know, and the review of the viewer's last game."""
+        """Facts for everybody at the table, and the review of the viewer's last game."""
         last = self.table.tabletop.game_id if self.table is not None else ""
         return {
             "stage": "playing" if self.playing else "over" if self.games else "seating",

@@ -1,4 +1,4 @@
-"""What is played at a table: its game, its clock and its players."""
+"""The plan of a table: its game, its clock and its players."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class TablePlan(msgspec.Struct, frozen=True):
 
     Attributes:
         length: hanchan or tonpuu.
-        clock: seconds for each decision, and more for each round; none waits for ever. When the time is up,
-            the tile just drawn is discarded, and calls are passed.
+        clock: seconds for each decision, plus a time bank for each round; none: no limit. When the time is
+            up, the tile just drawn is discarded, and calls are passed.
         delay_s: pause in seconds before each move of a program.
         seed: seed of all seats and walls; default: unpredictable games.
         practice: allow taking moves back, without other persons and engines; marks the records as practice.

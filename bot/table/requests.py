@@ -34,7 +34,7 @@ class ChooseAction(PageRequest, frozen=True, tag="choose"):
     choice: int
 
 
-class GoOn(PageRequest, frozen=True, tag="go_on"):
+class Continue(PageRequest, frozen=True, tag="go_on"):
     """The person has seen the result with this number."""
 
     result: int
@@ -53,7 +53,7 @@ class SetSwitch(PageRequest, frozen=True, tag="switch"):
     on: bool
 
 
-AnyRequest: TypeAlias = SitDown | ChooseAction | GoOn | SetSwitch | TakeBack
+AnyRequest: TypeAlias = SitDown | ChooseAction | Continue | SetSwitch | TakeBack
 
 _DECODER: Final[msgspec.json.Decoder[AnyRequest]] = msgspec.json.Decoder(AnyRequest)
 

@@ -108,7 +108,7 @@ class GameFile:
         except OSError as exc:
             self.complete = False
             log.warning(
-                "table.unsaved", reason=exc.strerror, until="this game cannot be resumed if it is cut"
+                "table.unsaved", reason=exc.strerror, until="the end of the game; it cannot be resumed"
             )
 
     def close(self, *, remove: bool = False) -> None:
@@ -138,7 +138,7 @@ class SavedGames:
         try:
             file = self._open(path)
         except ConfigError as exc:
-            log.warning("table.unsaved", reason=str(exc), until="this game cannot be resumed if it is cut")
+            log.warning("table.unsaved", reason=str(exc), until="the end of the game; it cannot be resumed")
             return None
         file.write(start)
         return file

@@ -20,11 +20,11 @@ import msgspec
 import structlog
 
 from bot.dashboard.connections import Limits
-from bot.dashboard.show import Show
+from bot.dashboard.message_log import MessageLog
 from bot.dashboard.sockets import BrowserSockets
 from bot.table.requests import (
     ChooseAction,
-    GoOn,
+    Continue,
     OpenPrompt,
     SetSwitch,
     SitDown,
@@ -53,7 +53,7 @@ MOST: Final = 200
 """Decisions that can be taken back; each takes some ten kilobytes of memory."""
 
 
-class Earlier(msgspec.Struct, frozen=True):
+class Snapshot(msgspec.Struct, frozen=True):
     """A game as it was when a prompt opened.
 
     Attributes:
@@ -69,11 +69,11 @@ class DecisionHistory:
     """The states of a game in which a person was asked, oldest first."""
 
     def __init__(self) -> None:
-        self._states: list[Earlier] = []
+        self._states: list[Snapshot] = []
 
     def keep(self, tabletop: Tabletop, session: Session) -> None:
         """Add a copy of the state in which a prompt has just opened."""
-        now = Earlier(copy.deepcopy(tabletop), copy.deepcopy(session))
+        now = Snapshot(copy.deepcopy(tabletop), copy.deepcopy(session))
         self._states = [*self._states[1 - MOST :], now]
 
     def reaches(self, *, is_open: bool) -> bool:
@@ -84,7 +84,7 @@ class DecisionHistory:
         """
         return len(self._states) > is_open
 
-    def take(self, *, is_open: bool) -> Earlier:
+    def take(self, *, is_open: bool) -> Snapshot:
         """Remove and return the state to return to, and forget all later ones; arguments as for `reaches`."""
         if is_open:
             self._states.pop()
@@ -150,7 +150,7 @@ class PersonSeat:
         self._on_take_back = on_take_back
         self._advisor = advisor
         self._history = DecisionHistory()
-        self._show = Show(program)
+        self._show = MessageLog(program)
         self.sockets = BrowserSockets(
             self._show, limits, on_text=self.hear, on_count=self._count, most=BROWSERS, newest_first=True
         )
@@ -179,7 +179,7 @@ class PersonSeat:
         return self if self._listens else None
 
     @property
-    def show(self) -> Show:
+    def show(self) -> MessageLog:
         """The messages for the pages."""
         return self._show
 
@@ -331,7 +331,7 @@ class PersonSeat:
                 if prompt is not None and prompt.number == number and 0 <= choice < len(prompt.choices):
                     self._prompt = None
                     self._answer(prompt, prompt.choices[choice])
-            case GoOn(result):
+            case Continue(result):
                 if result == self._result > 0 and self._table is not None:
                     self._result = 0
                     self._table.receive(self, Ready())

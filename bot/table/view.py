@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.dashboard.feed import Began, Feed, Happened, Restated
 from bot.dashboard.game_messages import GameMessages, header_of
-from bot.dashboard.show import Show
+from bot.dashboard.message_log import MessageLog
 from bot.tenhou.session import Session
 from bot.tenhou.session.events import SessionEvent
 from replays.record import DecisionRecord
@@ -18,7 +18,7 @@ class SeatView:
         program: name and version of the program.
     """
 
-    def __init__(self, show: Show, program: str) -> None:
+    def __init__(self, show: MessageLog, program: str) -> None:
         self._show = show
         self._program = program
         self._feed = Feed()

@@ -16,9 +16,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import structlog
 
+from kit.cache import CACHE_VARIABLE
 from kit.errors import ReplayError, ReplayFormatError
 from kit.files import replace_file
-from kit.jit import CACHE_VARIABLE
 from replays.formats import MAX_FILE, parse
 from replays.record import check_game_id
 from replays.store.library import RECORD_SUFFIX

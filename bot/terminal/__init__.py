@@ -1,1 +1,1 @@
-"""What the terminal shows: the running game, the table, the result of a run."""
+"""Output on the terminal: the running game, the table, the result of a run."""

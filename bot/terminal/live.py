@@ -14,10 +14,10 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from bot.adaptation.status import AdaptationStatus
 from bot.terminal.table import render
 from game.state import clone
-from policies.play.decision import Decision
-from replays.standing import AdaptationStanding
+from policies.flow.decisions import Decision
 
 REFRESH_S: Final = 0.1
 JOIN_S: Final = 2.0
@@ -30,7 +30,7 @@ class _Picture(NamedTuple):
     player: int
     names: Sequence[str]
     decision: Decision | None
-    adaptation: AdaptationStanding | None
+    adaptation: AdaptationStatus | None
 
 
 class LiveTable:
@@ -57,7 +57,7 @@ class LiveTable:
         player: int,
         names: Sequence[str],
         decision: Decision | None,
-        adaptation: AdaptationStanding | None = None,
+        adaptation: AdaptationStatus | None = None,
     ) -> None:
         """Show this state soon; of several updates within a tenth of a second only the last is shown.
 

@@ -189,7 +189,7 @@ def _troubles(result: RunResult) -> list[str]:
     """The problems of the run, one line each."""
     lines = [_missed_text(game) for game in result.missed]
     if result.unfinished is not None:
-        why = "it was left" if result.failure is None else "it is lost"
+        why = "the bot left it" if result.failure is None else "the bot could not return to it"
         lines.append(f"game {result.unfinished} was not finished: {why}")
     if result.failure is not None:
         lines.append(f"stopped: {result.failure}")

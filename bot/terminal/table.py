@@ -12,13 +12,13 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from bot.adaptation.status import AdaptationStatus
 from bot.logs.redaction import clean_text, redact
 from game.layout import PHASE_IDLE, PHASE_TURN, RIVER_CALLED, RIVER_RIICHI, RIVER_TSUMOGIRI
 from game.melds import Meld, MeldKind
 from game.state import hand_tiles, is_furiten, melds_of
 from game.tiles import RED_FIVES, tile_text
-from policies.play.decision import Decision, Way
-from replays.standing import AdaptationStanding
+from policies.flow.decisions import Decision, Way
 
 WINDS: Final = ("East", "South", "West", "North")
 TOP_OPTIONS: Final = 3
@@ -39,7 +39,7 @@ def render(
     player: int,
     names: Sequence[str],
     decision: Decision | None,
-    adaptation: AdaptationStanding | None = None,
+    adaptation: AdaptationStatus | None = None,
 ) -> RenderableType:
     """The table as one seat sees it.
 
@@ -159,16 +159,16 @@ def _decision(decision: Decision | None) -> Text:
     return text
 
 
-def _adaptation(standing: AdaptationStanding) -> Text:
-    text = Text(f"adapt {standing.playouts:,} of {standing.of:,} rounds played out", style="dim")
-    if not standing.playouts:
+def _adaptation(status: AdaptationStatus) -> Text:
+    text = Text(f"adapt {status.playouts:,} of {status.of:,} rounds played out", style="dim")
+    if not status.playouts:
         return text
-    unit, digits = ("rank points", 1) if standing.worth == "global" else ("points", 0)
-    worth = f"{standing.gain:+.{digits}f} ± {standing.gain_error:.{digits}f} {unit} over other deals"
-    if standing.used:
+    unit, digits = ("rank points", 1) if status.worth == "global" else ("points", 0)
+    worth = f"{status.gain:+.{digits}f} ± {status.gain_error:.{digits}f} {unit} over other deals"
+    if status.used:
         return text.append(f"\n  in use: {worth}", style="not dim")
     return text.append(
-        f"\n  found and given up: {worth}" if standing.gain_error else "\n  nothing found to learn"
+        f"\n  found and given up: {worth}" if status.gain_error else "\n  nothing found to learn"
     )
 
 

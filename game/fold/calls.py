@@ -91,7 +91,7 @@ def kuikae_mask(called: int, first: int, second: int) -> Any:
     return mask
 
 
-@kernel
+@kernel(inline="always")
 def _check_call(rec: Any, what: int, player: int, source: int, tile: int, own: Any) -> int:
     if rec.phase != PHASE_CLAIM:
         return WRONG_MOMENT
@@ -138,6 +138,17 @@ def _check_own(rec: Any, player: int, own: Any) -> int:
 
 
 @kernel
+def put_in_order(tiles: Any, first: int, end: int) -> None:
+    """Sort a few tiles of an array; NumPy's sort takes a second to compile."""
+    for last in range(first + 1, end):
+        place, tile = last, tiles[last]
+        while place > first and tiles[place - 1] > tile:
+            tiles[place] = tiles[place - 1]
+            place -= 1
+        tiles[place] = tile
+
+
+@kernel
 def _lay_meld(rec: Any, player: int, meld_kind: int, own: Any, called: int) -> int:
     """Move tiles from the hand, and the called one if there is one, into a new meld; its slot."""
     slot = rec.meld_count[player]
@@ -155,7 +166,7 @@ def _lay_meld(rec: Any, player: int, meld_kind: int, own: Any, called: int) -> i
         count += 1
     # The first tile of a closed kan names it on the wire; the others follow in ascending order.
     first = 1 if meld_kind == _MELD_ANKAN else 0
-    rec.meld_tiles[player, slot, first:count] = np.sort(rec.meld_tiles[player, slot, first:count])
+    put_in_order(rec.meld_tiles[player, slot], first, count)
     rec.meld_kind[player, slot] = meld_kind
     rec.meld_order[player, slot] = rec.discard_count
     rec.meld_count[player] = slot + 1
@@ -165,7 +176,7 @@ def _lay_meld(rec: Any, player: int, meld_kind: int, own: Any, called: int) -> i
     return slot
 
 
-@kernel
+@kernel(inline="always")
 def _set_liability(rec: Any, player: int, source: int, kind: int) -> None:
     """The player who gives the last of three dragon or four wind sets pays for the yakuman."""
     if kind < 27:
@@ -258,7 +269,7 @@ def kakan(rec: Any, player: int, tile: int, pon: Any) -> int:
     return FITS
 
 
-@kernel
+@kernel(inline="always")
 def _find_pon(rec: Any, player: int, kind: int) -> int:
     for slot in range(rec.meld_count[player]):
         if rec.meld_kind[player, slot] == _MELD_PON and rec.meld_tiles[player, slot, 0] >> 2 == kind:

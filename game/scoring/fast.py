@@ -147,7 +147,7 @@ def _listed(han: int, tens: int, is_tsumo: bool, is_dealer: int) -> int:
     return int(_points(((int(is_tsumo) * 2 + is_dealer) * (_MOST_HAN + 1) + han) * _WORTH_FU + tens))
 
 
-@kernel
+@kernel(inline="always")
 def _yakuman(added: int, flags: int, triplets: int, frame: Any) -> int:
     """Number of yakuman patterns in a hand of four sets and a pair."""
     count = (added >> YAKUMAN & 63) + frame[F_YAKUMAN]
@@ -161,7 +161,7 @@ def _yakuman(added: int, flags: int, triplets: int, frame: Any) -> int:
     return int(count)
 
 
-@kernel
+@kernel(inline="always")
 def _pattern_han(added: int, flags: int, mask: int, triplets: int, frame: Any) -> int:
     """Han of all yaku except pinfu and tsumo."""
     closed = frame[F_CLOSED]
@@ -282,7 +282,7 @@ _READINGS: Final = 8
 """More than the number of ways to read one suit's tiles."""
 
 
-@kernel
+@kernel(inline="always")
 def _read_suit(hand34: Any, suit: int, win34: int, frame: Any, readings: Any, count: Any) -> int:
     """List the readings of a suit's tiles as sets and possibly the pair; 1 if the pair is among them."""
     first = SUIT_KINDS * suit
@@ -314,7 +314,7 @@ def _read_suit(hand34: Any, suit: int, win34: int, frame: Any, readings: Any, co
     return int(tiles % 3 == 2)
 
 
-@kernel
+@kernel(inline="always")
 def _pair_place(rest: int) -> int:
     """The place of a pair that makes up all of the packed counts, else -1."""
     for place in range(SUIT_KINDS):
@@ -323,7 +323,7 @@ def _pair_place(rest: int) -> int:
     return -1
 
 
-@kernel
+@kernel(inline="always")
 def _store_reading(suit: int, pattern: int, pair: int, win: int, frame: Any, reading: Any) -> None:
     added, flags, mask = describe(suit, pattern, pair, frame)
     if win >= 0:
@@ -331,7 +331,7 @@ def _store_reading(suit: int, pattern: int, pair: int, win: int, frame: Any, rea
     reading[0], reading[1], reading[2] = added, flags, mask
 
 
-@kernel
+@kernel(inline="always")
 def _win_by_pairs(hand34: Any, is_tsumo: bool, dora: int, frame: Any) -> int:
     flags = 0
     for kind in range(34):
@@ -342,7 +342,7 @@ def _win_by_pairs(hand34: Any, is_tsumo: bool, dora: int, frame: Any) -> int:
     return seven_pairs_points(flags, dora, is_tsumo, frame) if flags else 0
 
 
-@kernel
+@kernel(inline="always")
 def _win_by_orphans(hand34: Any, is_tsumo: bool, frame: Any) -> int:
     tiles = 0
     for kind in range(34):

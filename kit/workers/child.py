@@ -54,7 +54,7 @@ class ChildBusy(msgspec.Struct, frozen=True):
     """From the child, every second or so: it still works."""
 
 
-class ChildGaveUp(msgspec.Struct, frozen=True):
+class ChildFailed(msgspec.Struct, frozen=True):
     """From the child, before it ends: what went wrong."""
 
     reason: str
@@ -193,7 +193,7 @@ class Child(Generic[S]):
                         self.ready.set()
                     case ChildIdle(heard):
                         self._done = heard
-                    case ChildGaveUp():
+                    case ChildFailed():
                         reason = message.reason
                 if not self._closed:
                     self._on_message(message)
@@ -217,6 +217,6 @@ def _live(
         try:
             serve(Line(connection), setup)
         except MemoryError as error:
-            connection.send(ChildGaveUp(str(error) or "it ran out of memory"))
+            connection.send(ChildFailed(str(error) or "it ran out of memory"))
         except BotError as error:
-            connection.send(ChildGaveUp(str(error)))
+            connection.send(ChildFailed(str(error)))

@@ -29,11 +29,11 @@ class AdaptationPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fi
         sampler: sampler of the deals to learn from (docs/hands.md).
         hands: hands to adapt to, each of another self-play game.
         playouts: rounds to learn from, ascending; tests follow each number; may be repeated.
-        divergences: how far the policy may move, in nats a decision, ascending; each is tested; may be
-            repeated. Further rounds are played by the policy that moved furthest.
-        tests: rounds of a test, over the same deals for the policy as it was and as adapted.
-        moment: hands at the start of a round, tested with new hands for the others, or in its middle, tested
-            with the true ones.
+        divergences: largest divergence from the initial policy, in nats a decision, ascending; each is
+            tested; may be repeated. Further play-outs use the policy with the largest.
+        tests: rounds of a test, over the same deals for the initial and the adapted policy.
+        moment: take hands at the start of a round and test with new hands for the others, or in its middle
+            and test with their true hands.
         reward: worth of a round: its points, or global for the change of the expected final reward.
         settings: how to adapt, beside the divergence.
         seed: seed of games, hands and deals.
@@ -81,7 +81,7 @@ def _ascending(numbers: tuple[float, ...]) -> bool:
     return len(numbers) > 0 and sorted(set(numbers)) == list(numbers)
 
 
-class AdaptedTo(msgspec.Struct, frozen=True):
+class AdaptationStep(msgspec.Struct, frozen=True):
     """The test after some play-outs, with one divergence.
 
     Attributes:
@@ -90,9 +90,9 @@ class AdaptedTo(msgspec.Struct, frozen=True):
         gain: mean worth of the adapted policy minus that of the policy as it was, over the deals of the test.
         error: its standard error.
         changed: share of the deals that end differently.
-        divergence: of the adapted policy from the policy of the start, in nats a decision.
+        divergence: of the adapted policy from the initial policy, in nats a decision.
         luck: share of the variance of the play-outs explained by the tiles of their deals.
-        signal: as in `policies.adaptation.gradient_lesson.Learned`.
+        signal: as in `policies.adaptation.gradient_lesson.LessonResult`.
         seconds: CPU time to play and learn, without tests.
     """
 
@@ -114,7 +114,7 @@ class HandRow(msgspec.Struct, frozen=True):
         number: the hand's.
         round_index: the round, 0 East 1 … 8 West 1.
         place: the player's place before the round, 1 to 4.
-        worth: mean worth of the policy as it was.
+        worth: mean worth of the initial policy.
         adapted: the tests, of each number of play-outs with each divergence; empty if the game had no such
             hand.
     """
@@ -123,4 +123,4 @@ class HandRow(msgspec.Struct, frozen=True):
     round_index: int
     place: int
     worth: float
-    adapted: tuple[AdaptedTo, ...]
+    adapted: tuple[AdaptationStep, ...]

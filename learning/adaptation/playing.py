@@ -17,7 +17,7 @@ from game.scoring.settlement import placements
 from game.warmup import warm_up
 from kit.errors import ConfigError
 from kit.workers.pool import Work
-from learning.adaptation.plan import AdaptationPlan, AdaptedTo, HandRow
+from learning.adaptation.plan import AdaptationPlan, AdaptationStep, HandRow
 from learning.matches.statistics import Estimate, estimate, resample
 from learning.measure import Measurement, Moment, found_in_game
 from policies.adaptation.adaptation import worth_of_deals
@@ -50,7 +50,7 @@ class PlayoutFigures(msgspec.Struct, frozen=True):
         changed: share of the hands with another result.
         gain: mean gain of a hand.
         error: mean standard error of the gain of one hand.
-        divergence: mean divergence from the policy of the start, nats a decision.
+        divergence: mean divergence from the initial policy, nats a decision.
         luck: mean share of the variance of the play-outs explained by the tiles of their deals.
         signal: mean share of the squared length of the gradient that is not noise.
         seconds: mean CPU time of a hand.
@@ -101,7 +101,7 @@ def figures_of(plan: AdaptationPlan, rows: Sequence[HandRow], seed: int = 0) -> 
     )
 
 
-def _playout_figures(tests: Sequence[AdaptedTo], rounds: NDArray[np.int64], seed: int) -> PlayoutFigures:
+def _playout_figures(tests: Sequence[AdaptationStep], rounds: NDArray[np.int64], seed: int) -> PlayoutFigures:
     gains = np.array([test.gain for test in tests])
     other = np.array([test.changed > 0.0 for test in tests])
     return PlayoutFigures(
@@ -185,7 +185,7 @@ class _Experiment:
                 if adaptation.figures.divergence:
                     gains = worth_of_deals(adaptation.policy(), self._policy, tests, worth) - before
                 found.append(
-                    AdaptedTo(
+                    AdaptationStep(
                         playouts=count,
                         allowed=allowed,
                         gain=float(gains.mean()),

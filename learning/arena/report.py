@@ -195,7 +195,11 @@ def convergence(placements: Floats, set_games: int) -> tuple[RunningAverage, ...
 def headline(found: ArenaReport) -> str:
     """The players, the games and their walls, in one line."""
     plan = found.plan
-    walls = "each over walls of its own" if plan.independent else f"{found.sets} duplicate sets"
+    walls = (
+        "each over walls of its own"
+        if plan.independent
+        else f"{found.sets} duplicate set{'' if found.sets == 1 else 's'}"
+    )
     return (
         f"{found.challenger.name} {plan.mode[0]} v {plan.mode[2]} {found.champions.name}: "
         f"{found.games} {plan.length} games, {walls}, seed {plan.seed}"

@@ -17,8 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from kit.errors import CheckpointCorrupt, CheckpointError, CheckpointMissing, TrainingError
-from kit.files import check_hash, remove_leftovers, replace_hashed
+from kit.errors import CheckpointCorrupt, CheckpointMissing
 from learning.cfr.sampling import NodeSums, new_sums
 from learning.runs.state import RunFolder
 from policies.two_player.abstraction import POLICY_NAMES, decode, encode, policies_of
@@ -67,50 +66,22 @@ class NodeFolder(RunFolder):
     everything else in it is plain values. `load` gives it back.
     """
 
-    def load(self) -> dict[str, Any] | None:
-        """The saved state, None if there is none.
+    file = NODES_FILE
 
-        Raises:
-            ConfigError: it belongs to another run.
-            TrainingError: it cannot be read.
-        """
-        path = self.folder / NODES_FILE
-        remove_leftovers(self.folder)
-        if not path.exists():
-            return None
-        try:
-            check_hash(path)
-            said, sums, curve = read_table(path)
-        except CheckpointError as exc:
-            raise TrainingError(f"{exc}; remove it to start again") from exc
-        except (OSError, ValueError) as exc:
-            raise TrainingError(f"{path}: cannot be read ({exc}); remove it to start again") from exc
-        self.check(said.pop("identity"))
+    def read(self, path: Path) -> dict[str, Any]:
+        """The state in a node table, with its ``identity``."""
+        said, sums, curve = read_table(path)
         del said["format"]
-        return {name: msgspec.json.decode(value) for name, value in said.items()} | {
-            "sums": sums,
-            "curve": curve,
-        }
+        identity = said.pop("identity")
+        state = {name: msgspec.json.decode(value) for name, value in said.items()}
+        return {**state, "identity": identity, "sums": sums, "curve": curve}
 
-    def save(self, state: Mapping[str, Any]) -> None:
-        """Replace the saved state.
-
-        Raises:
-            TrainingError: it cannot be written; the old state is still there.
-        """
-        said = {"format": FORMAT, "identity": self.identity}
-        for name, value in state.items():
-            if name not in ("sums", "curve"):
-                said[name] = msgspec.json.encode(value).decode()
-        data = table_bytes(said, state["sums"], state["curve"])
-        path = self.folder / NODES_FILE
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            replace_hashed(path, data)
-        except OSError as exc:
-            raise TrainingError(
-                f"{path}: cannot be written ({exc}); free some space and start again"
-            ) from exc
+    def encoded(self, state: Mapping[str, Any]) -> bytes:
+        """The node table of a state."""
+        plain = {name: value for name, value in state.items() if name not in ("identity", "sums", "curve")}
+        said = {name: msgspec.json.encode(value).decode() for name, value in plain.items()}
+        said |= {"format": FORMAT, "identity": state["identity"]}
+        return table_bytes(said, state["sums"], state["curve"])
 
 
 def table_bytes(said: Mapping[str, str], sums: NodeSums, curve: Sequence[CurvePoint]) -> bytes:

@@ -24,7 +24,7 @@ from learning.cfr.deal_tree import new_deal_tree
 from learning.cfr.node_table import NODES_FILE, CurvePoint, NodeFolder, visited
 from learning.cfr.sampling import NodeSums, learn_deals, new_sums
 from learning.cfr.tree import UPDATES, Update
-from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages
+from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, preparing
 from learning.runs.state import RunFolder
 
 _STEP: Final = 500
@@ -82,9 +82,9 @@ def learn(plan: CfrPlan, iterations: int, out: Path, *, quiet: bool = False) -> 
         TrainingError: the table cannot be saved or read.
         KeyboardInterrupt: a signal asked to stop; the table is saved.
     """
-    check_packages()
     require("matplotlib", "`suzaku train cfr`")
-    run = CfrRun(plan, iterations, out)
+    with preparing(CfrRun.title, quiet=quiet):
+        run = CfrRun(plan, iterations, out)
     carry_out(run, quiet=quiet)
     return run.curve
 

@@ -95,7 +95,6 @@ def _holds(table: np.void, player: int, hand: Sequence[int]) -> bool:
 
 
 Kind: TypeAlias = Literal["unreadable", "event", "legality", "result", "order", "end", "wall"]
-KINDS: Final[tuple[Kind, ...]] = ("unreadable", "event", "legality", "result", "order", "end", "wall")
 
 _UNSUPPORTED: Final = (
     (16, "three players"),

@@ -15,8 +15,7 @@ import msgspec
 
 from kit.errors import ReplayError, ReplayFormatError
 from kit.text import clean_text
-from replays import mjai, mjlog
-from replays.formats import MAX_FILE, detect, expand_gzip, read_file
+from replays.formats import MAX_FILE, detect, expand_gzip, read_file, read_game, write_game
 from replays.store.shards import SHARD_SUFFIX, parse_line, shard_lines
 
 RECORD_SUFFIXES: Final = (".xml", ".mjlog", ".mjson", ".gz")
@@ -107,8 +106,8 @@ def load(stored: StoredRecord) -> RecordText:
         text = data.decode("utf-8")
     except UnicodeDecodeError as exc:
         raise ReplayFormatError(f"not UTF-8: {exc.reason}") from None
-    if detect(text) == "mjai":
-        text = mjlog.write(mjai.read_record(text))
+    if detect(text) != "mjlog":
+        text = write_game(read_game(text), "mjlog")
     found = _FILE_ID.match(stored.place)
     return RecordText(
         found[0] if found else f"nolog-{hashlib.sha256(data).hexdigest()[:16]}", stored.place, text

@@ -17,8 +17,8 @@ class CriticPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Everything that determines what the critic learns.
 
     Attributes:
-        one_in: take one draw in so many of each game, others in each pass. Those of a round share its result,
-            so games are worth more than draws.
+        one_in: take every n-th draw of each game, different ones in each pass. Draws of a round share its
+            result, so more games help more than more draws.
         predictor: hash of the reward predictor whose expectations the final rewards are measured by.
     """
 

@@ -129,4 +129,4 @@ def train_critic(
     Raises:
         BotError: as in `learning.supervised.samples_run.kept`.
     """
-    return kept(lambda: CriticRun(plan, corpus, out, parent, predictor, commit), quiet=quiet)
+    return kept("critic", lambda: CriticRun(plan, corpus, out, parent, predictor, commit), quiet=quiet)

@@ -31,7 +31,7 @@ _TENPAI_TILES: Final = 10.0
 """Pseudo-count of exactly predicted tiles: a few winning tiles alone do not make a factor."""
 
 
-class Foretold(msgspec.Struct, frozen=True):
+class DealInAccuracy(msgspec.Struct, frozen=True):
     """Accuracy of predicted deal-ins; ``plain`` from suji and passed tiles, ``melds`` from open hands too.
 
     Attributes:
@@ -119,7 +119,7 @@ class DangerReport(msgspec.Struct, frozen=True):
     corpus: str
     games: int
     discards: int
-    foretold: tuple[Foretold, ...]
+    foretold: tuple[DealInAccuracy, ...]
     readings: tuple[ReadingFigures, ...]
 
 
@@ -170,12 +170,12 @@ def _counted(
     return counts, discards, np.diff(np.array(losses), axis=0)
 
 
-def _foretold(counts: Counts, losses: NDArray[np.float64], tiles: int, against: int) -> Foretold:
+def _foretold(counts: Counts, losses: NDArray[np.float64], tiles: int, against: int) -> DealInAccuracy:
     answers = counts.answers[tiles, against]
     number = float(answers[0].sum())
     by_batch = losses[:, tiles, against, 0] - losses[:, tiles, against, 1]
     spread = float(np.std(by_batch)) * math.sqrt(len(by_batch))
-    return Foretold(
+    return DealInAccuracy(
         tiles=_TILES[tiles],
         against=_AGAINST[against],
         count=int(number),

@@ -47,7 +47,7 @@ class HandsEvaluation(GamesPlan, frozen=True, kw_only=True):
     Attributes:
         models: only this model; may be repeated.
         decisions: decisions at which hands are generated.
-        discards: discards whose danger is foreseen.
+        discards: discards whose danger is predicted.
         hands: hands to generate for each opponent at each decision.
         steps: steps of the diffusion; default: those it was distilled for, or 12; may be repeated.
         noise: share of the noise of DDPM at each step; 0 is DDIM; default: 0 if distilled, else 1.
@@ -95,7 +95,7 @@ class HandsReport(msgspec.Struct, frozen=True):
         ready: true share of ready hands.
         four: true share of hands with four of a kind.
         models: figures of each model.
-        danger: foreseen deal-ins, by rule and by the direct heads.
+        danger: predicted deal-ins, by rule and by the direct heads.
     """
 
     split: str
@@ -228,7 +228,7 @@ def save_plots(report: HandsReport, folder: Path) -> None:
             curve = np.array(getattr(each, name))
             used = curve[:, 0] > 0
             axis.plot(curve[used, 1], curve[used, 2], ".-", label=each.model)
-        axis.set_xlabel("foreseen share of waits" + (", after Platt scaling" if name != "curve" else ""))
+        axis.set_xlabel("predicted share of waits" + (", after Platt scaling" if name != "curve" else ""))
         axis.set_ylabel("actual share")
         axis.legend(fontsize="small")
     plots.save(drawing, folder / "waits.svg")

@@ -49,11 +49,11 @@ class ModelFigures(msgspec.Struct, frozen=True):
         root_square: root of the mean squared distance.
         sample_root_square: the same of single generated hands; None where there are none.
         shanten_loss: mean log loss of the shanten's class.
-        by_turn: ``[18, 7]`` mean foreseen shares of the shanten, by turn.
-        distribution: total variation distance between foreseen and true shares, the mean over hands by turn.
-        ready: mean foreseen share of ready hands.
+        by_turn: ``[18, 7]`` mean predicted shares of the shanten, by turn.
+        distribution: total variation distance between predicted and true shares, the mean over hands by turn.
+        ready: mean predicted share of ready hands.
         waits: by "all", "riichi" and "other", before and after Platt scaling.
-        curve: ``[20, 3]`` by bin: cases, mean foreseen, actual share, of all waits.
+        curve: ``[20, 3]`` by bin: cases, mean prediction, actual share, of all waits.
         scaled_curve: the same after Platt scaling.
         four: share of hands with four of a kind.
         filled: share of tiles drawn at random.
@@ -326,7 +326,7 @@ def _curve(chances: NDArray[np.float64], decisions: HandDecisions) -> list[list[
 def _distribution(
     shanten: NDArray[np.float64], truth: NDArray[np.int64], decisions: HandDecisions, by_game: _ByGame
 ) -> Estimate:
-    """Total variation distance between mean foreseen and true shares by turn, weighted by the hands."""
+    """Total variation distance between mean predicted and true shares by turn, weighted by the hands."""
     turns = np.minimum(decisions.turns, TURNS - 1)
     size = TURNS * SHANTEN_CLASSES
     table = np.zeros((by_game.number, 2 * size))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -24,8 +23,6 @@ from policies.hands.generation import GenerationCounts, Generator
 from policies.hands.views import HandSampler
 from policies.heuristic.danger import against_each
 from policies.nets.towers.hands import SHANTEN_CLASSES
-
-Watch: TypeAlias = Callable[[int], None]
 
 _AT_ONCE: Final = 20
 _OTHERS: Final = 3

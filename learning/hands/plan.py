@@ -48,8 +48,8 @@ class HandsPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         draws: generators: noisy or partial hands that each state is shown with.
         hidden: diffusion: share of the rows that are shown without the state, for guidance.
         scale: diffusion: factor of the level of four copies in a hand; 1 in the paper.
-        distil: diffusion: learn to do in so many steps what the model in --continue-from does in twice as
-            many; 0: learn from the hands alone.
+        distil: diffusion: distil the model in --continue-from, which takes twice as many steps, to this many;
+            0: learn from real hands only.
     """
 
     model: HandModel

@@ -199,4 +199,4 @@ def train_hands(
         BotError: as in `learning.supervised.samples_run.kept`.
     """
     begin = DistillationRun if plan.distil else _RUNS[plan.model]
-    return kept(lambda: begin(plan, corpus, out, parent, commit), quiet=quiet)
+    return kept(plan.model, lambda: begin(plan, corpus, out, parent, commit), quiet=quiet)

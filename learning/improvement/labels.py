@@ -27,17 +27,17 @@ class LabelsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields
     """Everything that determines labels.
 
     Attributes:
-        policy: policy that finds decisions close and plays on: network, phoenix, large or a folder of
+        policy: policy that selects the decisions and plays them out: network, phoenix, large or a folder of
             checkpoints.
         identity: changes when the policy behind the name changes.
         corpus: hash of the games.
         critic: folder of the critic; default: the included one.
         critic_identity: hash of its weights.
         games: games to label, the first of the corpus.
-        close: least probability of an option that is valued.
-        options: most options of a decision to value.
+        close: minimum probability of an option to value.
+        options: maximum number of options to value per decision.
         worlds: walls drawn for a decision; all hands are the true ones.
-        horizon: discards after which play-outs are cut, and valued by the critic; 0: at the end of the round.
+        horizon: stop play-outs after this many discards, and let the critic value the rest; 0: no horizon.
         seed: seed of the walls.
         compute: how networks compute.
         format: format of the results.

@@ -48,10 +48,10 @@ class ImprovementPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fie
     Attributes:
         model: one of the models with labels: discard, riichi, chi or pon.
         labels: hash of the labels.
-        unit: what values are measured in: points, or reward for the expected final reward.
-        temperature: the value that multiplies the odds of an option by e, in that unit.
-        deviation: standard deviation of true values, by which noisy ones are shrunk.
-        limit: values are cut here.
+        unit: unit of the values: points, or reward for the expected final reward.
+        temperature: difference in value that multiplies the odds of an option by e, in that unit.
+        deviation: prior standard deviation of the true values, by which noisy ones are shrunk.
+        limit: largest absolute value; larger ones are clipped.
     """
 
     model: Annotated[Slot, INTERNAL]
@@ -281,7 +281,11 @@ def improve(
         precision=training_precision(precision),
         **settings,
     )
-    card = kept(lambda: ImprovementRun(run_plan, corpus, games, checkpoint, out, commit), quiet=quiet)
+    card = kept(
+        model.value,
+        lambda: ImprovementRun(run_plan, corpus, games, checkpoint, out, commit),
+        quiet=quiet,
+    )
     _complete(out, start)
     return card
 

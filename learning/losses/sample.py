@@ -1,17 +1,27 @@
-"""Decisions of recorded games, with the options to play out and their values by the rules."""
+"""Decisions of recorded games: the options to play out, their values by the rules, and their play-outs.
+
+Rounds are played out with all four hands as recorded and the wall drawn anew. The options of one decision
+share their walls, so much of the luck of the draw cancels in their differences.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from game.actions import RIICHI, Action, ActionKind
+from game.layout import AT_UNSEEN
+from game.scoring.settlement import GameLength
 from game.scoring.value import has_yaku
 from game.state import is_furiten
+from game.table.restore import concealed_hands
+from game.table.table import Table
 from policies.flow.slots import Policy
 from policies.heuristic.outlook import Danger, danger_of, look
+from policies.play.rollout import PolicyChooser, Rollout, Seating
 from replays.record import GameRecord
 from replays.review.grading import Kind, kind_of
 from replays.review.judging import Opinion, opinions
@@ -161,3 +171,70 @@ def _alike(one: Action, other: Action) -> bool:
     if one.kind is other.kind is ActionKind.RIICHI:
         return True  # played out, the policy chooses the discard
     return one.kind is other.kind and one.tile >> 2 == other.tile >> 2
+
+
+_EVERYBODY = (0, 0, 0, 0)
+
+
+class Choices(NamedTuple):
+    """A recorded decision and the options to be played out."""
+
+    moment: Moment
+    options: tuple[Action, ...]
+
+
+def play_out(
+    asked: Sequence[Choices],
+    player: int,
+    length: GameLength,
+    policy: Policy,
+    prospects: Prospects,
+    *,
+    worlds: int,
+    seed: Sequence[int],
+) -> list[NDArray[np.float64]]:
+    """The final reward of each option over each random wall, with one policy playing on for all players.
+
+    Args:
+        asked: decisions of one game.
+        player: the deciding player, absolute.
+        length: length of the game.
+        policy: the policy that plays.
+        prospects: the reward predictor for the game.
+        worlds: number of walls drawn for each decision.
+        seed: seed of the walls.
+
+    Returns:
+        For each decision ``[options, worlds]``.
+    """
+    shapes = [(len(each.options), worlds) for each in asked]
+    ends = np.cumsum([0, *(options * drawn for options, drawn in shapes)]).tolist()
+    rows = np.zeros(ends[-1], np.int64)
+    rounds = np.repeat([each.moment.round for each in asked], np.diff(ends))
+    rollout = Rollout([PolicyChooser(policy)], length=length)
+    tables = _tables(asked, player, length, worlds=worlds, seed=seed)
+    for seating, table in rollout.finish_rounds(tables):
+        rows[seating.number] = prospects.of_table(int(rounds[seating.number]), table)
+    prospects.answer()
+    rewards = prospects.reward(rows.tolist(), player)
+    return [rewards[ends[n] : ends[n + 1]].reshape(shape) for n, shape in enumerate(shapes)]
+
+
+def _tables(
+    asked: Sequence[Choices], player: int, length: GameLength, *, worlds: int, seed: Sequence[int]
+) -> Iterator[tuple[Seating, Table]]:
+    """The table after each option in each world, numbered in this order."""
+    number = 0
+    for decision, (moment, options) in enumerate(asked):
+        hands = concealed_hands(moment.record)
+        hidden = np.flatnonzero(moment.record["where"] == AT_UNSEEN)
+        walls = [
+            np.random.default_rng([*seed, decision, world]).permutation(hidden).tolist()
+            for world in range(worlds)
+        ]
+        for action in options:
+            for wall in walls:
+                table = Table.restore(moment.record, hands, wall, length=length, seed=0)
+                table.step({player: action})
+                yield Seating(number, 0, _EVERYBODY), table
+                number += 1

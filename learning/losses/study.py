@@ -21,8 +21,15 @@ from kit.errors import ReplayError
 from kit.options import Count, Seed
 from learning.corpus.layout import SPLITS, Part, split_of
 from learning.corpus.sources import load, stored_games
-from learning.losses.playing_out import Choices, play_out
-from learning.losses.sample import PlayedOutOption, WeighedDecision, options_of, weighed, winners_on
+from learning.losses.sample import (
+    Choices,
+    PlayedOutOption,
+    WeighedDecision,
+    options_of,
+    play_out,
+    weighed,
+    winners_on,
+)
 from learning.matches.statistics import Estimate, Floats, estimate, ratio, resample
 from policies.flow.slots import Policy
 from policies.play.included import SHIPPED
@@ -161,8 +168,8 @@ class LossPlan(msgspec.Struct, frozen=True):
         games: maximum number of games; the first matching ones are used.
         split: split to use: train, validation, test or all.
         worlds: walls sampled for each decision that is played out.
-        policy: networks that judge, averaged over twelve permutations, and play on, with one: network,
-            phoenix, large or a folder of checkpoints.
+        policy: networks that judge (averaged over twelve permutations) and play the rounds out (with one):
+            network, phoenix, large or a folder of checkpoints.
         seed: seed of all samples.
     """
 

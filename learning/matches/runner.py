@@ -53,7 +53,7 @@ class Setup(msgspec.Struct, frozen=True):
     played: frozenset[int] = frozenset()
 
 
-class Ended(msgspec.Struct, frozen=True):
+class GameEnd(msgspec.Struct, frozen=True):
     """A game that ended.
 
     Attributes:
@@ -67,7 +67,7 @@ class Ended(msgspec.Struct, frozen=True):
     file: GameFile | None = None
 
 
-class Underway(msgspec.Struct, frozen=True):
+class GameProgress(msgspec.Struct, frozen=True):
     """Progress since the previous message.
 
     Attributes:
@@ -79,14 +79,14 @@ class Underway(msgspec.Struct, frozen=True):
     times: dict[str, float] = {}
 
 
-Told: TypeAlias = Ended | Underway
+RunnerMessage: TypeAlias = GameEnd | GameProgress
 
 
 Stretch: TypeAlias = tuple[int, ...]
 """Blocks that one process plays without a pause; at the end of each stretch tables stand empty."""
 
 
-def player_of_blocks(setup: Setup) -> Work[Stretch, Told]:
+def player_of_blocks(setup: Setup) -> Work[Stretch, RunnerMessage]:
     """Load all players; return the function that plays a stretch of blocks."""
     warm_up()
     series = setup.series
@@ -100,18 +100,18 @@ def player_of_blocks(setup: Setup) -> Work[Stretch, Told]:
         times, rollout.times = rollout.times, defaultdict(float)
         return dict(times)
 
-    def play(blocks: Stretch) -> Iterator[Told]:
+    def play(blocks: Stretch) -> Iterator[RunnerMessage]:
         numbers = [
             number for block in blocks for number in series.numbers(block) if number not in setup.played
         ]
         said, told = time.monotonic(), rollout.decisions
         for ended in rollout.steps(map(series.seating, numbers)):
             for played in ended:
-                yield Ended(row_of(played), spent(), file_of(series, played, setup.form))
+                yield GameEnd(row_of(played), spent(), file_of(series, played, setup.form))
             if time.monotonic() - said >= _SAY_S:
-                yield Underway(rollout.decisions - told)
+                yield GameProgress(rollout.decisions - told)
                 said, told = time.monotonic(), rollout.decisions
-        yield Underway(rollout.decisions - told, spent())
+        yield GameProgress(rollout.decisions - told, spent())
 
     return play
 
@@ -219,7 +219,7 @@ class SeriesRunner(Generic[P]):
         left = dict.fromkeys(missing)
         with contextlib.closing(ended):
             for stretch, one in ended:
-                if isinstance(one, Ended):
+                if isinstance(one, GameEnd):
                     self._take(one)
                     self._go_on(one.times)
                 elif not isinstance(one, Done):
@@ -243,7 +243,7 @@ class SeriesRunner(Generic[P]):
             self._times[what] += spent
         self._on_progress(len(self.rows), self.series.games, self._decisions)
 
-    def _take(self, ended: Ended) -> None:
+    def _take(self, ended: GameEnd) -> None:
         if ended.row.number in self.rows:
             return
         if ended.file is not None and self._folder is not None:

@@ -64,7 +64,7 @@ def _text(value: object) -> str:
 
 
 class NumberedRow(Protocol):
-    """What is kept of a game."""
+    """The stored part of a game."""
 
     @property
     def number(self) -> int:
@@ -214,7 +214,7 @@ class _Begun(msgspec.Struct, frozen=True):
 
 
 def _begun_in(folder: Path | None) -> _Begun | None:
-    """What a run in a folder was begun with; None if there is none that can be read."""
+    """The settings that a run in a folder began with; None if there is none that can be read."""
     if folder is None:
         return None
     try:

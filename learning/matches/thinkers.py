@@ -27,7 +27,7 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A player that uses the time of a round.
 
     Attributes:
-        policy: the policy of the start, as `policies.play.named.folder_of_named` takes it.
+        policy: the initial policy, as `policies.play.named.folder_of_named` takes it.
         search: deals over which a search compares options; 0 for no search.
         from_go_around: discards that the player must have made before a search.
         adapt: rounds played out for an adaptation; 0 for none.

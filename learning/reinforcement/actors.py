@@ -68,7 +68,7 @@ class Chunk(msgspec.Struct, frozen=True):
         version: version of the policy.
         weights: weights of its discard model, as the bytes of a file.
         gamma: share of the hidden planes that a guided policy sees.
-        opponents: weights of the other seats; None for the policy of the start.
+        opponents: weights of the other seats; None for the initial policy.
     """
 
     block: int
@@ -99,7 +99,7 @@ class LearnedGame(msgspec.Struct, frozen=True):
 
 
 def actor(setup: ActorSetup) -> Work[Chunk, LearnedGame]:
-    """Load the policy of the start; return the function that plays a chunk."""
+    """Load the initial policy; return the function that plays a chunk."""
     give_way()  # low priority: the learner's thread should not wait for a core while all actors play
     warm_up()
     plan = setup.plan
@@ -154,7 +154,7 @@ def version_for(plan: ReinforcementPlan, block: int) -> int:
 
 
 def opponent_for(plan: ReinforcementPlan, block: int) -> int | None:
-    """The past version against which a block is played, None for the policy of the start."""
+    """The past version against which a block is played, None for the initial policy."""
     if plan.seats == "all" or plan.opponents == "start":
         return None
     kept = range(0, version_for(plan, block) + 1, plan.past)

@@ -18,7 +18,7 @@ BaselineKind: TypeAlias = Literal["none", "critic", "oracle"]
 SeatsKind: TypeAlias = Literal["all", "one"]
 """Seats that learn: all four, or one against three opponents."""
 OpponentsKind: TypeAlias = Literal["start", "past"]
-"""Opponents of one learning seat: the policy of the start, or past versions of the learner."""
+"""Opponents of one learning seat: the initial policy, or past versions of the learner."""
 ReinforcementPresetName: TypeAlias = Literal["tiny", "small", "large"]
 
 _SIZES: Final[Mapping[ReinforcementPresetName, Mapping[str, Any]]] = {
@@ -41,30 +41,30 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
 
     Attributes:
         reward: reward of a round: its points, or global for the change of the expected final reward.
-        baseline: baseline of the rewards: none, or the prediction of a critic; oracle: of one that sees all
-            tiles.
+        baseline: baseline of the rewards: none, a critic's prediction, or that of an oracle critic, which
+            sees all tiles.
         seats: seats that learn: all, or one against three opponents.
-        opponents: opponents of one seat: the policy of the start, or past versions of the learner.
+        opponents: opponents of one learning seat: the initial policy, or past versions of the learner.
         games: games to learn from; default: the preset's.
         block_games: games between two versions of the policy; default: the preset's.
         length: length of the games.
-        lag: blocks that play may be behind learning: block b is played with the policy after block b - lag; 0
-            never plays and learns at the same time.
+        lag: blocks by which play may lag behind learning: block b is played with the policy after block
+            b - lag; 0: playing and learning take turns.
         temperature: sampling temperature of the discards; the lower, the more often the likeliest is chosen.
         steps: steps of the optimiser per block; default: the preset's.
         learning_rate: peak learning rate.
         warm_up: steps over which the learning rate rises to its peak, where it stays.
         weight_decay: weight decay of AdamW.
         averaging: decay of the moving average of the weights, which is evaluated and kept.
-        clip: limit of PPO on the change of a ratio; 0 for none.
-        reject: leave out decisions with a larger ratio.
-        anchor: weight of the divergence from the start.
+        clip: clipping range of the importance ratio, as in PPO; 0 for none.
+        reject: leave out decisions with a larger importance ratio.
+        anchor: weight of the penalty on divergence from the initial policy.
         oracle_games: oracle guiding: games in which the policy also sees the other hands and the wall;
             default: 0, or the preset's.
-        fade_games: oracle guiding: games after these in which it sees less and less of them, before it learns
-            at a tenth of the rate; default: 0, or the preset's.
-        entropy: entropy to hold, in nats; default: that of the first block.
-        entropy_step: step by which the weight of the entropy follows it, β of equation (3).
+        fade_games: oracle guiding: games over which this information is then faded out; learning continues at
+            a tenth of the rate; default: 0, or the preset's.
+        entropy: target entropy in nats; default: that of the first block.
+        entropy_step: step size of the coefficient that keeps the entropy there, β of equation (3).
         critic_width: channels of the critic.
         critic_depth: blocks of the critic.
         critic_rate: learning rate of the critic.
@@ -73,7 +73,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         precision: precision of the learner's arithmetic.
         compute: how the actors' networks compute.
         evaluate_every: games between two evaluations; default: the preset's.
-        evaluation_games: games of an evaluation against the start; default: the preset's.
+        evaluation_games: games of an evaluation against the initial policy; default: the preset's.
     """
 
     reward: RewardKind = "global"

@@ -26,7 +26,7 @@ from learning.reinforcement.actors import Actors, LearnedGame, ParameterStore, v
 from learning.reinforcement.learner import PolicyLearner
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.samples import rewards_of, samples_of
-from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages, run_folder
+from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, preparing, run_folder
 from policies.checkpoint import (
     Card,
     Data,
@@ -148,8 +148,8 @@ def learn_from_play(
         WorkerFailed: an actor could not continue.
         KeyboardInterrupt: a signal asked to stop; the state is saved.
     """
-    check_packages()
-    run = ReinforcementRun(plan, start, out, workers=workers, ray=ray, commit=commit)
+    with preparing(ReinforcementRun.title, quiet=quiet):
+        run = ReinforcementRun(plan, start, out, workers=workers, ray=ray, commit=commit)
     try:
         carry_out(run, quiet=quiet)
     finally:

@@ -34,7 +34,7 @@ from learning.corpus.reader import Corpus
 from learning.reward.games import GamesWithPlaces, played_games
 from learning.reward.report import RewardReport, mean_square_error, report_on
 from learning.runs.learner import Descent, backward
-from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, check_packages, run_folder
+from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, preparing, run_folder
 from learning.supervised.plan import BatchSize, Channels, LearningRate
 from policies.checkpoint import Card, Data, Training, load, models_in, network_of, save
 from policies.reward import CHANGES, ORDERS, FinishArchitecture, FinishNetwork, encode
@@ -81,7 +81,7 @@ class RewardPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             raise ConfigError("\n".join(faults))
 
 
-class Lesson(NamedTuple):
+class GameTensors(NamedTuple):
     """Games as tensors: ``rounds [G, 4, T, C]``, ``counts [G]`` of them, ``orders [G]`` index in `ORDERS`."""
 
     rounds: Tensor
@@ -110,9 +110,9 @@ def train_reward(
         TrainingError: the state cannot be saved or read.
         KeyboardInterrupt: a signal asked to stop; the state is saved.
     """
-    check_packages()
-    run = _RewardRun(plan, corpus, out, commit)
-    test = games_of(plan, corpus, "test")
+    with preparing(_RewardRun.title, quiet=quiet):
+        run = _RewardRun(plan, corpus, out, commit)
+        test = games_of(plan, corpus, "test")
     carry_out(run, quiet=quiet)
     checkpoint = load(out, MODEL)
     network = network_of(checkpoint)
@@ -133,10 +133,10 @@ def games_of(plan: RewardPlan, corpus: Corpus, split: Split) -> GamesWithPlaces:
     return played_games(corpus, numbers)
 
 
-def lesson_of(played: GamesWithPlaces, architecture: FinishArchitecture) -> Lesson:
+def lesson_of(played: GamesWithPlaces, architecture: FinishArchitecture) -> GameTensors:
     """Games as tensors for the network."""
     numbers = {order: number for number, order in enumerate(ORDERS)}
-    return Lesson(
+    return GameTensors(
         torch.from_numpy(encode(played.games, architecture.encoding)),
         torch.from_numpy(played.games.counts),
         torch.tensor([numbers[tuple(places)] for places in (played.places - 1).tolist()], dtype=torch.int64),
@@ -148,7 +148,7 @@ def samples_of(counts: Tensor) -> int:
     return 4 * int(counts.sum())
 
 
-def joined_late(lesson: Lesson, first: Tensor) -> Lesson:
+def joined_late(lesson: GameTensors, first: Tensor) -> GameTensors:
     """Games without their first rounds.
 
     Args:
@@ -161,10 +161,10 @@ def joined_late(lesson: Lesson, first: Tensor) -> Lesson:
     places = kept[:, None, :, None].expand(games, 4, -1, inputs)
     rounds = lesson.rounds.gather(2, places)
     rounds[:, :, 0, CHANGES] = 0.0
-    return Lesson(rounds, counts, lesson.orders)
+    return GameTensors(rounds, counts, lesson.orders)
 
 
-def loss_of(network: FinishNetwork, lesson: Lesson) -> Tensor:
+def loss_of(network: FinishNetwork, lesson: GameTensors) -> Tensor:
     """Mean cross-entropy of the order of finish over the rounds of all games."""
     logs = network.orders(lesson.rounds)
     dealt = torch.arange(logs.shape[1]) < lesson.counts[:, None]
@@ -220,16 +220,16 @@ class _RewardRun:
         dice = np.random.default_rng((self.plan.seed, epoch))
         return torch.from_numpy(dice.permutation(len(self.lesson.counts))), dice
 
-    def _batches(self, epoch: int) -> Iterator[tuple[Tensor, Lesson]]:
+    def _batches(self, epoch: int) -> Iterator[tuple[Tensor, GameTensors]]:
         """The shuffled games of a pass, and as they are shown."""
         order, dice = self._order(epoch)
         for games in torch.split(order, self.plan.batch_games):
-            lesson = Lesson(*(part[games] for part in self.lesson))
+            lesson = GameTensors(*(part[games] for part in self.lesson))
             late = torch.from_numpy(dice.random(len(games)) < self.plan.joined)
             rounds = torch.from_numpy(dice.random(len(games))) * lesson.counts
             yield games, joined_late(lesson, rounds.long() * late)
 
-    def _step(self, games: Tensor, shown: Lesson) -> StepResult:
+    def _step(self, games: Tensor, shown: GameTensors) -> StepResult:
         plan, status = self.plan, self.status
         done = (status.epoch + status.batch / self.batches) / plan.epochs
         rate = plan.learning_rate * (1.0 + math.cos(math.pi * done)) / 2

@@ -10,7 +10,7 @@ import ctypes
 import signal
 import threading
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
@@ -21,7 +21,8 @@ import structlog
 
 from kit.distribution import require
 from kit.errors import TrainingError
-from learning.runs.progress import TrainingProgress
+from kit.jit import kernels, watched_compiler
+from learning.runs.progress import Progress, TrainingProgress
 from learning.runs.state import Curves, RunFolder
 
 _TRIM_THRESHOLD: Final = -1
@@ -60,6 +61,7 @@ _AT_ONCE: Final = (
     f"stopped at once: what was learned since the last save, usually {SAVE_EVERY_S:.0f} s at most, is lost; "
     "give the same command again to resume"
 )
+_TOO_EARLY: Final = "stopped before a step was done; nothing is lost"
 
 _log = structlog.get_logger(__name__)
 
@@ -169,13 +171,26 @@ class TrainingRun(Protocol):
         """Restore what `state` returned."""
 
 
-def check_packages() -> None:
-    """Refuse a run at once, before its data is prepared, if a package that it needs is missing.
+@contextmanager
+def preparing(title: str, *, quiet: bool) -> Iterator[None]:
+    """Show that a run begins, while its data is prepared and kernels compile, which may take minutes.
+
+    Args:
+        title: the model in training.
+        quiet: show nothing.
 
     Raises:
         ConfigError: tensorboard is missing, which draws the curves.
     """
     require("tensorboard", "`suzaku train`")
+    with (
+        Progress("train.preparing", title, "kernels", quiet=quiet) as progress,
+        watched_compiler(lambda _: progress.reach(*kernels())),
+    ):
+        try:
+            yield
+        except KeyboardInterrupt as exc:
+            raise KeyboardInterrupt(_TOO_EARLY) from exc
 
 
 def run_folder(
@@ -219,8 +234,13 @@ def _carry_on(run: TrainingRun, *, quiet: bool) -> None:
     status = run.status
     progress = TrainingProgress(run.title, run.unit, run.total, run.done, quiet=quiet)
     begun = saved = time.monotonic()
-    before, pause = status.seconds, SAVE_EVERY_S
-    with _noticing_signals() as stopped, progress, run.folder.curves(status.step) as curves:
+    before, pause, first = status.seconds, SAVE_EVERY_S, status.step
+    with (
+        _noticing_signals(lambda: status.step > first or not progress.compiles) as stopped,
+        progress,
+        watched_compiler(progress.compiling),
+        run.folder.curves(status.step) as curves,
+    ):
         drawing = _TrainingCurves(curves, progress)
         if status.unmeasured:
             _evaluate(run, progress, curves)
@@ -323,8 +343,12 @@ class _TrainingCurves:
 
 
 @contextmanager
-def _noticing_signals() -> Iterator[threading.Event]:
-    """An event set by the first Ctrl-C; a second one interrupts at once, without saving."""
+def _noticing_signals(begun: Callable[[], bool]) -> Iterator[threading.Event]:
+    """An event set by the first Ctrl-C; a second one interrupts at once, without saving.
+
+    Args:
+        begun: whether to finish and save the step; not the first one, which may compile for minutes.
+    """
     stopped = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stopped
@@ -333,6 +357,8 @@ def _noticing_signals() -> Iterator[threading.Event]:
     def note(_number: int, _frame: FrameType | None) -> None:
         if stopped.is_set():
             raise KeyboardInterrupt(_AT_ONCE)
+        if not begun():
+            raise KeyboardInterrupt(_TOO_EARLY)
         stopped.set()
 
     before = signal.signal(signal.SIGINT, note)

@@ -1,8 +1,9 @@
-"""Shows progress and the remaining time: as a bar on a terminal, elsewhere as occasional log lines."""
+"""Shows progress and the remaining time: as a bar on a terminal, elsewhere as regular log lines."""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Iterable
 from typing import Final, Self, TextIO
@@ -17,11 +18,13 @@ EVERY_S: Final = 10.0
 """Seconds between two log lines."""
 
 _SMOOTHING: Final = 0.02
+_COMPILING: Final = "compiling"
+"""Name of a note."""
 
 _log = structlog.get_logger(__name__)
 
 
-class BarWithNotes(Bar):
+class NotedBar(Bar):
     """A bar with a line of notes under it, where they never push the count off a narrow terminal."""
 
     notes = ""
@@ -63,7 +66,7 @@ class Progress:
         self._begun = self._said = time.monotonic()
         console = Console(file=stream or sys.stderr)
         self._lines = not quiet and not console.is_terminal
-        self._bar = BarWithNotes(
+        self._bar = NotedBar(
             SpinnerColumn(),
             TextColumn("{task.description}"),
             BarColumn(),
@@ -75,13 +78,21 @@ class Progress:
             disable=quiet or not console.is_terminal,
         )
         self._task = self._bar.add_task(title, total=total, completed=self._done, speed="-")
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._keep_saying, name="progress", daemon=True)
 
     def __enter__(self) -> Self:
         self._bar.start()
+        if self._lines:
+            self.say()
+            self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
+        if self._lines:
+            self._ended.set()
+            self._thread.join()
 
     @property
     def speed(self) -> float:
@@ -108,13 +119,13 @@ class Progress:
 
     def note(self, **notes: str) -> None:
         """Show notes beside the count; a note replaces the earlier one of the same name."""
-        self._notes |= notes
+        self._notes = self._notes | notes  # another thread may be reading the old ones
         self._show()
 
     def say(self) -> None:
-        """Write a log line now, if there is no terminal."""
+        """Write a log line now, if there is no terminal and the count is known."""
         self._said = time.monotonic()
-        if not self._lines:
+        if not self._lines or self._first is None:
             return
         left = max(0, (self._total or self._done) - self._done)
         _log.info(
@@ -127,6 +138,12 @@ class Progress:
             left_s=round(left / self.speed) if self.speed else None,
             **self._notes,
         )
+
+    def _keep_saying(self) -> None:
+        """Write a line whenever there has been none for a while: a single step may take minutes."""
+        while not self._ended.wait(max(0.0, self._said + EVERY_S - time.monotonic())):
+            if time.monotonic() - self._said >= EVERY_S:
+                self.say()
 
     def _show(self) -> None:
         self._bar.notes = "  ".join(f"{name} {text}" for name, text in self._notes.items())
@@ -183,9 +200,19 @@ class TrainingProgress(Progress):
             samples: number of samples in the step.
             loss: mean loss of the step.
         """
+        self._notes = {name: text for name, text in self._notes.items() if name != _COMPILING}
         self._loss = loss if not self._loss else self._loss + _SMOOTHING * (loss - self._loss)
         self.note(loss=f"{self._loss:.4f}")
         self.advance(samples)
+
+    @property
+    def compiles(self) -> bool:
+        """Whether a kernel has been compiled since the last step."""
+        return _COMPILING in self._notes
+
+    def compiling(self, kernel: str) -> None:
+        """Show the kernel that the next step waits for."""
+        self.note(**{_COMPILING: kernel})
 
     def validated(self, text: str) -> None:
         """Show the result of a validation."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import msgspec
 import torch
 
-from kit.errors import ConfigError, TrainingError
+from kit.errors import CheckpointError, ConfigError, TrainingError
 from kit.files import check_hash, hold_folder, remove_leftovers, replace_hashed
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ class RunFolder:
         added: the value that a setting had before it existed, by its name (``plan.tower``).
     """
 
+    file = STATE_FILE
+
     def __init__(
         self, folder: Path, identity: Mapping[str, Any], added: Mapping[str, Any] | None = None
     ) -> None:
@@ -45,33 +47,24 @@ class RunFolder:
             ConfigError: it belongs to another run.
             TrainingError: it cannot be read.
         """
-        path = self.folder / STATE_FILE
+        path = self.folder / self.file
         remove_leftovers(self.folder)
         if not path.exists():
             return None
         try:
             check_hash(path)
-            state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+            state = self.read(path)
             identity = state.pop("identity")
+        except CheckpointError as exc:
+            raise TrainingError(f"{exc}; remove it to start again") from exc
         except Exception as exc:  # torch, zipfile and the unpickler each raise their own
             raise TrainingError(f"{path}: cannot be read ({exc}); remove it to start again") from exc
-        self.check(identity)
-        return state
-
-    def check(self, identity: str) -> None:
-        """Refuse the state of another run.
-
-        Args:
-            identity: that a saved state carries.
-
-        Raises:
-            ConfigError: it is not this run's.
-        """
         if different := _differences(identity, self.identity, self._added):
             raise ConfigError(
                 f"{self.folder} holds another run, which differs in {different}; "
                 "choose another --out, or remove that folder to start again"
             )
+        return state
 
     def save(self, state: Mapping[str, Any]) -> None:
         """Replace the saved state.
@@ -79,16 +72,26 @@ class RunFolder:
         Raises:
             TrainingError: it cannot be written; the old state is still there.
         """
-        path = self.folder / STATE_FILE
-        data = io.BytesIO()
-        torch.save({**state, "identity": self.identity}, data)
+        path = self.folder / self.file
+        data = self.encoded({**state, "identity": self.identity})
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            replace_hashed(path, data.getvalue())
+            replace_hashed(path, data)
         except OSError as exc:
             raise TrainingError(
                 f"{path}: cannot be written ({exc}); free some space and start again"
             ) from exc
+
+    def read(self, path: Path) -> dict[str, Any]:
+        """The state in a file, with its ``identity``."""
+        state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        return state
+
+    def encoded(self, state: Mapping[str, Any]) -> bytes:
+        """The file of a state."""
+        data = io.BytesIO()
+        torch.save(dict(state), data)
+        return data.getvalue()
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:

@@ -91,7 +91,7 @@ class SamplesPlan(LearnerPlan, frozen=True, kw_only=True, forbid_unknown_fields=
         passes: passes over all decisions.
         samples: maximum number of samples; 0 for no limit. The schedule of the learning rate ends there.
         batch_size: samples per step.
-        learning_rate: peak learning rate; default: that of the preset, or of a model of hands.
+        learning_rate: peak learning rate; default: the preset's or the model's.
         warm_up: steps over which the learning rate rises, before it falls as a cosine to 0.
         augment: permute the suits and mirror the ranks (1 to 9) at random.
         validate_every: samples between two validations.
@@ -134,8 +134,8 @@ class TrainingPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields
     Attributes:
         model: one of the five models.
         tower: body of the network.
-        squeeze: channels that the tower suits reduces the planes to first; 0: it does not. 32 is faster, and
-            better in short runs (docs/history/results.md).
+        squeeze: with the tower suits, number of channels to reduce the planes to first; 0: no reduction. 32
+            is faster, and better in short runs (docs/history/results.md).
         normalised: whether batch normalisation follows the convolutions of the tower `suits`.
     """
 

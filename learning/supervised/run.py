@@ -81,7 +81,7 @@ def train(
     Raises:
         BotError: as in `learning.supervised.samples_run.kept`.
     """
-    return kept(lambda: _SupervisedRun(plan, corpus, out, parent, commit), quiet=quiet)
+    return kept(plan.model.value, lambda: _SupervisedRun(plan, corpus, out, parent, commit), quiet=quiet)
 
 
 def parent_of(model: Model | Slot, continue_from: Path | None, tower_from: Path | None) -> Parent | None:

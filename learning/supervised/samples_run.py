@@ -20,8 +20,8 @@ from learning.runs.loop import (
     RunStatus,
     StepResult,
     carry_out,
-    check_packages,
     keep_freed_memory,
+    preparing,
     run_folder,
 )
 from learning.samples.choice import SelectedDecisions, choose
@@ -228,10 +228,11 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         }
 
 
-def kept(begin: Callable[[], SamplesRun[Any, Any]], *, quiet: bool) -> Card:
+def kept(title: str, begin: Callable[[], SamplesRun[Any, Any]], *, quiet: bool) -> Card:
     """Begin or resume a run, and finish it.
 
     Args:
+        title: the model in training.
         begin: makes the run.
         quiet: show no progress.
 
@@ -245,9 +246,9 @@ def kept(begin: Callable[[], SamplesRun[Any, Any]], *, quiet: bool) -> Card:
         TrainingError: the state cannot be saved or read.
         KeyboardInterrupt: a signal asked to stop; the state is saved.
     """
-    check_packages()
     keep_freed_memory()
-    run = begin()
+    with preparing(title, quiet=quiet):
+        run = begin()
     try:
         carry_out(run, quiet=quiet)
     finally:

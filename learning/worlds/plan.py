@@ -23,25 +23,26 @@ class WorldsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields
     """Everything that determines the results.
 
     Attributes:
-        policy: policy that plays, and plays on: network, phoenix, large or a folder of checkpoints.
+        policy: policy that plays the games and the play-outs: network, phoenix, large or a folder of
+            checkpoints.
         identity: changes when the policy behind the name changes.
         samplers: sampler of deals: uniform, autoregressive, diffusion, diffusion:steps=NUMBER, or true: the
             true hands over other walls; may be repeated; default: uniform and diffusion.
-        horizons: discards after which play-outs over sampled deals are cut, and valued by the critic; 0: at
-            the end of the round; may be repeated; default: 0.
+        horizons: stop play-outs over sampled deals after this many discards, and let the critic value the
+            rest; 0: no horizon; may be repeated; default: 0.
         critic: folder of the critic; default: the included one.
         critic_identity: hash of its weights; "" if none is used.
         settings: the samplers that these texts name.
         models: changes when the models of hands change that the samplers use; "" if they use none.
         games: self-play games to take decisions from.
-        per_game: most close decisions of a game to play out.
-        close: least probability of the second choice in a close decision.
+        per_game: maximum number of close decisions to play out per game.
+        close: minimum probability of the second choice in a close decision.
         worlds: deals of each sampler for a decision.
         seed: seed of games, decisions and deals.
         play: whether to play the decisions out; if not, only the hands are compared.
         final: compare choices by the expected final reward too.
-        from_go_around: earlier discards that the player must have made.
-        walls: walls drawn for the true hands, which judge; 0 draws twice as many as --worlds.
+        from_go_around: only decisions of players with at least this many discards.
+        walls: walls drawn with the true hands, to judge the choices; 0 for twice as many as --worlds.
         compute: how networks compute.
         length: length of the games.
         format: format of the results.
@@ -60,9 +61,7 @@ class WorldsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields
     close: Annotated[float, Meta(ge=0.01, le=0.5)] = 0.15
     worlds: Annotated[int, Meta(ge=4)] = 70
     seed: Seed = 0
-    play: Annotated[bool, switch("--hands-only", False, "Compare the hands only, and play nothing out.")] = (
-        True
-    )
+    play: Annotated[bool, switch("--hands-only", False, "Compare the hands only, without play-outs.")] = True
     final: bool = False
     from_go_around: Annotated[int, Meta(ge=0, le=17)] = 0
     walls: Annotated[int, Meta(ge=0)] = 0

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from game.table.table import Table
 from kit.errors import ModelError
-from policies.adaptation.gradient_lesson import GradientLesson, Learned, PlayOutPool
+from policies.adaptation.gradient_lesson import GradientLesson, LessonResult, PlayOutPool
 from policies.adaptation.settings import AdaptationSettings
 from policies.deals.deal import Deals
 from policies.flow.slots import Policy, Slot
@@ -105,7 +105,7 @@ class AdaptationProgress(NamedTuple):
         worth: mean worth of their ends.
         deviation: standard deviation of the worth.
         luck: share of the variance of the worth that the tiles of a deal explain.
-        signal: as in `policies.adaptation.gradient_lesson.Learned`.
+        signal: as in `policies.adaptation.gradient_lesson.LessonResult`.
         divergence: KL(π₀ ‖ π) in nats a decision; 0 if the change was discarded.
         gain: of the adapted policy over the initial one in its latest trial.
         gain_error: its standard error.
@@ -140,7 +140,7 @@ class PolicyAdaptation:
         self._network = copy.deepcopy(self._model.network).eval()
         self._lesson = GradientLesson(self._network, settings, np.random.default_rng(seed))
         self._pool = PlayOutPool(self._model, settings.replays)
-        self._learned, self._tried = Learned(0.0, 0.0), Trial(0.0, 0.0)
+        self._learned, self._tried = LessonResult(0.0, 0.0), Trial(0.0, 0.0)
 
     @property
     def figures(self) -> AdaptationProgress:

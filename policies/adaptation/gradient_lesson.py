@@ -159,7 +159,7 @@ _MEASURED: Final = 512
 """Decisions on which the divergence is measured."""
 
 
-class Learned(NamedTuple):
+class LessonResult(NamedTuple):
     """The result of a lesson.
 
     Attributes:
@@ -188,7 +188,7 @@ class GradientLesson:
         self._learning = list(network.parameters())
         self._length = 0.0  # of the last step
 
-    def learn(self, pool: PlayOutPool, furthest: float, between: Callable[[], None]) -> Learned:
+    def learn(self, pool: PlayOutPool, furthest: float, between: Callable[[], None]) -> LessonResult:
         """Take the steps, starting from the initial network.
 
         Args:
@@ -212,7 +212,7 @@ class GradientLesson:
             if way <= _SHORTEST:
                 break
             self._step(gradient, shown, start, way * (number + 1) / settings.steps)
-        return Learned(signal, self._divergence(shown, start))
+        return LessonResult(signal, self._divergence(shown, start))
 
     def forget(self) -> None:
         """Restore the initial network."""
@@ -244,7 +244,7 @@ class GradientLesson:
     def _gradient(
         self, pool: PlayOutPool, rows: NDArray[np.int64], between: Callable[[], None]
     ) -> tuple[list[Tensor], float]:
-        """The gradient over rows of the pool, and its signal; see `Learned`."""
+        """The gradient over rows of the pool, and its signal; see `LessonResult`."""
         number = pool.dealt[pool.owners[rows]] % _PARTS
         parts = [rows[number == each] for each in range(_PARTS)]
         whole = [torch.zeros_like(tensor) for tensor in self._learning]

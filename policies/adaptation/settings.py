@@ -16,11 +16,11 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         divergence: largest mean divergence KL(π₀ ‖ π), in nats a decision of the play-outs. It is allowed in
             full if the gradient is all signal, and falls with the square of the signal.
-        trials: deals on which the adapted policy is tested, and given up unless it gains; 0 for none.
-        proof: standard errors by which it must gain there to be kept.
-        replays: play-outs of each deal; their common part is luck, and is subtracted.
-        temperature: temperature of the draws: the lower, the nearer they are to the likeliest actions.
-        steps: gradient steps each time something is learned.
+        trials: deals on which the adapted policy is tested; it is dropped unless it gains. 0: no test.
+        proof: standard errors by which it must gain to be kept.
+        replays: play-outs of each deal; the mean of the others is the baseline of each.
+        temperature: sampling temperature of the play-outs; the lower, the more often the likeliest is chosen.
+        steps: gradient steps in each lesson.
         rows: most decisions in a gradient step; drawn anew for each.
         clip: of the importance ratios, as in `policies.training.gradient`.
         reject: as in `policies.training.gradient`.

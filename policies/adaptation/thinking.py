@@ -25,11 +25,11 @@ from policies.checkpoint import load_predictor
 from policies.checkpoint.files import Reader, read_file
 from policies.deals.deal import Deals, DealSampler, RoundView
 from policies.deals.named import load_sampler
+from policies.flow.decisions import Improvement, Option
 from policies.flow.draws import drawn_bits
 from policies.flow.flow import flow, run_flows
 from policies.flow.slots import Policy, Slot
 from policies.nets.compute import Compute
-from policies.play.decision import Improvement, Option
 from policies.play.inference import NetworkPolicy, load_policy
 from policies.play.playouts import Branching, EndWorth, Playouts, RewardWorth, points_worth
 from policies.play.rollout import Choice, PolicyChooser, Request, Times
@@ -40,7 +40,7 @@ from policies.reward import Predictor, round_starts
 USUAL_SAMPLER: Final = "diffusion"
 """Of the samplers, its hands are closest to the true ones, and it is fast (docs/history/results.md)."""
 LARGEST_DIVERGENCE: Final = 5.0
-"""KL in nats by which an adapted policy may differ from the policy of the start on one hand."""
+"""KL in nats by which an adapted policy may differ from the initial policy on one hand."""
 _TRIAL: Final = 1
 """Purpose of random numbers."""
 
@@ -86,7 +86,7 @@ class ThinkingSettings(msgspec.Struct, frozen=True, kw_only=True):
         return self.worlds > 0 and int(record["river_size"][player]) >= self.from_go_around
 
 
-class BegunSearch(NamedTuple):
+class PendingSearch(NamedTuple):
     """A decision whose options are being compared.
 
     Attributes:
@@ -163,7 +163,7 @@ class Thinker:
         *,
         policy: Policy | None = None,
         go_on: Callable[[], bool] = lambda: True,
-    ) -> BegunSearch | None:
+    ) -> PendingSearch | None:
         """The first half of `search`: which options are close, and the deals; None if none are."""
         settings = self.settings
         chances = chances_of(observation, policy or self.policy)
@@ -175,10 +175,10 @@ class Thinker:
             return None
         deals = self._sampler.deals(RoundView.of(observation), settings.worlds, seed)
         steps = searching(deals, candidates, settings.search)
-        return BegunSearch("search" if policy is None else "both", base, deals, self.worth(events), steps)
+        return PendingSearch("search" if policy is None else "both", base, deals, self.worth(events), steps)
 
     def finish_searches(
-        self, begun: Sequence[BegunSearch], go_on: Callable[[], bool] = lambda: True
+        self, begun: Sequence[PendingSearch], go_on: Callable[[], bool] = lambda: True
     ) -> list[Improvement | None]:
         """The second half of `search`, for several decisions side by side; each as if it were alone.
 
@@ -208,7 +208,7 @@ class Thinker:
                     del left[number]
         return found
 
-    def _improvement(self, search: BegunSearch, found: SearchResult) -> Improvement | None:
+    def _improvement(self, search: PendingSearch, found: SearchResult) -> Improvement | None:
         if found.playouts == 0:
             return None
         return Improvement(
@@ -341,11 +341,11 @@ def adapted_choice(
 
     Args:
         observation: the decision.
-        base: the discards with their probabilities by the policy of the start.
+        base: the discards with their probabilities by the initial policy.
         adapted: the adapted policy.
 
     Raises:
-        ModelError: its answer is not usable, or too far from the policy of the start.
+        ModelError: its answer is not usable, or too far from the initial policy.
     """
     discards = tuple(action for action in observation.legal if action.kind is ActionKind.DISCARD)
     asked = Observation(observation.record, observation.player, discards, observation.length)
@@ -357,7 +357,7 @@ def adapted_choice(
         if chance > 0.0
     )
     if not divergence <= LARGEST_DIVERGENCE:
-        raise ModelError(f"the adapted policy is {divergence:.2f} nats from the policy of the start")
+        raise ModelError(f"the adapted policy is {divergence:.2f} nats from the initial policy")
     options = sorted((Option(action, found.get(action, 0.0)) for action in discards), key=_falling)
     return AdaptedChoice(tuple(options), divergence)
 
@@ -383,7 +383,7 @@ class ThinkingChooser:
     def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
         """Decide; see `policies.play.rollout.Chooser`."""
         choices = self._chooser.choose(requests, times)
-        searches: dict[int, BegunSearch] = {}
+        searches: dict[int, PendingSearch] = {}
         for place, request in enumerate(requests):
             choice = choices[place]
             if choice.verdict is None or not choice.verdict.by_slot:
@@ -410,7 +410,7 @@ class ThinkingChooser:
         """Forget the rounds in progress; see `policies.play.rollout.Chooser`."""
         self._adapted.clear()
 
-    def _thought(self, request: Request, choice: Choice) -> tuple[Choice, BegunSearch | None]:
+    def _thought(self, request: Request, choice: Choice) -> tuple[Choice, PendingSearch | None]:
         """The choice after adaptation, and the search for a better one."""
         verdict, settings = choice.verdict, self._thinker.settings
         assert verdict is not None

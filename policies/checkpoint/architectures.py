@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
@@ -58,6 +59,7 @@ def empty_network(architecture: AnyArchitecture) -> nn.Module:
         return NETWORKS[type(architecture)](architecture)
 
 
+@functools.lru_cache(maxsize=16)  # the models of a folder often have the same
 def shapes_of(architecture: AnyArchitecture) -> Shapes:
     """Names and shapes of a network's tensors, computed without allocating any.
 

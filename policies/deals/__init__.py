@@ -2,6 +2,6 @@
 
 from policies.deals.deal import Deals, DealSampler, RoundView
 from policies.deals.named import DealsOfHands
-from policies.deals.uniform import UniformDeals, UniformHands
+from policies.deals.uniform import UniformDeals
 
-__all__ = ["DealSampler", "Deals", "DealsOfHands", "RoundView", "UniformDeals", "UniformHands"]
+__all__ = ["DealSampler", "Deals", "DealsOfHands", "RoundView", "UniformDeals"]

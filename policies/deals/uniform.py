@@ -19,7 +19,6 @@ from kit.errors import StateMismatchError
 from kit.jit import kernel, warms_up
 from policies.deals.deal import ANY_HAND, READY, READY_AFTER_DISCARD, Deals, RoundView, Unseen
 from policies.flow.draws import drawn_bits
-from policies.hands.views import SampledHands
 
 GIBBS_ROUNDS: Final = 4
 """How often each of several hands in riichi is drawn again, given the others."""
@@ -39,22 +38,6 @@ class UniformDeals:
         unseen = Unseen.of(view)
         tiles = uniform_tiles(unseen, count, seed)
         return Deals(view, unseen, tiles)
-
-
-class UniformHands:
-    """The hands of uniform deals, as a `policies.hands.views.HandSampler`."""
-
-    def sample(
-        self, records: NDArray[np.void], players: NDArray[np.intp], count: int, seed: int
-    ) -> SampledHands:
-        """Sample hands; see `policies.hands.views.HandSampler`."""
-        found = [
-            UniformDeals().deals(RoundView(record, int(player)), count, seed).sampled_hands()
-            for record, player in zip(records, players, strict=True)
-        ]
-        return SampledHands(
-            np.concatenate([each.counts for each in found]), np.concatenate([each.reds for each in found])
-        )
 
 
 def uniform_tiles(unseen: Unseen, count: int, seed: int) -> NDArray[np.int16]:
@@ -185,7 +168,7 @@ def _shuffle(row: Any, start: int, state: Any) -> None:
         row[place], row[other] = row[other], row[place]
 
 
-@kernel
+@kernel(inline="always")
 def _draw_hand(
     row: Any, start: int, size: int, front: int, need: int, melds: int, state: Any, draws: int
 ) -> bool:
@@ -207,7 +190,8 @@ def _draw_hand(
         drawn = row[start + size - 1] >> 2 if size % 3 == 2 else -1
         if is_possible(counts, need, melds, drawn):
             return True
-    row[:] = before
+    for place in range(len(row)):
+        row[place] = before[place]
     return False
 
 

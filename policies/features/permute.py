@@ -1,10 +1,10 @@
-"""Permutations of tiles: exchanges suits and mirrors 1 and 9 in states, planes and labels.
+"""Permutations of tiles: exchanges suits and mirrors 1 and 9 in planes and labels.
 
 The rules treat all suits the same, so a state with its suits exchanged is as good an example as the original,
 and there are six times as many. Mirroring breaks all-green, and indicators: the tile after the mirrored
-indicator is not the mirrored dora. `permute_planes` moves the indicators so that they show the mirrored dora;
-`permute_states` cannot (that copy may be elsewhere) and mirrors the indicator itself, so that groups whose
-`mirrors` is false come out differently. For exchanged suits the two always agree.
+indicator is not the mirrored dora. `permute_planes` moves the indicators so that they show the mirrored dora.
+A state with its tiles mirrored cannot (that copy may be elsewhere), so groups whose `mirrors` is false differ
+from its planes. For exchanged suits the two always agree.
 
 A permutation is a number: 0 to 5 for the order of suits, plus 6 with the mirror. 0 changes nothing.
 """
@@ -17,7 +17,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from game.layout import ROUND_STATE
 from game.scoring.dora import dora_of
 from game.tiles import KINDS
 from kit.jit import kernel, warms_up
@@ -64,33 +63,10 @@ def permute_kinds(labels: ArrayLike, numbers: ArrayLike) -> NDArray[np.int8]:
     return np.where(kinds < 0, kinds, KIND_MAPS[rows, kinds]).astype(np.int8)
 
 
-def permute_tiles(tiles136: ArrayLike, numbers: ArrayLike) -> NDArray[np.int16]:
-    """Permute physical tiles (-1 for none); each copy keeps its index, so red fives stay red.
-
-    Args:
-        tiles136: ``[N, ...]`` physical tiles.
-        numbers: ``[N]`` permutations, or one for all.
-    """
-    tiles = np.asarray(tiles136, dtype=np.int16)
-    return np.where(tiles < 0, tiles, 4 * permute_kinds(tiles >> 2, numbers).astype(np.int16) + (tiles & 3))
-
-
 def permute_columns(values: NDArray[Any], numbers: ArrayLike) -> NDArray[Any]:
     """Permute values by kind, ``[N, 34]``, such as a mask of legal discards."""
     out = np.empty_like(values)
     np.put_along_axis(out, KIND_MAPS[_numbers(numbers, len(values))].astype(np.intp), values, axis=1)
-    return out
-
-
-def permute_states(states: NDArray[Any], numbers: ArrayLike) -> NDArray[Any]:
-    """Copies of the states with every tile permuted, the indicators too.
-
-    Args:
-        states: ``[N]`` of `ROUND_STATE`.
-        numbers: ``[N]`` permutations, or one for all.
-    """
-    out = states.reshape(-1).copy()
-    _permute_states(out, _numbers(numbers, len(out)), KIND_MAPS)
     return out
 
 
@@ -163,74 +139,11 @@ def _rows(numbers: ArrayLike, like: NDArray[Any]) -> Numbers:
 
 
 @kernel
-def _permute_states(states: Any, numbers: Any, kind_maps: Any) -> None:
-    counts34 = np.empty(KINDS, np.int8)
-    places = np.empty(4 * KINDS, np.uint8)
-    for row in range(len(states)):
-        _permute_state(states[row], kind_maps[numbers[row]], counts34, places)
-
-
-@kernel
-def _permute_state(rec: Any, kinds: Any, counts34: Any, places: Any) -> None:
-    rec.drawn = _tile(rec.drawn, kinds)
-    rec.last_tile = _tile(rec.last_tile, kinds)
-    rec.kuikae = _mask(rec.kuikae, kinds)
-    _tiles(rec.indicators, kinds)
-    _counts(rec.seen34, kinds, counts34)
-    for tile in range(4 * KINDS):
-        places[_tile(tile, kinds)] = rec.where[tile]
-    rec.where[:] = places
-    for player in range(4):
-        _counts(rec.hand34[player], kinds, counts34)
-        _tiles(rec.river[player], kinds)
-        _tiles(rec.meld_called[player], kinds)
-        _tiles(rec.meld_added[player], kinds)
-        rec.river34[player] = _mask(rec.river34[player], kinds)
-        rec.safe34[player] = _mask(rec.safe34[player], kinds)
-        rec.turn_safe34[player] = _mask(rec.turn_safe34[player], kinds)
-        rec.waits[player] = _mask(rec.waits[player], kinds)
-        for slot in range(rec.meld_count[player]):
-            tiles = rec.meld_tiles[player, slot]
-            _tiles(tiles, kinds)
-            count = 4 if tiles[3] >= 0 else 3
-            tiles[:count] = np.sort(tiles[:count])
-
-
-@kernel
-def _tile(tile: int, kinds: Any) -> int:
-    return 4 * kinds[tile >> 2] + (tile & 3) if tile >= 0 else tile
-
-
-@kernel
-def _tiles(tiles: Any, kinds: Any) -> None:
-    for i in range(len(tiles)):
-        tiles[i] = _tile(tiles[i], kinds)
-
-
-@kernel
-def _counts(counts: Any, kinds: Any, room: Any) -> None:
-    for kind in range(KINDS):
-        room[kinds[kind]] = counts[kind]
-    counts[:] = room
-
-
-@kernel
-def _mask(mask: Any, kinds: Any) -> Any:
-    permuted = np.uint64(0)
-    for kind in range(KINDS):
-        permuted |= ((mask >> np.uint64(kind)) & np.uint64(1)) << np.uint64(kinds[kind])
-    return permuted
-
-
-@kernel
 def _permute_planes(
     planes: Any, numbers: Any, sources: Any, indicators: Any, kind_maps: Any, indicator_maps: Any, out: Any
 ) -> None:
     for row in range(len(planes)):
         number = numbers[row]
-        if number == 0:
-            out[row] = planes[row]
-            continue
         for plane in range(planes.shape[1]):
             kinds = indicator_maps[number] if indicators[plane] else kind_maps[number]
             source = planes[row, sources[number, plane]]
@@ -240,5 +153,4 @@ def _permute_planes(
 
 @warms_up
 def _warm_up() -> None:
-    permute_states(np.zeros(1, ROUND_STATE), 1)
     permute_planes(np.zeros((1, SETS[LITE].planes, KINDS), np.uint8), LITE, 1)

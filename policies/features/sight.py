@@ -133,7 +133,7 @@ def _set_position(sight: Any, at: int, distance: int, mask: Any) -> None:
 # --- 3n+2 tiles: a position is a discard ------------------------------------------------------------------
 
 
-@kernel
+@kernel(inline="always")
 def _look_at_discards(sight: Any) -> None:
     hand34 = sight.hand34
     melds = int(sight.melds)
@@ -154,7 +154,7 @@ def _look_at_discards(sight: Any) -> None:
         _look_beyond_discards(sight)
 
 
-@kernel
+@kernel(inline="always")
 def _look_beyond_discards(sight: Any) -> None:
     """Best waits after one more draw and discard, for the discards that stay one away.
 
@@ -177,7 +177,7 @@ def _look_beyond_discards(sight: Any) -> None:
         hand34[first] += 1
 
 
-@kernel
+@kernel(inline="always")
 def _waits_after_draws(sight: Any, first: int, second: int) -> None:
     """For each draw that makes the rest tenpai, raise ``next_wait`` of both positions to its best wait."""
     hand34 = sight.hand34
@@ -192,7 +192,7 @@ def _waits_after_draws(sight: Any, first: int, second: int) -> None:
             sight.next_wait[at, drawn] = max(sight.next_wait[at, drawn], copies)
 
 
-@kernel
+@kernel(inline="always")
 def _wait_after(hand34: Any, melds: int, drawn: int, unseen34: Any) -> int:
     """Copies that win after a kind is drawn to 3n tiles; 0 if the hand is not tenpai then."""
     hand34[drawn] += 1
@@ -209,7 +209,7 @@ def _wait_after(hand34: Any, melds: int, drawn: int, unseen34: Any) -> int:
 # --- 3n+1 tiles: a position is a draw ---------------------------------------------------------------------
 
 
-@kernel
+@kernel(inline="always")
 def _look_at_draws(sight: Any) -> None:
     hand34 = sight.hand34
     melds = int(sight.melds)
@@ -243,7 +243,7 @@ def _look_at_draws(sight: Any) -> None:
                     sight.next_wait[at, kind] = sight.at_copies[kind] if sight.at_shanten[kind] == 0 else 0
 
 
-@kernel
+@kernel(inline="always")
 def _look_at_helpful_draw(sight: Any, drawn: int) -> None:
     """The discard after it that accepts the most copies, then the most kinds."""
     hand34 = sight.hand34

@@ -189,7 +189,7 @@ def _sets_and_pair(limit: Any, sets: int, order: Any, out: Any) -> bool:
     return False
 
 
-@kernel
+@kernel(inline="always")
 def _pair_and_gap(limit: Any, whole: Any, order: Any, out: Any) -> bool:
     """Add a pair, and take away one tile: the one there is too many of, or any."""
     for pair in order:
@@ -231,7 +231,7 @@ def _excess(whole: Any, limit: Any) -> int:
     return excess
 
 
-@kernel
+@kernel(inline="always")
 def _seven_pairs(limit: Any, order: Any, out: Any) -> bool:
     """Six pairs and another tile."""
     out[:] = 0
@@ -249,7 +249,7 @@ def _seven_pairs(limit: Any, order: Any, out: Any) -> bool:
     return pairs == 6 and single
 
 
-@kernel
+@kernel(inline="always")
 def _thirteen_orphans(limit: Any, out: Any) -> bool:
     """One of each terminal and honour; if one of them is missing, two of another."""
     out[:] = 0

@@ -230,7 +230,7 @@ def hand_worth(hand34: Any, setting: Any, depth: int) -> float:
     return _further(hand34, setting, mask, distance, depth)
 
 
-@kernel
+@kernel(inline="always")
 def _one_away(hand34: Any, setting: Any, mask: Any) -> float:
     """Value of a hand one draw from tenpai: each draw, then the best tenpai, then the race."""
     side, unseen34, moment = setting.side, setting.unseen34, setting.moment
@@ -262,7 +262,7 @@ def _one_away(hand34: Any, setting: Any, mask: Any) -> float:
     return _race_to_tenpai(moment, arrive, soon, late) if arrive > 0.0 else 0.0
 
 
-@kernel
+@kernel(inline="always")
 def _best_tenpai(trial: Any, setting: Any, rest: Any, later: Any, half: Any, drawn: int, out: Any) -> Any:
     """Value of the best tenpai after a draw at the moment ``later``, and of the same hand at ``half``."""
     side, dora34, gains = setting.side, setting.dora34, setting.gains
@@ -284,7 +284,7 @@ def _best_tenpai(trial: Any, setting: Any, rest: Any, later: Any, half: Any, dra
     return best, best_late
 
 
-@kernel
+@kernel(inline="always")
 def _race_to_tenpai(moment: Any, arrive: float, soon: float, late: float) -> float:
     """Value over all turns, between that of a tenpai reached immediately and of one reached halfway.
 
@@ -349,7 +349,7 @@ def _further(hand34: Any, setting: Any, mask: Any, distance: int, depth: int) ->
     return float(now + within * rise)
 
 
-@kernel
+@kernel(inline="always")
 def _shape(hand34: Any, side: Any, unseen34: Any, distance: int) -> float:
     """Quality of a 3n+2 hand's shape after its best discard, 1 for an average one."""
     trial = hand34.copy()

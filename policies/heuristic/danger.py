@@ -92,7 +92,7 @@ def _flush_suit(rec: Any, player: int) -> int:
     return suit if open_melds(rec, player) >= 2 and discarded * 6 <= rec.river_size[player] else -1
 
 
-@kernel
+@kernel(inline="always")
 def _open_points(rec: Any, player: int, dora34: Any, flush: int) -> float:
     han = 1 + (1 if flush >= 0 else 0)
     for m in range(rec.meld_count[player]):
@@ -172,7 +172,7 @@ def rates_against(rec: Any, other: int, visible: Any, dora34: Any, reads_melds: 
         out[kind] = rate
 
 
-@kernel
+@kernel(inline="always")
 def _near_dora(kind: int, dora34: Any) -> bool:
     place = kind % 9
     return (place > 0 and dora34[kind - 1] > 0) or (place < 8 and dora34[kind + 1] > 0)
@@ -196,7 +196,7 @@ def open_suji(kind: int, safe: Any, visible: Any) -> float:
     return weight
 
 
-@kernel
+@kernel(inline="always")
 def _suited_rate(kind: int, safe: Any, visible: Any, scale: float) -> float:
     lines = open_suji(kind, safe, visible)
     rank = min(kind % 9, 8 - kind % 9)

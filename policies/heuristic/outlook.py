@@ -230,7 +230,7 @@ def survey(
     return threat
 
 
-@kernel
+@kernel(inline="always")
 def _spared(rec: Any, player: int, dora34: Any, reads_melds: bool) -> float:
     """The loss that a win avoids: our share of a tsumo by tenpai opponents, and the noten penalty."""
     spared = 0.0

@@ -99,7 +99,7 @@ def tidiness(hand34: Any, side: Any, unseen34: Any, dora34: Any, turn: int, allo
         out[kind] = score
 
 
-@kernel
+@kernel(inline="always")
 def _honour(held: int, counts: bool, live: int, early: float) -> float:
     if held == 1 and counts:
         return _LONE_VALUE_HONOUR[max(0, min(3, live))] + _EARLY_VALUE_HONOUR * early
@@ -110,7 +110,7 @@ def _honour(held: int, counts: bool, live: int, early: float) -> float:
     return 0.0
 
 
-@kernel
+@kernel(inline="always")
 def _number(hand34: Any, kind: int, early: float) -> float:
     place = kind % 9
     from_edge = min(place, 8 - place)
@@ -128,7 +128,7 @@ def _number(hand34: Any, kind: int, early: float) -> float:
     return _EDGE if from_edge == 0 else 0.0
 
 
-@kernel
+@kernel(inline="always")
 def _beside_dora(kind: int, dora34: Any) -> bool:
     place = kind % 9
     return (place > 0 and dora34[kind - 1] > 0) or (place < 8 and dora34[kind + 1] > 0)

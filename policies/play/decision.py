@@ -3,110 +3,21 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
-import msgspec
 import structlog
 
 from game.actions import PASS, Action, ActionKind
 from game.layout import PHASE_TURN
 from game.observation import Observation
-from game.scoring.settlement import RewardKind
 from game.shanten import shanten
-from policies.flow.flow import Step, Verdict, flow, reason_of, run_flows
+from policies.flow.decisions import Decision, Option
+from policies.flow.flow import Verdict, flow, reason_of, run_flows
 from policies.flow.slots import Policy, Source
 from policies.heuristic.player import HeuristicPolicy
 
-Way: TypeAlias = Literal["adapted", "search", "both"]
-
-
-class Option(msgspec.Struct, frozen=True):
-    """One legal action and the probability its slot gave it; 0 if an earlier step decided."""
-
-    action: Action
-    probability: float
-
-
-class OptionValue(msgspec.Struct, frozen=True):
-    """The result of a search for one option.
-
-    Attributes:
-        action: the option.
-        probability: the policy's.
-        ahead: how much more it is worth than the policy's first choice, as the play-outs have it.
-        error: standard error of that.
-        expected: the same with the prior.
-        doubt: standard deviation of that.
-        deals: over which it was played out.
-    """
-
-    action: Action
-    probability: float
-    ahead: float
-    error: float
-    expected: float
-    doubt: float
-    deals: int
-
-
-class Improvement(msgspec.Struct, frozen=True):
-    """How a decision was improved, and by how much.
-
-    Attributes:
-        way: an adapted policy decided, or a search, or a search among the options of an adapted policy.
-        base: what the policy of the start would have done.
-        base_options: its probabilities of discards, where an adapted policy gave others; else empty.
-        playouts: rounds played out for it.
-        divergence: KL(π₀ ‖ π) in nats of the adapted policy on this decision, 0 without one.
-        values: of the options a search compared, best first, in units of worth; empty without one.
-        worth: that unit: ``points``, or ``global`` for the expected final reward.
-    """
-
-    way: Way
-    base: Action
-    base_options: tuple[Option, ...] = ()
-    playouts: int = 0
-    divergence: float = 0.0
-    values: tuple[OptionValue, ...] = ()
-    worth: RewardKind = "points"
-
-
-__all__ = ["Decision", "Option", "decide", "decide_strictly", "fall_back", "last_resort"]
-
 _WINS: Final = (ActionKind.TSUMO, ActionKind.RON)
 _log = structlog.get_logger(__name__)
-
-
-class Decision(msgspec.Struct, frozen=True):
-    """One decision, with everything a log line or a review needs.
-
-    Attributes:
-        action: what to do.
-        source: a model, a rule, or a fallback after a fault.
-        step: the step of the flow that decided.
-        options: every legal action, the chosen one first, then by descending probability. Discards add up to
-            1; a kan, riichi or call has its own "yes"; pass has what the best call leaves.
-        shanten: shanten of the current concealed hand, -1 for a win.
-        latency_ms: time the decision took.
-        budget_ms: time allowed, 0 for no limit; filled in by the player that keeps to it.
-        fallback_reason: what went wrong, "" if nothing did.
-        improvement: what an adapted policy or a search had to say, None if neither decided.
-    """
-
-    action: Action
-    source: Source
-    step: Step
-    options: tuple[Option, ...]
-    shanten: int
-    latency_ms: float
-    budget_ms: float = 0.0
-    fallback_reason: str = ""
-    improvement: Improvement | None = None
-
-    @property
-    def probability(self) -> float:
-        """The probability of the chosen action."""
-        return next((option.probability for option in self.options if option.action == self.action), 0.0)
 
 
 def decide_strictly(observation: Observation, policy: Policy) -> Decision:

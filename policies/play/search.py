@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from game.actions import Action
 from policies.deals.deal import Deals
-from policies.play.decision import OptionValue
+from policies.flow.decisions import OptionValue
 
 Searching: TypeAlias = Generator[
     tuple[Sequence[Action], Sequence[int]], NDArray[np.float64] | None, "SearchResult"

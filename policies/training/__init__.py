@@ -1,1 +1,1 @@
-"""What learning from play is made of: trajectories, and the policy-gradient loss."""
+"""Parts of learning from play: trajectories, and the policy-gradient loss."""

@@ -19,7 +19,7 @@ from game.actions import Action, ActionKind
 from game.observation import Observation
 from game.state import is_furiten
 from game.tiles import face_of
-from policies.play.decision import Decision
+from policies.flow.decisions import Decision
 from policies.play.sampling import joint
 from replays.mjai.lines import Message
 

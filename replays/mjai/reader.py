@@ -82,6 +82,12 @@ class _PhysicalTiles:
             raise _UnfitError(f"no {text} is left there{red}")
         return tile
 
+    @staticmethod
+    def check(text: Any, tile: int) -> None:
+        """Refuse a face of another kind than the physical tile it stands for."""
+        if text not in _COPIES or _COPIES[text][0] >> 2 != tile >> 2:
+            raise _UnfitError(f"it says {str(text)[:20]!r}, but the tile is {mjai_text(tile)}")
+
     def hand(self, player: int) -> int:
         """Where the tiles of a player's hand are, as far as known."""
         return AT_HAND + player if self.state["hand_known"][player] else AT_UNSEEN
@@ -163,9 +169,9 @@ class MjaiReader:
         self._before_wins = None
         scores = self.state["scores"].tolist() if self.state["phase"] != PHASE_IDLE else (START_SCORE,) * 4
         return StartRound(
-            round_index=4 * WINDS.index(m["bakaze"]) + int(m["kyoku"]) - 1,
-            honba=int(m["honba"]),
-            riichi_sticks=int(m["kyotaku"]),
+            round_index=4 * [*WINDS].index(m["bakaze"]) + _number(m["kyoku"], 1, 4) - 1,
+            honba=_number(m["honba"]),
+            riichi_sticks=_number(m["kyotaku"]),
             dealer=_player(m["oya"]),
             scores=_four(m.get("scores", scores)),
             dora_indicator=tiles[0],
@@ -186,6 +192,7 @@ class MjaiReader:
 
     def _discarded_tile(self, text: str, player: int, drawn: int, tsumogiri: bool) -> int:
         if tsumogiri:
+            self._tiles.check(text, drawn)
             return drawn
         return self._tiles.copy(text, self._tiles.hand(player), [drawn])
 
@@ -198,6 +205,7 @@ class MjaiReader:
             tile, *own = self._tiles.of(m, texts, [])
         else:
             tile = last
+            self._tiles.check(m["pai"], tile)
             own = self._tiles.of(m, texts[1:], [self._tiles.hand(player)] * len(texts[1:]))
         event: GameEvent = _CALLS[m["type"]](player, source, tile, tuple(own))
         return event
@@ -222,6 +230,8 @@ class MjaiReader:
         stated = [int(tile) for tile in m.get("tiles136", ())]
         if last == UNSEEN and not stated:
             last = self._tiles.copy(m["pai"], AT_UNSEEN, [])  # drawn unseen, and shown now
+        elif "pai" in m:
+            self._tiles.check(m["pai"], stated[0] if stated else last)
         deltas = self._deltas(m)
         if self._before_wins is None:
             self._before_wins = clone(self.state)
@@ -271,6 +281,12 @@ class MjaiReader:
 def _player(value: Any, least: int = 0) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= 3:
         raise _UnfitError(f"not a player: {str(value)[:20]!r}")
+    return value
+
+
+def _number(value: Any, least: int = 0, most: int = 999) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise _UnfitError(f"not a number from {least} to {most}: {str(value)[:20]!r}")
     return value
 
 

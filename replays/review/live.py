@@ -10,8 +10,8 @@ import msgspec
 
 from game.actions import RIICHI, Action, ActionKind
 from game.tiles import face_of
+from policies.flow.decisions import Decision, Improvement
 from policies.flow.flow import Step
-from policies.play.decision import Decision, Improvement
 from policies.play.sampling import joint
 from replays.record import DecisionRecord
 from replays.review import schema
@@ -77,7 +77,7 @@ class _Made(NamedTuple):
 
     @property
     def action(self) -> Action:
-        """What was decided; a riichi without its tile if the log does not tell it."""
+        """The action decided on; a riichi without its tile if the log does not tell it."""
         return self.with_tile(self.first.decision.action)
 
     def with_tile(self, action: Action) -> Action:

@@ -84,7 +84,7 @@ class Moment(Observation, frozen=True, kw_only=True):
         return Observation(record, self.player, tuple(legal_actions(record, self.player)), self.length)
 
 
-class Dealt(NamedTuple):
+class RoundEvents(NamedTuple):
     """One round: its deal, all its events, and the mjai messages of those that have one."""
 
     start: StartRound
@@ -92,10 +92,10 @@ class Dealt(NamedTuple):
     messages: list[Message]
 
 
-class Found(NamedTuple):
+class FollowedGame(NamedTuple):
     """A game followed: its rounds, the player's decisions, and the number of decisions the record hides."""
 
-    rounds: list[Dealt]
+    rounds: list[RoundEvents]
     moments: list[Moment]
     hidden: int
 
@@ -106,7 +106,7 @@ class _Claim(NamedTuple):
     legal: tuple[Action, ...]
 
 
-def follow(events: Sequence[GameEvent], player: int, length: GameLength) -> Found:
+def follow(events: Sequence[GameEvent], player: int, length: GameLength) -> FollowedGame:
     """Follow a game from the view of one player.
 
     Args:
@@ -124,12 +124,12 @@ def follow(events: Sequence[GameEvent], player: int, length: GameLength) -> Foun
             following.add(event, events[place:])
         except (StateMismatchError, ReplayFormatError) as exc:
             raise ReplayFormatError(f"{following.where}: {exc}") from exc
-    return Found(following.rounds, following.moments, following.hidden)
+    return FollowedGame(following.rounds, following.moments, following.hidden)
 
 
 class _Following:
     def __init__(self, player: int, length: GameLength) -> None:
-        self.rounds: list[Dealt] = []
+        self.rounds: list[RoundEvents] = []
         self.moments: list[Moment] = []
         self.hidden = 0
         self._player = player
@@ -151,7 +151,7 @@ class _Following:
     def add(self, event: GameEvent, onward: Sequence[GameEvent]) -> None:
         """Follow one event; ``onward`` is the events from it on."""
         if isinstance(event, StartRound):
-            self.rounds.append(Dealt(event, [], []))
+            self.rounds.append(RoundEvents(event, [], []))
             self._claim = self._before_dora = None
         self._update_away(event)
         if self._claim is not None and not isinstance(event, ASIDES):

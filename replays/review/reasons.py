@@ -87,7 +87,7 @@ class _Error(NamedTuple):
         return Note(key=key, params={**named, **params})
 
 
-def reasons(moment: Moment, opinion: Opinion, ratio: float, danger: Danger) -> tuple[Note, ...]:
+def reasons(moment: Moment, opinion: Opinion, ratio: float, danger: Danger, after: After) -> tuple[Note, ...]:
     """Why the preferred option is better, the weightiest reason first; at least one.
 
     Args:
@@ -95,8 +95,8 @@ def reasons(moment: Moment, opinion: Opinion, ratio: float, danger: Danger) -> t
         opinion: the policy's.
         ratio: of the probabilities.
         danger: from the opponents.
+        after: the hands after the actions.
     """
-    after = After(moment.record, moment.player, moment.legal)
     better, worse = opinion.preferred, moment.done
     error = _Error(moment, better, worse, after.of(better), after.of(worse), danger)
     found = tuple(islice(_found(error), MOST))
@@ -141,7 +141,7 @@ def _abort(error: _Error) -> Note:
 
 
 def _riichi(error: _Error) -> Iterator[Note]:
-    """What a win pays with riichi and without."""
+    """Payments of a win with riichi and without."""
     declares = error.better.kind is ActionKind.RIICHI
     if declares == (error.worse.kind is ActionKind.RIICHI):
         return
@@ -161,7 +161,7 @@ def _riichi(error: _Error) -> Iterator[Note]:
 
 
 def _ron_points(moment: Moment, discarded: int, kind: int, *, riichi: bool) -> int:
-    """What a ron on a kind would pay after a discard, without ippatsu and ura dora; 0 without a yaku."""
+    """Payment of a ron on a kind after a discard, without ippatsu and ura dora; 0 without a yaku."""
     record, player = clone(moment.record), moment.player
     if riichi:
         apply(record, Riichi(player))
@@ -371,7 +371,7 @@ def _linked(hand34: NDArray[np.int8], kind: int) -> int:
 
 
 def _cost(error: _Error) -> Iterator[Note]:
-    """What the preferred option gives up in return."""
+    """Disadvantages of the preferred option."""
     better, worse = error.better_shape, error.worse_shape
     if not better or not worse or error.better == PASS:
         return

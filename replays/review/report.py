@@ -34,7 +34,7 @@ from replays.review.caveats import caveats_of, check_rules
 from replays.review.grading import Loss, losses
 from replays.review.judging import STEPS, Adviser, After, Opinion, Shape, opinions, ranked
 from replays.review.live import LiveDecisions
-from replays.review.moments import Found, Moment, action_text, follow
+from replays.review.moments import FollowedGame, Moment, action_text, follow
 from replays.review.notes import Notes, kinds_of
 from replays.review.prospects import Prospects
 from replays.review.reasons import reasons
@@ -209,7 +209,7 @@ class Reviewer:
         self,
         record: GameRecord,
         player: int,
-        found: Found,
+        found: FollowedGame,
         decisions: Sequence[schema.ReviewDecision],
         rounds: Sequence[schema.ReviewRound],
         beside: int | None,
@@ -334,7 +334,8 @@ def decision_of(
     """Combine the findings about one decision."""
     done = moment.done
     lost = losses(worth, opinion.preferred)
-    options = _options(player, moment, opinion, danger, lost, other, reading)
+    after = After(moment.record, player, moment.legal)
+    options = _options(moment, opinion, danger, lost, other, reading, after)
     agrees = opinion.agrees(done)
     judged, ratio = opinion.parted(done)
     text = action_text(done, moment.record)
@@ -342,7 +343,7 @@ def decision_of(
     if agrees and loss is not None:
         loss = Loss(0.0, 0.0)
     category: schema.Category = "fine" if agrees else grading.category_of(ratio, loss, judged)
-    why = () if category == "fine" else reasons(moment, opinion, ratio, danger)
+    why = () if category == "fine" else reasons(moment, opinion, ratio, danger, after)
     return schema.ReviewDecision(
         round=moment.round,
         event=moment.event,
@@ -378,17 +379,16 @@ def _position(moment: Moment) -> WrittenPosition | None:
 
 
 def _options(
-    player: int,
     moment: Moment,
     opinion: Opinion,
     danger: Danger,
     lost: Mapping[Action, Loss],
     other: Opinion | None,
     reading: HandReading | None,
+    after: After,
 ) -> tuple[schema.ReviewOption, ...]:
     record = moment.record
     deal_in = danger.deal_in
-    after = After(record, player, moment.legal)
     beside = other.options if other else {}
     rows = []
     for action, probability in ranked(opinion).items():

@@ -12,13 +12,13 @@ from game.scoring.settlement import LAST_ROUND, RIICHI_STICK, GameLength, placem
 from game.tiles import UNSEEN, mjai_text
 from policies.heuristic.stakes import place_chances
 from replays.names import YAKU_NAMES
-from replays.review.moments import Dealt
+from replays.review.moments import RoundEvents
 from replays.review.prospects import Prospects
 from replays.review.schema import Expected, ReviewResult, ReviewRound, Rewards, ShownHands, Winner, Yaku
 
 
 def rounds_of(
-    dealt: Sequence[Dealt],
+    dealt: Sequence[RoundEvents],
     ending: EndGame | None,
     length: GameLength,
     prospects: Prospects | None,
@@ -74,7 +74,7 @@ def places_expected(scores: Four, round_index: int, length: GameLength) -> Rewar
     return _four(chances @ np.arange(1.0, 5.0))
 
 
-def _result(dealt: Dealt) -> ReviewResult:
+def _result(dealt: RoundEvents) -> ReviewResult:
     wins = [event for event in dealt.events if isinstance(event, Win)]
     drawn = next((event for event in dealt.events if isinstance(event, DrawnRound)), None)
     sticks = [0, 0, 0, 0]

@@ -318,7 +318,7 @@ class ReviewDecision(_ReviewPart, frozen=True, kw_only=True):
         loss: loss of the action done.
         loss_error: its standard error.
         category: by ``thresholds``.
-        notes: explanations; for an error, what the preferred option has more and what it costs.
+        notes: explanations; for an error, the advantages of the preferred option and its price.
         other: the other policy's choice.
         other_agrees: whether the player's action is the same as that.
         other_ratio: the ratio by the other policy.

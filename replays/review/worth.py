@@ -67,7 +67,7 @@ class WeightedOutcomes(msgspec.Struct, frozen=True):
         return float(prospects.reward(self.rows, player) @ np.array(self.chances))
 
 
-class Asked(msgspec.Struct, frozen=True):
+class DecisionOutcomes(msgspec.Struct, frozen=True):
     """All outcomes that determine the prices of one decision.
 
     Attributes:
@@ -98,9 +98,9 @@ class Pricer:
 
     def __init__(self, prospects: Prospects) -> None:
         self._prospects = prospects
-        self._known: dict[tuple[RoundSituation, int], Asked] = {}
+        self._known: dict[tuple[RoundSituation, int], DecisionOutcomes] = {}
 
-    def ask(self, moment: Moment, player: int, danger: Danger) -> Asked:
+    def ask(self, moment: Moment, player: int, danger: Danger) -> DecisionOutcomes:
         """The outcomes of one decision; call `Prospects.answer` before `prices_of`."""
         standing = standing_of(moment)
         shared = self._known.get((standing, player))
@@ -113,10 +113,10 @@ class Pricer:
         ]
         return msgspec.structs.replace(shared, deal_in=tuple(rows), offered=self._offered(moment, player))
 
-    def _shared(self, standing: RoundSituation, player: int) -> Asked:
+    def _shared(self, standing: RoundSituation, player: int) -> DecisionOutcomes:
         points = [RON_POINTS[han] * (1.5 if player == standing.dealer else 1.0) for han in range(1, HAN_MAX)]
         others = [(player + step) % 4 for step in (1, 2, 3)]
-        return Asked(
+        return DecisionOutcomes(
             player=player,
             wins=tuple(self._win(standing, player, each) for each in points),
             deal_in=(),
@@ -199,7 +199,7 @@ def standing_of(moment: Moment) -> RoundSituation:
     )
 
 
-def prices_of(asked: Asked, prospects: Prospects) -> Prices:
+def prices_of(asked: DecisionOutcomes, prospects: Prospects) -> Prices:
     """The prices of one decision, in the unit of `policies.heuristic.stakes`."""
     player = asked.player
     neither = asked.neither.reward(prospects, player)
@@ -218,7 +218,7 @@ def prices_of(asked: Asked, prospects: Prospects) -> Prices:
 
 
 def worths(
-    moment: Moment, view: Outlook, danger: Danger, asked: Asked, prospects: Prospects
+    moment: Moment, view: Outlook, danger: Danger, asked: DecisionOutcomes, prospects: Prospects
 ) -> Mapping[Action, Worth]:
     """Reward that each option adds to the player's expectation of neither winning nor dealing in.
 

@@ -66,22 +66,6 @@ class _ShardEntry(msgspec.Struct):
 _games: Final = msgspec.json.Decoder(_ShardEntry)
 
 
-def shard_games(path: Path) -> Iterator[ShardGame | ShardLine]:
-    """Every game of a shard in order; a line without one becomes a `ShardLine` with its problem.
-
-    Raises:
-        OSError: the file cannot be opened.
-    """
-    for line in shard_lines(path):
-        if line.problem:
-            yield line
-            continue
-        try:
-            yield parse_line(line.data, line.number)
-        except ReplayFormatError as exc:
-            yield ShardLine(line.number, b"", str(exc))
-
-
 def parse_line(data: bytes, number: int = 0) -> ShardGame:
     """Parse the game of one line.
 

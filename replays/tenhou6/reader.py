@@ -96,7 +96,7 @@ class _Rule(msgspec.Struct, frozen=True):
 
 class _Document(msgspec.Struct):
     log: list[msgspec.Raw]
-    name: list[str] = []
+    name: list[str | None] = []
     stated_rule: _Rule | list[Any] = msgspec.field(name="rule", default=_Rule())
     computed: list[int] = []
     ref: str = ""
@@ -156,6 +156,7 @@ class _LoggedRound(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
 
 
 _documents: Final = msgspec.json.Decoder(_Document)
+_arrays: Final = msgspec.json.Decoder(list[msgspec.Raw])
 _rounds: Final = msgspec.json.Decoder(_LoggedRound)
 
 
@@ -167,7 +168,8 @@ def is_link(text: str) -> bool:
 def read_record(text: str) -> GameRecord:
     """Read a game from its JSON, or from a ``https://tenhou.net/6#json=`` link that contains it.
 
-    Several links or JSON texts, a line each, are the rounds of one game: editors make a link a round. What
+    Several links or JSON texts, a line each or in an array, are the rounds of one game: editors make a link
+    a round. What
     the format does not store is filled in: see `replays.tenhou6`.
 
     Raises:
@@ -178,15 +180,25 @@ def read_record(text: str) -> GameRecord:
     limit = MAX_LINK if is_link(text) else MAX_CHARACTERS
     if len(text) > limit:
         raise ReplayTooLarge(f"{len(text)} characters; at most {limit} are read")
-    first, *others = [_decode(_documents.decode, part, "tenhou6") for part in _parts(text)]
+    first, *others = [_decode(_document, part, "tenhou6") for part in _parts(text)]
     return _record(_joined(first, others) if others else first)
 
 
 def _parts(text: str) -> list[bytes]:
     """The JSON of each document in a text."""
+    if text.startswith("["):
+        return [bytes(part) for part in _decode(_arrays.decode, text.encode("utf-8", "replace"), "tenhou6")]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     several = len(lines) > 1 and all(is_link(line) or line.startswith('{"') for line in lines)
     return [_json_of(part).encode("utf-8", "replace") for part in (lines if several else [text])]
+
+
+def _document(data: bytes) -> _Document:
+    """A document; keys without a value, as some programs write them, are left out."""
+    stated = msgspec.json.decode(data, type=dict[str, msgspec.Raw])
+    return _documents.decode(
+        msgspec.json.encode({key: value for key, value in stated.items() if bytes(value) != b"null"})
+    )
 
 
 def _joined(first: _Document, others: list[_Document]) -> _Document:
@@ -307,10 +319,10 @@ def _stated_reds(rule: _Rule) -> tuple[bool, bool, bool] | None:
     return None if rule.aka is None else (bool(rule.aka),) * 3
 
 
-def _names(names: list[str]) -> Names:
+def _names(names: Sequence[str | None]) -> Names:
     if len(names) > 4:
         raise ReplayFormatError(f"tenhou6: {len(names)} players")
-    a, b, c, d = ([name[:MAX_NAME] for name in names] + [""] * 4)[:4]
+    a, b, c, d = ([(name or "")[:MAX_NAME] for name in names] + [""] * 4)[:4]
     return a, b, c, d
 
 

@@ -10,6 +10,8 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from kit import distribution
 from kit.distribution import DISTRIBUTION, OPTIONAL, require, version
@@ -28,6 +30,10 @@ def name_of(requirement: str) -> str:
     found = re.match(r"[\w.-]+", requirement)
     assert found is not None
     return found[0]
+
+
+def lock_file(which: str) -> str:
+    return (ROOT / "requirements" / f"{which}.txt").read_text(encoding="utf-8")
 
 
 def uninstalled(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,15 +103,44 @@ def test_a_missing_package_is_one_sentence_with_the_command_that_helps(
     )
 
 
+@pytest.mark.parametrize(("which", "extras"), [("play", ()), ("test", ("dev", "learn", "ray"))])
+def test_the_lock_files_pin_what_the_project_requires(which: str, extras: tuple[str, ...]) -> None:
+    """A change of pyproject.toml without `make lock` would otherwise install what it no longer allows."""
+    entries = re.findall(r"^(\S+)==(\S+).*((?:\n +--hash=sha256:\w{64}.*)+)$", lock_file(which), re.MULTILINE)
+    pinned = {canonicalize_name(name): release for name, release, _ in entries}
+    listed = [
+        *PROJECT["dependencies"],
+        *(each for extra in extras for each in PROJECT["optional-dependencies"][extra]),
+    ]
+    wanted = {canonicalize_name(each.name): each.specifier for each in map(Requirement, listed)}
+    wrong = [name for name, allowed in wanted.items() if pinned.get(name, "") not in allowed]
+    assert set(wrong) <= {"torch", DISTRIBUTION}
+    assert "ipython" not in pinned
+
+
+def test_both_lock_files_pin_the_same_releases() -> None:
+    play, test = (
+        set(re.findall(r"^\S+==.*(?= \\)", lock_file(which), re.MULTILINE)) for which in ("play", "test")
+    )
+    assert play
+    assert play <= test
+
+
 def test_make_removes_the_former_distribution_before_it_installs(tmp_path: Path) -> None:
     """Afterwards would be too late: pip would also remove the new `suzaku` command."""
-    for name in ("Makefile", "pyproject.toml"):
+    for name in ("Makefile", "pyproject.toml", "requirements/play.txt", "requirements/test.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes((ROOT / name).read_bytes())
     for target in (".venv/.ready-to-play", ".venv/.ready-to-test"):
         command = ["make", "--dry-run", "--directory", str(tmp_path), target]
         lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-        pip = [line for line in lines if " -m pip " in line]
-        assert re.search("pip uninstall .* suzaku$", pip[0])
-        assert "pip install" in pip[1]
-        assert pip[1].endswith(">&2")  # stdout is the program's
-        assert len(pip) == 2
+        removal, *installs = [line for line in lines if " -m pip " in line]
+        assert re.search("pip uninstall .* suzaku$", removal)
+        assert [re.findall(r"requirements/\w+\.txt|'torch[^']*'|--editable", line) for line in installs] == [
+            [f"requirements/{target.rpartition('-')[2]}.txt"],
+            [f"'{next(each for each in PROJECT['dependencies'] if each.startswith('torch'))}'"],
+            ["--editable"],
+        ]
+        assert all(
+            "pip install" in line and line.endswith(">&2") for line in installs
+        )  # stdout is the program's

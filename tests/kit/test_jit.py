@@ -10,13 +10,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 from structlog.testing import capture_logs
 
 from game.warmup import modules_with_kernels
+from kit import cache as caches
 from kit import jit
+from kit.cache import read_checked
 from kit.files import locked_file
-from kit.jit import WARM_UPS, prune, read_checked, sources_key, write_checked
+from kit.jit import WARM_UPS
 
 ROOT = Path(__file__).parents[2]
 SOURCE = """
@@ -84,6 +87,24 @@ def test_kernels_are_named_as_they_are_compiled_and_not_as_they_are_loaded(
     assert jit.kernels() == (ready + 3, of + 3)
 
 
+def test_integers_of_any_width_from_other_kernels_share_one_form(cache: Path, load: Loader) -> None:
+    source = """
+import numpy as np
+from kit.jit import kernel
+
+@kernel
+def double(number):
+    return 2 * number
+
+@kernel
+def doubles(narrow, wide):
+    return double(narrow) + double(wide) + double(7) + double(-1), double(np.uint64(1) << np.uint64(63))
+"""
+    module = load(source)
+    assert module.doubles(np.int8(100), 1000) == (2212, 0)
+    assert [str(form[0]) for form in module.double.signatures] == ["int64", "uint64"]
+
+
 def test_kernels_a_function_makes_keep_their_constants_apart(cache: Path, load: Loader) -> None:
     source = """
 from kit.jit import kernel
@@ -117,7 +138,7 @@ def test_without_a_folder_to_write_kernels_still_run(
 ) -> None:
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("SUZAKU_CACHE_DIR", str(tmp_path / "file"))
-    monkeypatch.setattr(jit, "_told", set())
+    monkeypatch.setattr(caches, "_told", set())
     with capture_logs() as logged:
         function = load().double
         assert (function(21), function(0.25)) == (42, 0.5)
@@ -133,7 +154,7 @@ def test_what_others_may_write_is_not_loaded_and_that_is_logged_once(
     load().double(21)
     for path in cache.parent.glob(open_to_all):
         path.chmod(0o777)
-    monkeypatch.setattr(jit, "_told", set())
+    monkeypatch.setattr(caches, "_told", set())
     with capture_logs() as logged:
         again = load().double
         assert (again(21), again(0.5), hits(again)) == (42, 1.0, 0)
@@ -176,85 +197,6 @@ def test_a_source_edited_since_it_was_read_is_not_cached(cache: Path, load: Load
     (tmp_path / "probe.py").write_text(SOURCE.replace("2 *", "3 *"))
     assert function(21) == 42
     assert forms(cache) == []
-
-
-def test_the_main_script_is_not_cached() -> None:
-    assert sources_key(Path(__file__), "__main__") == ""
-    assert sources_key(Path("missing.py"), "missing") == ""
-
-
-# --- the key ----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """Two packages: ``policies.top`` calls ``game.middle``, which calls ``game.low.bottom``."""
-    texts = {
-        "game/__init__.py": "",
-        "game/middle.py": "from .low import (\n    bottom,\n)\n",
-        "game/low/__init__.py": "",
-        "game/low/bottom.py": "import os, game.leaf as leaf\n",
-        "game/leaf.py": "",
-        "game/other.py": "",
-        "policies/__init__.py": "",
-        "policies/top.py": "import numpy\ndef late():\n    from game import middle  # inside\n",
-    }
-    for name, text in texts.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return tmp_path
-
-
-@pytest.mark.parametrize(
-    "edited",
-    ["policies/top.py", "game/middle.py", "game/low/bottom.py", "game/low/__init__.py", "game/leaf.py"],
-)
-def test_an_edit_anywhere_below_a_kernel_changes_its_key(project: Path, edited: str) -> None:
-    before = sources_key(project / "policies/top.py", "policies.top")
-    with (project / edited).open("a") as file:
-        file.write("# edited\n")
-    assert sources_key(project / "policies/top.py", "policies.top") != before
-
-
-def test_an_edit_elsewhere_keeps_the_key(project: Path) -> None:
-    before = sources_key(project / "policies/top.py", "policies.top")
-    (project / "game/other.py").write_text("# edited\n")
-    assert sources_key(project / "policies/top.py", "policies.top") == before
-    assert sources_key(project / "game/middle.py", "game.middle") != before
-
-
-def test_a_package_that_imports_itself_has_a_key(project: Path) -> None:
-    (project / "game/low/__init__.py").write_text("from game.low import bottom\n")
-    assert sources_key(project / "game/low/__init__.py", "game.low")
-
-
-def test_only_the_newest_cache_of_older_sources_is_kept(tmp_path: Path) -> None:
-    for age in range(6):
-        folder = tmp_path / f"game.fold-{age}"
-        folder.mkdir()
-        (folder / "form.bin").write_bytes(b"")
-        os.utime(folder, (1_000_000 - age, 1_000_000 - age))
-    (tmp_path / "game.fold_other-9").mkdir()
-    prune(tmp_path / "game.fold-5")
-    left = {path.name for path in tmp_path.iterdir()}
-    assert left == {"game.fold-5", "game.fold-0", "game.fold-1", "game.fold-2", "game.fold_other-9"}
-
-
-# --- files ------------------------------------------------------------------------------------------------
-
-
-def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "file.bin"
-    write_checked(path, b"old")
-
-    def fail(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "replace", fail)
-    assert not write_checked(path, b"new")
-    assert read_checked(path) == b"old"
-    assert list(tmp_path.iterdir()) == [path]
 
 
 # --- tables -----------------------------------------------------------------------------------------------

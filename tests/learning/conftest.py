@@ -9,7 +9,7 @@ import learning.matches.runner
 from kit.workers.pool import DONE, Done
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus
-from learning.matches.runner import Ended, Setup, Stretch, player_of_blocks
+from learning.matches.runner import GameEnd, Setup, Stretch, player_of_blocks
 from tests.bot.conftest import restore_logs
 from tests.learning.corpus.games import MODERN, texts, write_shard
 
@@ -37,7 +37,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def spread(
         prepare: object, setup: Setup, tasks: list[Stretch], *, workers: int | None, ray: str | None
-    ) -> Iterator[tuple[Stretch, Ended | Done]]:
+    ) -> Iterator[tuple[Stretch, GameEnd | Done]]:
         work = player_of_blocks(setup)
         for task in tasks:
             for ended in work(task):

@@ -12,7 +12,6 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from game.table.table import Table
 from kit.errors import ConfigError
 from learning.arena.plan import ArenaPlan
 from learning.corpus.build import build
@@ -26,7 +25,7 @@ from learning.supervised.plan import make_plan
 from learning.supervised.run import train
 from replays.formats import read_game
 from tests.cli import run_cli
-from tests.learning.arena.made_up import HEURISTIC, RANDOM
+from tests.learning.arena.made_up import HEURISTIC, RANDOM, break_table
 from tests.policies.models import save_models
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
@@ -119,14 +118,8 @@ def test_a_game_that_crashes_is_kept_apart_with_its_seed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = a_plan()
-    step, broken = Table.step, plan.seating(1).seed
-
-    def fail(self: Table, actions: object) -> object:
-        if self.seed == broken and len(self.events) > 60:
-            raise RuntimeError("the table broke")
-        return step(self, actions)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Table, "step", fail)
+    broken = plan.seating(1).seed
+    break_table(monkeypatch, broken)
     with capture_logs():
         found = run(plan, tmp_path, workers=1)
     assert found.games == len(files_in(tmp_path)) == 2

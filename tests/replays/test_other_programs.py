@@ -291,3 +291,100 @@ def test_draws_are_told_by_what_the_table_allows() -> None:
 def test_every_name_means_one_yaku() -> None:
     assert yaku_id("Kita") is None
     assert yaku_id("ura-dora") == yaku_id("裏ドラ") == 53
+
+
+# --- texts that are no tiles -------------------------------------------------------------------------------
+
+BAD_FACES = ("0m", "0z", "8z", "10m", "m1", "5zr", "4mr", "EE", "", "?", None)
+BAD_PLACES = (("bakaze", ""), ("bakaze", "ES"), ("kyoku", 5), ("kyoku", 1.5), ("honba", True), ("oya", 4))
+
+
+def lines_of(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.mark.parametrize(("key", "bad"), [*(("pai", face) for face in BAD_FACES), ("pai", "9p"), *BAD_PLACES])
+def test_mjai_refuses_what_is_no_tile_and_no_round_and_says_where(key: str, bad: Any) -> None:
+    messages = lines_of(mjai())
+    if key == "pai":
+        places = [at for at, each in enumerate(messages) if each["type"] == "dahai"]
+        assert {messages[at]["tsumogiri"] for at in places} == {True, False}
+    else:
+        places = [1]
+    for place in places:
+        changed = [*messages[:place], messages[place] | {key: bad}, *messages[place + 1 :]]
+        with pytest.raises(ReplayFormatError, match=f"mjai line {place + 1}: {messages[place]['type']}"):
+            read_game("\n".join(map(json.dumps, changed)))
+
+
+@pytest.mark.parametrize("bad", ["8s", "EE", "", "z0"])
+@pytest.mark.parametrize("kind", ["pon", "hora"])
+def test_the_tile_that_a_call_or_a_win_names_is_the_one_discarded(kind: str, bad: str) -> None:
+    discarded = lines_of(mjai())
+    while discarded[-1]["type"] != "dahai" or discarded[-1]["pai"] == "8s":
+        discarded.pop()
+    named = {"type": kind, "actor": 1, "target": discarded[-1]["actor"], "pai": bad}
+    lines = [*discarded, named | {"consumed": ["1s", "1s"], "deltas": [0, 0, 0, 0]}]
+    with pytest.raises(ReplayFormatError, match=f"{kind}: it says '{bad}', but the tile is"):
+        read_game("\n".join(map(json.dumps, lines)))
+
+
+@pytest.mark.parametrize(
+    ("move", "key", "bads"),
+    [
+        ("qipai", "baopai", ("z0", "z8", "m10", "x1", "", "m5m5")),
+        ("qipai", "jushu", (-1, 4)),
+        ("qipai", "zhuangfeng", (-1, 4)),
+        ("zimo", "p", ("z0", "z9", "m10", "", "_")),
+        ("gangzimo", "p", ("z0", "m10")),
+        ("dapai", "p", ("z0", "z8_", "m10*", "", "_")),
+        ("fulou", "m", ("z000-", "z888-", "m12-9", "z123-", "")),
+        ("kaigang", "baopai", ("z0", "m10")),
+        ("hule", "shoupai", ("z0", "m123z8", "x", "")),
+        ("hule", "fubaopai", (["z0"], ["m10"])),
+    ],
+)
+def test_kobalab_refuses_what_is_no_tile_and_says_where(move: str, key: str, bads: tuple[Any, ...]) -> None:
+    text = (RECORDS / "kobalab-tonpuu.json").read_text()
+    for bad in bads:
+        game = json.loads(text)
+        round_, place, details = next(
+            (round_, place, each[move])
+            for round_, moves in enumerate(game["log"], 1)
+            for place, each in enumerate(moves, 1)
+            if each.get(move, {}).get(key) is not None
+        )
+        details[key] = bad
+        # a dealer or a wind that is none is found before the first move
+        where = "" if key == "jushu" else f"round {round_}, move {place}: "
+        with pytest.raises(ReplayFormatError, match=f"majiang-core's record, {where}|^not a wind or place"):
+            read_game(json.dumps(game))
+
+
+@pytest.mark.parametrize("bad", [0, 10, 20, 40, 48, 50, 54, 61, 99, -1, "c111213", "1m"])
+def test_tenhous_json_refuses_what_is_no_tile_and_says_where(bad: Any) -> None:
+    game = document()
+    game["log"][0][5] = [bad, 38]
+    with pytest.raises(ReplayFormatError, match=r"round 1.*(draws of player 0 entry 1|\$\[5\]\[0\])"):
+        read_game(json.dumps(game))
+
+
+# --- other shapes of JSON ----------------------------------------------------------------------------------
+
+
+def test_an_array_of_documents_holds_the_rounds_of_one_game() -> None:
+    game = document()
+    assert read_game(json.dumps([game, game])).events == read(log=2 * game["log"]).events
+    with pytest.raises(ReplayFormatError, match="has other players; save each game as a file"):
+        read_game(json.dumps([game, game | {"name": list("EFGH")}]))
+    kobalab = json.loads((RECORDS / "kobalab-tonpuu.json").read_text())
+    with pytest.raises(ReplayFormatError, match="an array of 2 games; save each game as a file"):
+        read_game(json.dumps([kobalab, kobalab]))
+    with pytest.raises(ReplayFormatError, match="mjai line 2"):
+        read_game("[]\n[5]")
+
+
+def test_a_key_without_a_value_says_nothing() -> None:
+    game = read(name=["A", None, "", "D"], dan=None, title=None, rate=None, ref=None)
+    assert game.names == ("A", "", "", "D")
+    assert game.events[1:] == read().events[1:]

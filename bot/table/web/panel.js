@@ -68,11 +68,13 @@ export function seatingCard(state, sit) {
   );
 }
 
-/** @param {State} state @returns {HTMLElement[]} how strong the programs were measured to be */
+/** @param {State} state @returns {HTMLElement[]} how strong the programs were measured to be, and how to choose others */
 function strengths(state) {
   const players = [...new Set(state.seats.map((seat) => seat.player))];
-  const known = /** @type {Record<string, string>} */ (wording().strength);
-  return players.filter((player) => known[player]).map((player) => make("p", { class: "quiet" }, known[player]));
+  const text = wording();
+  const known = /** @type {Record<string, string>} */ (text.strength);
+  const measured = players.filter((player) => known[player]).map((player) => known[player]);
+  return [...measured, ...(measured.length ? [text.otherLevels] : [])].map((sentence) => make("p", { class: "quiet" }, sentence));
 }
 
 /**

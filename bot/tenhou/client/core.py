@@ -23,7 +23,7 @@ from bot.tenhou.client.connection import TenhouConnection
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.client.opening import open_connection
 from bot.tenhou.client.recovery import Recovery
-from bot.tenhou.client.retry import Tries
+from bot.tenhou.client.retry import Retries
 from bot.tenhou.client.settings import ClientSettings, Direction, Hooks
 from bot.tenhou.gate import PlayTerms
 from bot.tenhou.messages import ClientMessage, Ready, render_json
@@ -118,7 +118,7 @@ class TenhouClient:
         Raises:
             TransportError: the connection, login or seat is lost for good; the message states what to do.
         """
-        tries = Tries()
+        tries = Retries()
         try:
             while not self._is_done():
                 began = self._clock.now()
@@ -134,7 +134,7 @@ class TenhouClient:
                     await self._recovery.after(exc, tries.count, in_game=self._session.in_game)
                     tries.count += 1
                 else:
-                    tries = Tries()
+                    tries = Retries()
         finally:
             await self._player.close()
 

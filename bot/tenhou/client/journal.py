@@ -121,7 +121,7 @@ class Journal:
                 self.log.info("state.resynced", round=round_index, honba=honba, exact=exact)
             case StateLost(reason):
                 self.log.error(
-                    "state.mismatch", reason=reason, until="the next deal we discard the drawn tile"
+                    "state.mismatch", reason=reason, until="the next deal; the bot discards what it draws"
                 )
             case Disagreement(subject, detail):
                 self.log.warning("state.mismatch", subject=subject, detail=detail)

@@ -1,4 +1,4 @@
-"""What the client does after a failure: wait for the next try, or give up."""
+"""Recovery of the client from a failure: wait for the next try, or give up."""
 
 from __future__ import annotations
 

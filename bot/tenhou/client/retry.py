@@ -87,7 +87,7 @@ def process_exception(exc: BaseException) -> Verdict:
     return "stop"
 
 
-class Tries:
+class Retries:
     """Counts tries in a row. Progress resets the count, but only a limited number of times.
 
     A connection that keeps breaking shortly after the game resumes must not cause a login every second.

@@ -42,7 +42,7 @@ class WaitingQueue:
 
     @property
     def tickets(self) -> list[tuple[int, int]]:
-        """What the waiting members queue for, one by one."""
+        """Lobby and game type of each waiting member."""
         return [member.ticket for member in self._members if member.ticket is not None]
 
     def join(self, connection: LobbyConnection, member: Member, message: m.Queue) -> None:

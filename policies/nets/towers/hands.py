@@ -51,10 +51,7 @@ class HandsHead(nn.Module):
         self.shanten = SuitsYesNoHead(width, OPPONENTS * SHANTEN_CLASSES)
         self.kinds = SuitsScores(width, OPPONENTS * _BY_KIND)
         for layer in (self.kinds.suits, self.kinds.honours):
-            assert layer.bias is not None
-            nn.init.zeros_(layer.bias)
-            with torch.no_grad():
-                layer.bias.add_(torch.tensor(_FIRST_BIAS * OPPONENTS))
+            layer.bias = nn.Parameter(torch.tensor(_FIRST_BIAS * OPPONENTS))
 
     def forward(self, x: Columns) -> Tensor:
         """Columns of ``width`` channels to ``[B, 735]``."""

@@ -19,7 +19,8 @@ from game.state import clone
 from game.table.table import Table
 from kit.workers import child
 from policies.adaptation.thinking import ThinkingSettings
-from policies.play.decision import Decision, decide
+from policies.flow.decisions import Decision
+from policies.play.decision import decide
 from policies.play.inference import NetworkPolicy, load_policy
 from tests.bot.adaptation.hurried import hurried
 from tests.bot.fake_clock import until
@@ -47,7 +48,7 @@ def thoughts(folder: Path, idle: set[int]) -> Iterator[Thoughts]:
     setup = WorkerSetup(folder=folder, thinking=thinking, device="cpu", seconds=60.0, memory_mb=4000, seed=6)
     found = Thoughts(setup, load_policy(folder), 60.0, "always", MonotonicClock(), "human")
     found.start()
-    assert found.wait_until_ready(START_S)
+    assert found._process is not None and found._process.ready.wait(START_S)
     found.begin_game("g")
     yield found
     found.close()
@@ -99,7 +100,7 @@ async def test_it_adapts_searches_and_survives_being_killed_and_stopped_once(
     with capture_logs() as logs:
         os.kill(running.pid, signal.SIGKILL)
         await until(lambda: thoughts._process not in (None, running), tries=60_000)
-        assert thoughts.wait_until_ready(START_S)
+        assert thoughts._process is not None and thoughts._process.ready.wait(START_S)
         assert (await search()).improvement is not None
 
         # stopped, it has work and says nothing: the program gives up on it

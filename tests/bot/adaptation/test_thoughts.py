@@ -15,14 +15,15 @@ from structlog.testing import capture_logs
 from bot.adaptation import thoughts
 from bot.adaptation.messages import (
     AdaptedWeights,
+    AdaptRequest,
     FromWorker,
-    RoundAsItStands,
-    RoundIsOver,
+    RoundOver,
     SearchAnswer,
     SearchRequest,
     ToWorker,
     WorkerSetup,
 )
+from bot.adaptation.status import AdaptationStatus
 from bot.adaptation.thoughts import Thoughts, When
 from bot.player.decision_maker import SeatPrompt
 from bot.player.pace import Pace
@@ -32,10 +33,10 @@ from game.state import clone
 from kit.workers.child import ChildReady
 from policies.adaptation import AdaptationProgress
 from policies.adaptation.thinking import ThinkingSettings
+from policies.flow.decisions import Improvement, Option, OptionValue
 from policies.flow.slots import Slot
-from policies.play.decision import Improvement, Option, OptionValue, decide
+from policies.play.decision import decide
 from policies.play.inference import NetworkPolicy
-from replays.standing import AdaptationStanding
 from tests.bot.bench import Bench, claim_scene
 from tests.bot.fake_clock import FakeClock, settle, until
 from tests.policies.models import a_policy
@@ -408,40 +409,40 @@ def test_rounds_are_chosen(
     asked.record["round_index"] = round_index
     asked.record["scores"] = scores
     found.see(Observation(asked.record, 0, asked.legal, "hanchan"), ())
-    assert any(isinstance(each, RoundAsItStands) for each in process().told) == wanted
+    assert any(isinstance(each, AdaptRequest) for each in process().told) == wanted
     found.round_over()
-    assert isinstance(process().told[-1], RoundIsOver)
+    assert isinstance(process().told[-1], RoundOver)
 
 
 def test_how_adapting_goes_is_told_while_the_round_lasts(
     start: Callable[..., Thoughts], policy: NetworkPolicy
 ) -> None:
     found, asked = start(), prompt()
-    assert found.standing is None
+    assert found.status is None
     found.see(asked, ())
-    begun = AdaptationStanding(0, 64, "global")
-    assert found.standing == begun
+    begun = AdaptationStatus(0, 64, "global")
+    assert found.status == begun
     process().say(weights(policy, 0.02, game="an earlier one"))
-    assert found.standing == begun
+    assert found.status == begun
     process().say(weights(policy, 0.02))
-    assert found.standing == AdaptationStanding(64, 80, "global", 3.5, 1.0, used=True)
+    assert found.status == AdaptationStatus(64, 80, "global", 3.5, 1.0, used=True)
     process().say(weights(policy, 0.0, divergence=0.0))
-    given_up = AdaptationStanding(64, 80, "global", 3.5, 1.0, used=False)
-    assert found.standing == given_up
+    given_up = AdaptationStatus(64, 80, "global", 3.5, 1.0, used=False)
+    assert found.status == given_up
     found.see(asked, ())
-    assert found.standing == given_up, "the same round"
+    assert found.status == given_up, "the same round"
     found.round_over()
     process().say(weights(policy, 0.02))
-    assert found.standing is None
+    assert found.status is None
     found.see(asked, ())
     process().die("it died")
-    assert found.standing is None
+    assert found.status is None
 
 
 def test_a_search_alone_adapts_to_nothing(start: Callable[..., Thoughts]) -> None:
     found = start(setup=msgspec.structs.replace(SETUP, thinking=ThinkingSettings(worlds=32)))
     found.see(prompt(), ())
-    assert found.standing is None
+    assert found.status is None
     assert process().told == []
 
 

@@ -12,9 +12,9 @@ from structlog.testing import capture_logs
 from bot.adaptation import worker
 from bot.adaptation.messages import (
     AdaptedWeights,
+    AdaptRequest,
     FromWorker,
-    RoundAsItStands,
-    RoundIsOver,
+    RoundOver,
     SearchAnswer,
     SearchRequest,
     WorkerSetup,
@@ -46,7 +46,7 @@ SETUP = WorkerSetup(
     seed=7,  # of play-outs with a signal in their gradient
 )
 pytestmark = pytest.mark.usefixtures("one_thread")
-Told = RoundAsItStands | SearchRequest | RoundIsOver
+RunnerMessage = AdaptRequest | SearchRequest | RoundOver
 
 
 @pytest.fixture(scope="module")
@@ -62,14 +62,14 @@ def thinker(setup: WorkerSetup) -> Thinker:
 
 
 @pytest.fixture(scope="module")
-def turns() -> list[RoundAsItStands]:
+def turns() -> list[AdaptRequest]:
     """Three turns of one player, late in a round, so that play-outs are short."""
     table, found = Table(3), []
     while len(found) < 3:
         if table.state["discard_count"] >= 40 and table.waiting() == [0] and table.state["turn"] == 0:
             seen = table.observe(0)
             seen = Observation(clone(seen.record), 0, seen.legal, seen.length)
-            found.append(RoundAsItStands(("g", 0, 0), seen, tuple(table.events)))
+            found.append(AdaptRequest(("g", 0, 0), seen, tuple(table.events)))
         table.step({player: table.legal(player)[-1] for player in table.waiting()})
     return found
 
@@ -83,7 +83,7 @@ class Bench:
         line.memory_mb = setup.memory_mb
         self.thinking = _Thinking(line, setup, thinker)
 
-    def tell(self, message: Told) -> list[FromWorker]:
+    def tell(self, message: RunnerMessage) -> list[FromWorker]:
         """What it says until it has nothing left to do, but not how often it says that it works."""
         self.ours.send(message)
         self.thinking._listen(wait=False)
@@ -97,7 +97,7 @@ class Bench:
             heard.append(self.ours.recv())
         return [each for each in heard if not isinstance(each, ChildBusy)]
 
-    def lessons(self, message: Told) -> list[int]:
+    def lessons(self, message: RunnerMessage) -> list[int]:
         """The play-outs behind each lesson that follows."""
         return [each.progress.playouts for each in self.tell(message) if isinstance(each, AdaptedWeights)]
 
@@ -106,7 +106,7 @@ class Bench:
 def test_each_turn_adds_a_quarter_and_one_lesson(
     setup: WorkerSetup,
     thinker: Thinker,
-    turns: list[RoundAsItStands],
+    turns: list[AdaptRequest],
     first_lesson: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -117,11 +117,11 @@ def test_each_turn_adds_a_quarter_and_one_lesson(
     assert bench.lessons(first) == [], "the same turn again"
     assert bench.lessons(second) == [20]
     assert bench.lessons(third) == [24]
-    assert bench.lessons(RoundIsOver()) == []
+    assert bench.lessons(RoundOver()) == []
 
 
 def test_a_quarter_of_two_play_outs_is_none(
-    setup: WorkerSetup, thinker: Thinker, turns: list[RoundAsItStands]
+    setup: WorkerSetup, thinker: Thinker, turns: list[AdaptRequest]
 ) -> None:
     thinking = msgspec.structs.replace(setup.thinking, playouts=2)
     few = Thinker(thinker.policy, None, thinking)
@@ -131,7 +131,7 @@ def test_a_quarter_of_two_play_outs_is_none(
 
 
 def test_what_was_played_out_when_the_time_ends_is_learned_from(
-    setup: WorkerSetup, thinker: Thinker, turns: list[RoundAsItStands], monkeypatch: pytest.MonkeyPatch
+    setup: WorkerSetup, thinker: Thinker, turns: list[AdaptRequest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "_BATCH", 4)
     bench = Bench(msgspec.structs.replace(setup, seconds=1e-6), thinker)
@@ -140,7 +140,7 @@ def test_what_was_played_out_when_the_time_ends_is_learned_from(
 
 
 def test_a_failure_ends_the_play_outs_of_this_turn(
-    setup: WorkerSetup, thinker: Thinker, turns: list[RoundAsItStands], monkeypatch: pytest.MonkeyPatch
+    setup: WorkerSetup, thinker: Thinker, turns: list[AdaptRequest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench = Bench(setup, thinker)
     with monkeypatch.context() as patched, capture_logs() as logs:
@@ -151,7 +151,7 @@ def test_a_failure_ends_the_play_outs_of_this_turn(
 
 
 def test_a_search_leaves_the_adaptation_where_it_was(
-    setup: WorkerSetup, thinker: Thinker, turns: list[RoundAsItStands]
+    setup: WorkerSetup, thinker: Thinker, turns: list[AdaptRequest]
 ) -> None:
     """A search may be for another player's tile, from where nothing is played out."""
     bench = Bench(setup, thinker)
@@ -165,7 +165,7 @@ def test_a_search_leaves_the_adaptation_where_it_was(
 
 @pytest.mark.parametrize(("divergence", "way"), [(EAGER.divergence, "both"), (1e-13, "search")])
 def test_a_search_is_of_the_adapted_policy_where_something_was_learned(
-    setup: WorkerSetup, thinker: Thinker, turns: list[RoundAsItStands], divergence: float, way: str
+    setup: WorkerSetup, thinker: Thinker, turns: list[AdaptRequest], divergence: float, way: str
 ) -> None:
     adaptation = msgspec.structs.replace(EAGER, divergence=divergence)
     thinking = msgspec.structs.replace(setup.thinking, adaptation=adaptation)
@@ -179,7 +179,7 @@ def test_a_search_is_of_the_adapted_policy_where_something_was_learned(
 
 
 def test_too_much_memory_ends_the_process(
-    setup: WorkerSetup, thinker: Thinker, turns: list[RoundAsItStands], monkeypatch: pytest.MonkeyPatch
+    setup: WorkerSetup, thinker: Thinker, turns: list[AdaptRequest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(child, "BEAT_S", -1.0)
     bench = Bench(msgspec.structs.replace(setup, memory_mb=1), thinker)

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.bot.dashboard.scenes import library
-from tests.cli import run_cli
+from tests.cli import ROOT, run_cli
 
-ROOT = Path(__file__).parents[3]
 COMMANDS = {
     "help": ["--help"],
     "text": ["games"],

@@ -18,8 +18,7 @@ WRITTEN = {"--out", "--capture", "--html", "--plots", "--log"}
 
 
 @pytest.fixture(autouse=True)
-def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def _inputs(_elsewhere: None) -> None:
     Path("file").write_text("no record")
     Path("folder").mkdir()
 

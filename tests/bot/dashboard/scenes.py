@@ -18,14 +18,14 @@ from websockets.sync.client import ClientConnection, connect
 from bot.config.settings import GUEST, Config, Dashboard, Local, Play, Records
 from bot.dashboard.feed import DecisionSent, Feed, Happened, Item
 from bot.dashboard.past import gathered
-from bot.dashboard.pump import About
+from bot.dashboard.pump import SessionInfo
 from bot.dashboard.server import DashboardServer as Server
 from bot.play.run import PlayRun
 from bot.player.clock import MonotonicClock
 from policies.heuristic.player import HeuristicPolicy
 from replays.store.index import games
 
-ABOUT = About(program="suzaku 0.0", policy="heuristic", budget_ms=3000, wanted=1)
+ABOUT = SessionInfo(program="suzaku 0.0", policy="heuristic", budget_ms=3000, wanted=1)
 TOKEN = "0123456789abcdefTOKEN"
 PATIENCE_S = 60.0
 """A busy machine may take long over something that is immediate on an idle one."""

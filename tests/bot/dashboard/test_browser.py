@@ -16,9 +16,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from bot.adaptation.status import AdaptationStatus
 from bot.dashboard.feed import Adapting, Began, Feed, HandsGuessed
 from replays.review.schema import CandidateHand, CandidateHands
-from replays.standing import AdaptationStanding
 from tests.bot.dashboard.scenes import decided, library, played, put, server
 from tests.bot.fake_server import free_port
 from tests.chromium import PATIENCE_S, Opened, needs_chromium
@@ -27,14 +27,14 @@ pytestmark = needs_chromium
 GONE = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "Connection closed", "ERR_EMPTY_RESPONSE")
 """What a browser itself writes to its console if nothing listens; no page can prevent it."""
 ADAPTATIONS = (
-    (AdaptationStanding(0, 1_000, "global"), "0 of 1,000 rounds played out"),
-    (AdaptationStanding(128, 1_000, "global"), "Nothing found to learn."),
+    (AdaptationStatus(0, 1_000, "global"), "0 of 1,000 rounds played out"),
+    (AdaptationStatus(128, 1_000, "global"), "Nothing found to learn."),
     (
-        AdaptationStanding(512, 1_250, "global", -1.24, 2.96),
+        AdaptationStatus(512, 1_250, "global", -1.24, 2.96),
         "Found and given up: −1.2 ± 3.0 rank points over other deals.",
     ),
     (
-        AdaptationStanding(512, 1_250, "points", 820.4, 71.3, used=True),
+        AdaptationStatus(512, 1_250, "points", 820.4, 71.3, used=True),
         "In use: +820 ± 71 points over other deals.",
     ),
 )

@@ -23,7 +23,7 @@ import pytest
 import structlog
 from websockets.exceptions import ConnectionClosed
 
-from bot.dashboard.connections import MINUTE_S, Limits, Seldom, most_connections
+from bot.dashboard.connections import MINUTE_S, Limits, OncePerMinute, most_connections
 from bot.dashboard.feed import Feed
 from tests.bot.dashboard.scenes import PATIENCE_S, Watcher, ask, library, server
 from tests.bot.descriptors import no_descriptor_left
@@ -183,7 +183,7 @@ def test_invalid_requests_are_logged_once_a_minute(caplog: pytest.LogCaptureFixt
 
 def test_frequent_events_are_counted_and_logged_once_a_minute() -> None:
     now = 0.0
-    seldom = Seldom(lambda: now)
+    seldom = OncePerMinute(lambda: now)
     assert [seldom.due() for _ in range(3)] == [1, 0, 0]
     now = MINUTE_S
     assert [seldom.due() for _ in range(3)] == [3, 0, 0]

@@ -11,22 +11,22 @@ import pytest
 
 from bot.config.settings import GUEST
 from bot.dashboard.feed import Began, DecisionSent, Feed, Happened, Item, Lost, Restated
+from bot.dashboard.message_log import MessageLog
 from bot.dashboard.past import games_shown, gathered, replay_of
 from bot.dashboard.pump import Pump
 from bot.dashboard.session import LADDER_GAMES, ladder
-from bot.dashboard.show import Show
 from bot.logs.redaction import REDACTOR
 from game.events import EndGame, StartRound, Win
 from kit.errors import ReplayError
-from policies.play.decision import Decision
+from policies.flow.decisions import Decision
 from policies.play.sampling import joint
 from replays.mjai.lines import render
 from replays.store.library import DECISIONS_SUFFIX, RECORD_SUFFIX
 from tests.bot.dashboard.scenes import ABOUT, decided, library, played, put
 
 
-class Listener(Show):
-    """A show that keeps all messages."""
+class Listener(MessageLog):
+    """A message log that keeps all messages."""
 
     def __init__(self) -> None:
         super().__init__("test")

@@ -13,10 +13,10 @@ import structlog
 from bot.config.settings import Dashboard
 from bot.dashboard.feed import DecisionSent, Feed, HandsGuessed, Item
 from bot.dashboard.guesses import HandGuesses, HandQuestion
+from bot.dashboard.message_log import MessageLog
 from bot.dashboard.past import gathered
 from bot.dashboard.pump import Pump
 from bot.dashboard.server import DashboardServer
-from bot.dashboard.show import Show
 from kit import processes
 from replays.review.schema import CandidateHand, CandidateHands
 from tests.bot.dashboard.scenes import ABOUT, PATIENCE_S, Watcher, played, put
@@ -40,7 +40,7 @@ def until_decision(number: int) -> list[Item]:
 
 def answered(change: Callable[[HandsGuessed], HandsGuessed]) -> dict[str, Any]:
     """The game at a decision, about which an answer came that was changed."""
-    feed, show, asked = Feed(), Show("test"), []
+    feed, show, asked = Feed(), MessageLog("test"), []
     told: list[dict[str, Any]] = []
     show.send = told.append  # type: ignore[method-assign]
     pump = Pump(feed, show, ABOUT, asked.append)
@@ -88,7 +88,7 @@ def test_the_page_of_a_running_game_is_sent_hands_of_the_opponents(tmp_path: Pat
 def test_a_process_that_cannot_start_leaves_the_page_without_hands() -> None:
     feed, asked = Feed(), []
     put(feed, until_decision(5))
-    pump = Pump(feed, Show("test"), ABOUT, asked.append)
+    pump = Pump(feed, MessageLog("test"), ABOUT, asked.append)
     pump.work()
     found: SimpleQueue[HandsGuessed] = SimpleQueue()
     processes.on_start(Fatal())

@@ -10,8 +10,8 @@ import pytest
 
 from bot.dashboard.connections import Limits
 from bot.dashboard.feed import Feed
+from bot.dashboard.message_log import MAX_BATCH, BrowserPosition, MessageLog
 from bot.dashboard.pump import Pump
-from bot.dashboard.show import MAX_BATCH, BrowserPosition, Show
 from kit.errors import ConfigError
 from tests.bot.dashboard.scenes import Watcher, ask, decided, is_over, library, played, put, server, threads
 
@@ -169,44 +169,44 @@ def test_a_dashboard_that_fails_leaves_the_game_alone(monkeypatch: pytest.Monkey
 
 
 async def test_a_batch_is_bounded_and_the_rest_follows() -> None:
-    show = Show("test")
-    show.send({"type": "game"})
+    messages = MessageLog("test")
+    messages.send({"type": "game"})
     for _ in range(40):
-        show.send({"type": "events", "text": "x" * 10_000})
-    place, batches = show.place("", ""), []
+        messages.send({"type": "events", "text": "x" * 10_000})
+    place, batches = messages.place("", ""), []
     while True:
-        text, place = show.since(place)
+        text, place = messages.since(place)
         if not text:
             break
         batches.append(text)
     assert len(batches) > 2
     assert max(map(len, batches)) < MAX_BATCH + 1000
     assert "".join(batches).count('"seq"') == 41
-    assert show.is_past(place)
+    assert messages.is_past(place)
 
 
 async def test_a_new_game_takes_the_place_of_the_old() -> None:
-    show = Show("test")
+    messages = MessageLog("test")
     for _ in range(2):
-        show.send({"type": "game"})
-        show.send({"type": "events"})
-    assert show.since(BrowserPosition(1, -1))[0].startswith('[{"type":"reset"},{"seq":3,')
-    assert show.since(BrowserPosition(2, -1))[0].startswith('[{"seq":3,')
-    assert show.since(BrowserPosition(4, -1))[0] == ""
-    assert show.since(BrowserPosition(9, -1))[0].startswith('[{"type":"reset"}')
+        messages.send({"type": "game"})
+        messages.send({"type": "events"})
+    assert messages.since(BrowserPosition(1, -1))[0].startswith('[{"type":"reset"},{"seq":3,')
+    assert messages.since(BrowserPosition(2, -1))[0].startswith('[{"seq":3,')
+    assert messages.since(BrowserPosition(4, -1))[0] == ""
+    assert messages.since(BrowserPosition(9, -1))[0].startswith('[{"type":"reset"}')
 
 
 @pytest.mark.parametrize("number", ["-1", "x", "1e3", "9" * 30, "٣", ""])
 async def test_a_place_that_is_none_is_the_beginning(number: str) -> None:
-    show = Show("test")
-    show.send({"type": "game"})
-    assert show.since(show.place(show.run, number))[0].startswith('[{"type":"reset"},{"seq":1')
+    messages = MessageLog("test")
+    messages.send({"type": "game"})
+    assert messages.since(messages.place(messages.run, number))[0].startswith('[{"type":"reset"},{"seq":1')
 
 
 async def test_a_game_without_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.dashboard.show.MAX_GAME", 1000)
-    show = Show("test")
-    show.send({"type": "game"})
+    monkeypatch.setattr("bot.dashboard.message_log.MAX_GAME", 1000)
+    messages = MessageLog("test")
+    messages.send({"type": "game"})
     for _ in range(100):
-        show.send({"type": "events", "text": "x" * 90})
-    assert show.since(BrowserPosition(0, -1))[0].count('"seq"') < 15
+        messages.send({"type": "events", "text": "x" * 90})
+    assert messages.since(BrowserPosition(0, -1))[0].count('"seq"') < 15

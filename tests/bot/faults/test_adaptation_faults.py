@@ -13,11 +13,12 @@ from structlog.testing import capture_logs
 
 from bot.adaptation.messages import (
     AdaptedWeights,
-    RoundAsItStands,
+    AdaptRequest,
     SearchAnswer,
     SearchRequest,
     WorkerSetup,
 )
+from bot.adaptation.status import AdaptationStatus
 from bot.adaptation.thoughts import Thoughts
 from bot.config.settings import GUEST
 from bot.dashboard.feed import Adapting, Feed
@@ -27,10 +28,9 @@ from game.actions import Action, ActionKind
 from kit.workers.child import Line
 from policies.adaptation import AdaptationProgress
 from policies.adaptation.thinking import ThinkingSettings
+from policies.flow.decisions import Improvement, OptionValue
 from policies.flow.slots import Slot
-from policies.play.decision import Improvement, OptionValue
 from policies.play.inference import load_policy
-from replays.standing import AdaptationStanding
 from tests.bot.dashboard.scenes import config_of
 from tests.policies.models import save_models
 
@@ -46,14 +46,14 @@ def serve_badly(line: Line, setup: WorkerSetup) -> None:
     answered = 0
     while answered < SEARCHES:
         for message in line.hear(wait=True):
-            if isinstance(message, RoundAsItStands):
+            if isinstance(message, AdaptRequest):
                 line.send(_weights(message, sound, answered))
             elif isinstance(message, SearchRequest):
                 answered += 1
                 line.send(_answer(message, answered))
 
 
-def _weights(message: RoundAsItStands, sound: dict[str, np.ndarray], turn: int) -> AdaptedWeights:
+def _weights(message: AdaptRequest, sound: dict[str, np.ndarray], turn: int) -> AdaptedWeights:
     """Of an old round, not finite, far away, or sound."""
     key, weights = message.key, sound
     if turn % 4 == 0:
@@ -81,7 +81,7 @@ def thoughts(tmp_path: Path) -> Iterator[Thoughts]:
     setup = WorkerSetup(folder=folder, thinking=thinking, device="cpu", seconds=9.0, memory_mb=900)
     found = Thoughts(setup, load_policy(folder), 0.05, "always", MonotonicClock(), "human", serve_badly)
     found.start()
-    assert found.wait_until_ready(300.0)
+    assert found._process is not None and found._process.ready.wait(300.0)
     yield found
     found.close()
 
@@ -108,12 +108,12 @@ def test_fault_14_wrong_late_and_old_results_change_nothing_and_fault_15_a_lost_
     assert len(result.games) == 1
     assert (result.decisions.fallbacks, result.decisions.late) == (0, 0)
     assert result.decisions.count > SEARCHES
-    stood = [item.standing for item in feed.take() if isinstance(item, Adapting)]
-    assert AdaptationStanding(0, 64, "points") in stood, "a round begins"
-    assert AdaptationStanding(64, 64, "points", used=True) in stood, "sound weights"
+    stood = [item.status for item in feed.take() if isinstance(item, Adapting)]
+    assert AdaptationStatus(0, 64, "points") in stood, "a round begins"
+    assert AdaptationStatus(64, 64, "points", used=True) in stood, "sound weights"
     assert None in stood, "a round ends"
     reasons = " ".join(thoughts.dropped)
-    for reason in ("an old round", "not finite", "not legal", "late", "nats from the policy of the start"):
+    for reason in ("an old round", "not finite", "not legal", "late", "nats from the initial policy"):
         assert reason in reasons
     warned = [each["event"] for each in logs if each["event"].startswith("adaptation.")]
     assert warned.count("adaptation.restarted") == 1

@@ -192,7 +192,7 @@ async def test_a_choice_outside_the_legal_actions_never_goes_out(
     foreign = claim_scene().legal()[0]
 
     def outside(*args: Any, **kwargs: Any) -> Any:
-        from policies.play.decision import Decision, Option
+        from policies.flow.decisions import Decision, Option
 
         return Decision(foreign, "model", "call", (Option(foreign, 1.0),), 0, 0.0)
 

@@ -33,7 +33,7 @@ def _slow_steps(monkeypatch: pytest.MonkeyPatch) -> None:
         told.append(tell)
         yield
 
-    def warm_up() -> None:
+    def warm_up(**_: object) -> None:
         for name in ("game.one", "game.two"):
             told[0](name)
             time.sleep(0.02)
@@ -66,7 +66,7 @@ def test_a_terminal_gets_a_bar_and_no_reminders(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_slow_start_that_compiles_nothing_is_not_called_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warm, "warm_up", lambda: time.sleep(0.02))
+    monkeypatch.setattr(warm, "warm_up", lambda **_: time.sleep(0.02))
     monkeypatch.setattr(warm, "PATIENCE_S", 0.004)
     with capture_logs() as logs:
         warm.warm_up_visibly(io.StringIO())
@@ -82,7 +82,7 @@ def test_what_must_be_compiled_is_compiled_for_all_of_a_players_commands(
 ) -> None:
     compile_two, warmed = warm.warm_up, list[set[str]]()
 
-    def warm_up() -> None:
+    def warm_up(**_: object) -> None:
         warmed.append(set(WARM_UPS))
         if len(warmed) == 1:
             compile_two()
@@ -95,6 +95,22 @@ def test_what_must_be_compiled_is_compiled_for_all_of_a_players_commands(
     assert len(warmed) == 3  # nothing was compiled: nothing more is loaded
 
 
+@pytest.mark.usefixtures("_slow_steps")
+def test_a_game_begins_before_the_kernels_of_other_commands_are_compiled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    later: list[list[str]] = []
+    monkeypatch.setattr(warm, "WARM_UPS", {"game.shanten": lambda: None})
+    monkeypatch.setattr(warm, "compile_later", later.append)
+    warm.warm_up_visibly(io.StringIO(), rest_later=True)
+    [rest] = later
+    assert {"policies.deals.uniform", "game.two_player.rules"} | warm.IDLE <= set(rest)
+    assert "game.shanten" not in rest
+    monkeypatch.setattr(warm, "warm_up", lambda **_: None)
+    warm.warm_up_visibly(io.StringIO(), rest_later=True)
+    assert len(later) == 1  # nothing was compiled
+
+
 COMMANDS = "bot.play.run", "bot.table.command", "bot.review.command", "bot.ask.command", "bot.mjai.pipe"
 
 
@@ -105,7 +121,7 @@ def test_no_command_of_a_player_needs_other_kernels() -> None:
 
 
 def test_a_quick_start_only_reports_that_it_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warm, "warm_up", lambda: None)
+    monkeypatch.setattr(warm, "warm_up", lambda **_: None)
     monkeypatch.setattr(warm, "PATIENCE_S", 60.0)
     with capture_logs() as logs:
         warm.warm_up_visibly(io.StringIO())
@@ -117,7 +133,7 @@ def test_the_first_decision_is_a_real_one() -> None:
 
 
 def test_the_policy_is_asked_in_every_slot(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warm, "warm_up", lambda: None)
+    monkeypatch.setattr(warm, "warm_up", lambda **_: None)
     policy = Scripted()
     warm.warm_up_visibly(io.StringIO(), policy)
     assert set(policy.asked) == set(Slot)

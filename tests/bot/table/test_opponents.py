@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import structlog
 
-from bot.cli.table import _loader, _numbered, _person
+from bot.cli.playing.table import _loader, _numbered, _person
 from bot.config.settings import Config
 from bot.table.host import TableHost
 from bot.table.plan import TableBot

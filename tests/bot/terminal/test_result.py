@@ -56,11 +56,11 @@ def test_an_unwritten_record_and_an_interruption_are_reported() -> None:
         ({"missed": (MissedGame("G1", "it ended"),)}, 1, "game G1 was missed: it ended"),
         ({"missed": (MissedGame("G1", ""),), "interrupted": True}, 1, "game G1 was missed"),
         ({"missed": (MissedGame("G1", "", Path("a.xml")),)}, 1, "its record up to there: a.xml"),
-        ({"unfinished": "G2", "interrupted": True}, 130, "game G2 was not finished: it was left"),
+        ({"unfinished": "G2", "interrupted": True}, 130, "game G2 was not finished: the bot left it"),
         (
             {"unfinished": "G2", "failure": "no line"},
             1,
-            "game G2 was not finished: it is lost\nstopped: no line",
+            "game G2 was not finished: the bot could not return to it\nstopped: no line",
         ),
         ({"unwritten": "2 games could not be written"}, 1, "2 games could not be written"),
     ],

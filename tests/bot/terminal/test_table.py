@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from bot.adaptation.status import AdaptationStatus
 from bot.terminal.table import render, round_name
 from game.actions import Action, ActionKind
 from game.events import Discard, Draw, Pon, Riichi, RiichiAccepted, StartRound
 from game.state import apply_all, new_round
 from game.tiles import parse_hand
-from policies.play.decision import Decision, Improvement, Option
-from replays.standing import AdaptationStanding
+from policies.flow.decisions import Decision, Improvement, Option
 
 NAMES = ("Suzaku", "alice", "bob", "carol")
 HIDDEN = (-1,) * 13
@@ -24,7 +24,7 @@ def shown(
     player: int = 0,
     names: Sequence[str] = NAMES,
     decision: Decision | None = None,
-    adaptation: AdaptationStanding | None = None,
+    adaptation: AdaptationStatus | None = None,
 ) -> str:
     console = Console(file=io.StringIO(), width=100, color_system=None)
     with console.capture() as captured:
@@ -154,29 +154,29 @@ def test_what_stands_behind_a_decision_is_shown_beside_what_the_policy_alone_wou
 
 
 @pytest.mark.parametrize(
-    ("standing", "lines"),
+    ("status", "lines"),
     [
-        (AdaptationStanding(0, 1_000, "global"), ["adapt 0 of 1,000 rounds played out"]),
+        (AdaptationStatus(0, 1_000, "global"), ["adapt 0 of 1,000 rounds played out"]),
         (
-            AdaptationStanding(128, 1_000, "global"),
+            AdaptationStatus(128, 1_000, "global"),
             ["adapt 128 of 1,000 rounds played out", "nothing found to learn"],
         ),
         (
-            AdaptationStanding(512, 1_250, "global", -1.24, 2.96),
+            AdaptationStatus(512, 1_250, "global", -1.24, 2.96),
             [
                 "adapt 512 of 1,250 rounds played out",
                 "found and given up: -1.2 ± 3.0 rank points over other deals",
             ],
         ),
         (
-            AdaptationStanding(512, 1_250, "points", 820.4, 71.3, used=True),
+            AdaptationStatus(512, 1_250, "points", 820.4, 71.3, used=True),
             ["adapt 512 of 1,250 rounds played out", "in use: +820 ± 71 points over other deals"],
         ),
     ],
 )
-def test_how_adapting_to_the_round_goes_is_shown(standing: AdaptationStanding, lines: list[str]) -> None:
+def test_how_adapting_to_the_round_goes_is_shown(status: AdaptationStatus, lines: list[str]) -> None:
     plain = shown(a_round()).splitlines()
-    more = [line for line in shown(a_round(), adaptation=standing).splitlines() if line not in plain]
+    more = [line for line in shown(a_round(), adaptation=status).splitlines() if line not in plain]
     assert [line.strip("│ ") for line in more] == lines
 
 

@@ -1,18 +1,17 @@
 from __future__ import annotations
 
-import json
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from game.melds import MeldKind, decode_meld
+from game.melds import MeldKind
 from game.scoring.fast import win_points
 from game.scoring.hand_parts import FRAME, add_meld, set_frame
 from game.scoring.value import WinContext, evaluate
 from game.tiles import RED_FIVES, kind_of, parse_hand
 from tests.game.random_wins import random_wins
+from tests.game.scoring.test_value import RECORDED, recorded_context
 from tests.scale import scaled
 
 SEEN_SELDOM = {37, 38, 45, 46}  # wins on the first draw, nine gates
@@ -70,26 +69,8 @@ def test_random_wins_have_the_judges_points() -> None:
 
 
 def test_recorded_wins_have_their_stated_points() -> None:
-    lines = (Path(__file__).parents[1] / "data" / "recorded_wins.jsonl").read_text().splitlines()
-    for win in map(json.loads, lines):
-        yaku = set(win.get("yaku", [])[::2])
-        context = WinContext(
-            hand=tuple(win["hai"]),
-            tile=win["machi"],
-            is_tsumo=win["who"] == win["from"],
-            melds=tuple(decode_meld(code) for code in win.get("m", [])),
-            seat_wind=(win["who"] - win["round"]) % 4,
-            round_wind=win["round"] // 4,
-            riichi=2 if 21 in yaku else int(1 in yaku),
-            ippatsu=2 in yaku,
-            rinshan=4 in yaku,
-            chankan=3 in yaku,
-            last_tile=bool(yaku & {5, 6}),
-            first_turn=bool(set(win.get("yakuman", [])) & {37, 38}),
-            dora_indicators=tuple(win["dora"]),
-            ura_indicators=tuple(win.get("ura", [])),
-        )
-        assert fast_points(context) == win["ten"][1]
+    for win in RECORDED:
+        assert fast_points(recorded_context(win)) == win["ten"][1]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 
 from kit.errors import ModelError
 from kit.workers import child
-from kit.workers.child import Child, ChildBusy, ChildGaveUp, ChildIdle, ChildReady, Line
+from kit.workers.child import Child, ChildBusy, ChildFailed, ChildIdle, ChildReady, Line
 
 PATIENCE_S = 120.0
 """Under load a process needs long to start and to end."""
@@ -130,7 +130,7 @@ def test_why_a_child_gave_up_can_be_told() -> None:
     ended = threading.Event()
     given_up = Child(_without_memory, None, found.put, lambda _: ended.set())
     assert ended.wait(PATIENCE_S)
-    assert found.get() == ChildGaveUp("it ran out of memory")
+    assert found.get() == ChildFailed("it ran out of memory")
     given_up.close()
     assert given_up.join(PATIENCE_S)
 

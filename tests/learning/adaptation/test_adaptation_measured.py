@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from kit.errors import ConfigError
-from learning.adaptation.plan import AdaptationPlan, AdaptedTo, HandRow
+from learning.adaptation.plan import AdaptationPlan, AdaptationStep, HandRow
 from learning.adaptation.playing import figures_of
 from policies.adaptation import AdaptationSettings
 from tests.cli import run_cli
@@ -32,7 +32,7 @@ def a_plan(**changes: object) -> AdaptationPlan:
 
 
 def a_row(number: int, gain: float, round_index: int = 0, changed: float = 0.5) -> HandRow:
-    test = AdaptedTo(8, 0.02, gain, 10.0, changed, 0.01, 0.3, 0.1, 1.0)
+    test = AdaptationStep(8, 0.02, gain, 10.0, changed, 0.01, 0.3, 0.1, 1.0)
     more = msgspec.structs.replace(test, playouts=20, gain=2.0 * gain)
     return HandRow(number, round_index, 1, 0.0, (test, more))
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from game.table.table import Table
 from learning.arena.plan import ArenaPlan, Mode
 from learning.matches.players import Contender
 from learning.matches.tally import GameRow
@@ -49,3 +52,15 @@ def a_row(plan: ArenaPlan, number: int, place: int, *, crash: str = "") -> GameR
         fault="E1-0 turn 3 player 0: too late" if number == 1 else "",
         crash=crash,
     )
+
+
+def break_table(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Let the game of a seed crash after sixty events."""
+    step = Table.step
+
+    def fail(self: Table, actions: object) -> object:
+        if self.seed == seed and len(self.events) > 60:
+            raise RuntimeError("the table broke")
+        return step(self, actions)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Table, "step", fail)

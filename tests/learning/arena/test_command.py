@@ -41,7 +41,7 @@ def test_arena_prints_json_and_keeps_what_it_played(tmp_path: Path) -> None:
     assert len((tmp_path / RESULTS_FILE).read_bytes().splitlines()) == 5
     code, out, _ = arena("--games", "4", "--workers", "1", "--out", str(tmp_path))
     assert code == 0
-    assert "random 1 v 3 random: 4 tonpuu games, 1 duplicate sets, seed 5" in out
+    assert "random 1 v 3 random: 4 tonpuu games, 1 duplicate set, seed 5" in out
     assert "caution: both sides are the same player" in out
     assert "average placement of random: 2.500 [2.500, 2.500] (equal strength: 2.5): every set ended" in out
 

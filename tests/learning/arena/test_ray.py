@@ -21,7 +21,7 @@ from learning.arena.plan import ArenaPlan
 from learning.arena.run import run
 from learning.matches.players import Contender, contender, packed
 from learning.matches.records import RECORDS_FOLDER
-from learning.matches.runner import Ended, Setup, Stretch, player_of_blocks
+from learning.matches.runner import GameEnd, Setup, Stretch, player_of_blocks
 from learning.matches.store import RESULTS_FILE, read_results
 from learning.selfplay import SelfPlay
 from policies.play.named import Files
@@ -34,11 +34,11 @@ __all__ = ["address", "machines"]
 pytestmark = pytest.mark.slow
 
 
-def dying_player(folder: Path, setup: Setup) -> Work[Stretch, Ended]:
+def dying_player(folder: Path, setup: Setup) -> Work[Stretch, GameEnd]:
     """Kill the first process that has ended three games."""
     play = player_of_blocks(setup)
 
-    def work(blocks: Stretch) -> Iterator[Ended]:
+    def work(blocks: Stretch) -> Iterator[GameEnd]:
         for number, ended in enumerate(play(blocks)):
             yield ended
             mark = folder / "dead"

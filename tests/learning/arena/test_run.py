@@ -10,18 +10,17 @@ import pytest
 from structlog.testing import capture_logs
 
 import learning.matches.runner
-from game.table.table import Table
 from kit.workers.pool import DONE, Done
 from learning.arena.plan import ArenaPlan
 from learning.arena.report import ArenaReport
 from learning.arena.run import run
 from learning.matches.players import contender
 from learning.matches.records import CRASHES_FOLDER, RECORDS_FOLDER
-from learning.matches.runner import Ended, SeriesRunner, Setup, Stretch
+from learning.matches.runner import GameEnd, SeriesRunner, Setup, Stretch
 from learning.matches.store import RESULTS_FILE, read_results
 from learning.matches.tally import GameRow
 from replays.formats import read_game
-from tests.learning.arena.made_up import RANDOM, a_plan, a_row
+from tests.learning.arena.made_up import RANDOM, a_plan, a_row, break_table
 from tests.policies.models import save_models
 
 
@@ -74,14 +73,8 @@ def test_records_are_kept_and_read_back(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("here")
 def test_a_game_that_crashes_is_kept_with_its_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = a_quick_plan(2)
-    step, broken = Table.step, plan.seating(4).seed
-
-    def fail(self: Table, actions: object) -> object:
-        if self.seed == broken and len(self.events) > 60:
-            raise RuntimeError("the table broke")
-        return step(self, actions)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(Table, "step", fail)
+    broken = plan.seating(4).seed
+    break_table(monkeypatch, broken)
     with capture_logs():
         found = run(plan, workers=1, folder=tmp_path)
     assert found is not None
@@ -99,13 +92,13 @@ def play_rows(monkeypatch: pytest.MonkeyPatch, places: list[int], order: list[in
 
     def spread(
         prepare: object, setup: Setup, tasks: list[Stretch], *, workers: int | None, ray: str | None
-    ) -> Iterator[tuple[Stretch, Ended | Done]]:
+    ) -> Iterator[tuple[Stretch, GameEnd | Done]]:
         plan = setup.series
         assert isinstance(plan, ArenaPlan)
         assert all(len(stretch) == 1 for stretch in tasks), "a run that may stop is handed out by the block"
         for (block,) in sorted(tasks, key=lambda stretch: order.index(stretch[0])):
             for number in plan.numbers(block):
-                yield (block,), Ended(a_row(plan, number, places[number % len(places)]), {})
+                yield (block,), GameEnd(a_row(plan, number, places[number % len(places)]), {})
             yield (block,), DONE
 
     monkeypatch.setattr(learning.matches.runner, "spread", spread)
@@ -154,12 +147,12 @@ def test_a_process_plays_its_share_without_a_pause(monkeypatch: pytest.MonkeyPat
 
     def spread(
         prepare: object, setup: Setup, tasks: list[Stretch], *, workers: int | None, ray: str | None
-    ) -> Iterator[tuple[Stretch, Ended | Done]]:
+    ) -> Iterator[tuple[Stretch, GameEnd | Done]]:
         handed.extend(tasks)
         for stretch in tasks:
             for block in reversed(stretch):
                 for number in plan.numbers(block):
-                    yield stretch, Ended(a_row(plan, number, 1), {})
+                    yield stretch, GameEnd(a_row(plan, number, 1), {})
             yield stretch, DONE
 
     monkeypatch.setattr(learning.matches.runner, "spread", spread)

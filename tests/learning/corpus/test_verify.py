@@ -14,7 +14,7 @@ from kit.errors import ReplayError
 from kit.text import clean_text
 from learning.corpus import sources
 from learning.corpus.verify import CorpusReport, render, verify
-from replays.formats import MAX_EXPANDED, MAX_FILE
+from replays.formats import MAX_EXPANDED, MAX_FILE, Format, read_game, write_game
 from replays.store import shards
 from tests.cli import run_cli
 from tests.learning.corpus.games import MODERN, OLD, SANMA, texts, write_shard
@@ -61,6 +61,15 @@ def test_a_shard_is_counted_game_by_game(mixed: Path) -> None:
     text = render(report)
     assert "9 checked, 2 unreadable, 3 not supported" in text
     assert "fu 40 in the record" in text
+
+
+@pytest.mark.parametrize("form", ["tenhou6", "mjai"])
+def test_a_game_in_another_format_is_checked(form: Format, tmp_path: Path) -> None:
+    ((_, text),) = texts(MODERN, 1)
+    path = tmp_path / "game.json"
+    path.write_text(write_game(read_game(text), form))
+    report = verify([path], workers=1)
+    assert (report.games, report.checked, report.differences) == (1, 1, 0)
 
 
 @pytest.mark.slow

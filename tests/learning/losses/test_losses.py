@@ -10,8 +10,7 @@ import pytest
 
 from game.actions import ActionKind
 from game.events import StartRound, Win
-from learning.losses.playing_out import Choices, play_out
-from learning.losses.sample import options_of, weighed, winners_on
+from learning.losses.sample import Choices, options_of, play_out, weighed, winners_on
 from learning.losses.study import Pair, risk, slope
 from learning.matches.statistics import Floats
 from policies.heuristic.player import HeuristicPolicy

@@ -22,6 +22,7 @@ from learning.corpus.reader import Corpus
 from learning.reward.training import RewardPlan, train_reward
 from learning.runs.learner import Descent
 from learning.runs.loop import EvaluationResult
+from learning.runs.progress import TrainingProgress
 from learning.runs.state import CURVES_FOLDER, STATE_FILE, RunFolder
 from learning.supervised.plan import TrainingPlan, make_plan
 from learning.supervised.run import _SupervisedRun, train
@@ -329,3 +330,12 @@ def test_a_state_that_takes_long_to_save_is_saved_less_often(folder: Path, tmp_p
         ten = discard_plan(samples=64 * 10, validate_every=500_000, validation_rows=64)
         train(ten, Corpus(folder), tmp_path, quiet=True)
     assert saves == [3, 8, 10, 10]
+
+
+def test_ctrl_c_does_not_wait_for_a_first_step_that_compiles(folder: Path, tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TrainingProgress, "compiles", True)
+        stop_at(patch, 1)
+        with pytest.raises(KeyboardInterrupt, match=r"^stopped before a step was done"):
+            carry_out("discard", folder, tmp_path)
+    assert not (tmp_path / "runs" / "discard" / STATE_FILE).exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import threading
 
 import pytest
 from structlog.testing import capture_logs
@@ -68,6 +69,14 @@ def test_a_terminal_shows_a_bar_and_no_lines(clock: list[float]) -> None:
     assert "loss 0.5" in terminal.getvalue()
 
 
+def test_a_log_goes_on_while_one_step_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "EVERY_S", 0.01)
+    said = threading.Semaphore(0)
+    monkeypatch.setattr(module._log, "info", lambda *_, **__: said.release(), raising=False)
+    with TrainingProgress("discard", "samples", 1_000, 0):
+        assert all(said.acquire(timeout=20.0) for _ in range(3))
+
+
 @pytest.mark.usefixtures("clock")
 def test_quiet_shows_nothing() -> None:
     terminal = Terminal()
@@ -87,10 +96,10 @@ def test_training_shows_its_loss_and_reports_every_validation(clock: list[float]
         progress.learned(400, 2.0)
         progress.learned(100, 1.0)
         assert progress.speed == pytest.approx(125)
-        assert not logs
+        assert [log["done"] for log in logs] == [200]
         progress.validated("70 %")
-    assert len(logs) == 1
-    assert (logs[0]["done"], logs[0]["left_s"], logs[0]["loss"], logs[0]["validation"]) == (
+    assert len(logs) == 2
+    assert (logs[1]["done"], logs[1]["left_s"], logs[1]["loss"], logs[1]["validation"]) == (
         700,
         2,
         "1.9800",

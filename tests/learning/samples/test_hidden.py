@@ -7,7 +7,8 @@ from game.layout import AT_HAND
 from game.shanten import shanten
 from game.tiles import RED_FIVES
 from learning.samples.hidden import hidden_hands
-from policies.features.permute import SUIT_PERMUTATIONS, permute_states
+from policies.features.permute import SUIT_PERMUTATIONS
+from tests.policies.features.permuting import permute_states
 from tests.policies.hands.models import real_moments
 
 

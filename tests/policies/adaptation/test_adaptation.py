@@ -185,7 +185,7 @@ def test_the_same_seed_adapts_alike(policy: NetworkPolicy, position: Position) -
 def test_a_cheap_win_that_does_not_help_is_given_up_for_one_that_does() -> None:
     """The situation of the paper's figure 10: last round, fourth, 7,900 points behind.
 
-    The hand is complete, but worth 2,000 points, so the rule for wins declines. The policy of the start stays
+    The hand is complete, but worth 2,000 points, so the rule for wins declines. The initial policy stays
     tenpai all the same. Without the pair of honours it becomes a flush worth 8,000: rarer, and enough.
     """
     scene = Scene("11p23456789p77z9m", dora="1z", round_index=7, scores=(12_500, 40_000, 27_100, 20_400))

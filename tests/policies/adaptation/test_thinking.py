@@ -18,7 +18,7 @@ from game.rules import legal_actions
 from game.table.table import Table
 from kit.errors import ModelError
 from policies.adaptation.thinking import Thinker, ThinkingChooser, ThinkingSettings, adapted_choice
-from policies.play.decision import Improvement
+from policies.flow.decisions import Improvement
 from policies.play.inference import NetworkPolicy
 from policies.play.playouts import EndWorth
 from policies.play.rollout import PolicyChooser, Rollout, Seating
@@ -113,7 +113,7 @@ def test_an_adapted_policy_decides_only_if_it_is_near(position: Position) -> Non
     chances = [option.probability for option in found.options]
     assert chances == sorted(chances, reverse=True)
     assert {option.action for option in found.options} == set(discards)
-    with pytest.raises(ModelError, match="nats from the policy of the start"):
+    with pytest.raises(ModelError, match="nats from the initial policy"):
         adapted_choice(observation, even, Scripted({discards[-1]: 1.0}))
     with pytest.raises(ModelError, match="RuntimeError: out of order"):
         adapted_choice(observation, even, Broken(_out_of_order))

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from game.events import EndRound, GameEvent, StartRound
 from game.layout import AT_UNSEEN
@@ -13,13 +14,14 @@ from game.observation import Observation
 from game.rules import legal_actions
 from game.shanten import waits
 from game.state import apply, hand_tiles, new_round
-from game.table.restore import concealed_hands
+from game.table.restore import concealed_hands, seen_by
 from game.table.table import Table
-from policies.deals import Deals, RoundView
+from policies.deals import Deals, RoundView, UniformDeals
 from policies.deals.deal import ANY_HAND, Unseen
 from policies.deals.uniform import is_possible
 from policies.flow.draws import drawn_share
 from policies.flow.slots import Policy
+from policies.hands.views import SampledHands
 from policies.play.inference import load_policy
 from policies.play.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times
 from replays.formats import read_game
@@ -132,3 +134,18 @@ def truth_is_possible(position: Position) -> bool:
         if need != ANY_HAND and not is_possible(counts, int(need), int(melds), drawn):
             return False
     return True
+
+
+class UniformHands:
+    """The hands of uniform deals, as a `policies.hands.views.HandSampler`."""
+
+    def sample(
+        self, records: NDArray[np.void], players: NDArray[np.intp], count: int, seed: int
+    ) -> SampledHands:
+        found = [
+            UniformDeals().deals(RoundView(seen_by(record, player), player), count, seed).sampled_hands()
+            for record, player in zip(records, players.tolist(), strict=True)
+        ]
+        return SampledHands(
+            np.concatenate([each.counts for each in found]), np.concatenate([each.reds for each in found])
+        )

@@ -13,11 +13,12 @@ from game.state import apply, new_round
 from game.table.restore import seen_by
 from game.table.table import masked
 from kit.errors import ConfigError, StateMismatchError
-from policies.deals import DealSampler, DealsOfHands, UniformDeals, UniformHands
+from policies.deals import DealSampler, DealsOfHands, UniformDeals
 from policies.deals.named import load_sampler, settings_of
 from policies.hands.views import SampledHands
 from tests.policies.deals.positions import (
     Position,
+    UniformHands,
     assert_fits,
     real,
     self_play,

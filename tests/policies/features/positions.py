@@ -15,8 +15,8 @@ from game.layout import PHASE_CALLED, PHASE_TURN, ROUND_STATE
 from game.rules import legal_rows
 from game.state import apply, new_round
 from game.table.table import Table, masked
-from policies.features.permute import permute_tiles
 from replays.mjlog.reader import read
+from tests.policies.features.permuting import ascending, permute_tiles
 from tests.shared import shard_texts
 
 CALLS = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN, ActionKind.ANKAN, ActionKind.KAKAN)
@@ -101,7 +101,5 @@ def permuted_calls(calls: NDArray[np.int16], numbers: ArrayLike) -> NDArray[np.i
     """Permuted rows of `game.rules.legal_rows`, ``[N, 6]``; the consumed tiles are again ascending."""
     out = calls.copy()
     out[:, 1:] = permute_tiles(calls[:, 1:], numbers)
-    own = np.where(out[:, 2:] < 0, np.iinfo(np.int16).max, out[:, 2:])
-    own.sort(axis=1)
-    out[:, 2:] = np.where(own == np.iinfo(np.int16).max, -1, own)
+    out[:, 2:] = ascending(out[:, 2:])
     return out

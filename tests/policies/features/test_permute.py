@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from game.layout import ROUND_STATE
 from game.rules import legal_rows
 from game.scoring.dora import dora_of
-from game.state import new_round
 from game.tiles import RED_FIVES
 from policies.features.encode import encode
 from policies.features.permute import (
@@ -19,10 +18,9 @@ from policies.features.permute import (
     permute_columns,
     permute_kinds,
     permute_planes,
-    permute_states,
-    permute_tiles,
 )
 from policies.features.table import HOSEI, LITE, LITE_CALL, ORACLE, SETS, SUPHX, SUPHX_CALL
+from tests.policies.features.permuting import permute_states, permute_tiles
 from tests.policies.features.positions import Positions, permuted_calls, random_positions, real_positions
 
 
@@ -117,4 +115,4 @@ def test_labels_move_with_their_tiles() -> None:
 
 def test_a_permutation_that_does_not_exist_is_refused() -> None:
     with pytest.raises(ValueError, match="0 to 11"):
-        permute_states(np.array([new_round()], ROUND_STATE), 12)
+        permute_kinds([0], 12)

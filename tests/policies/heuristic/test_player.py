@@ -15,8 +15,9 @@ from game.scoring.settlement import placements
 from game.state import clone
 from game.table.table import Table
 from game.tiles import RED_FIVES
+from policies.flow.decisions import Decision
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.decision import Decision, decide
+from policies.play.decision import decide
 
 
 def play(seed: int, players: set[int]) -> Iterator[tuple[Table, int, list[Action], Decision | None]]:

@@ -9,9 +9,10 @@ from structlog.testing import capture_logs
 
 import policies.flow.flow
 from game.actions import NINE_TERMINALS, PASS, RIICHI, Action, ActionKind
+from policies.flow.decisions import Decision
 from policies.flow.slots import Policy, Slot
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.decision import Decision, decide, fall_back
+from policies.play.decision import decide, fall_back
 from tests.policies.fakes import Broken, Scripted
 from tests.scene import Scene
 

@@ -14,7 +14,7 @@ from game.table.table import Table
 from game.tiles import parse_hand
 from kit.errors import CheckpointCorrupt, CheckpointMissing, ModelError
 from policies.features.encode import encode
-from policies.features.permute import KIND_MAPS, permute_planes, permute_states, permute_tiles
+from policies.features.permute import KIND_MAPS, permute_planes
 from policies.features.table import HOSEI, LITE, LITE_CALL, SETS
 from policies.flow.known_hand import known_questions
 from policies.flow.probabilities import chances, share_out
@@ -24,6 +24,7 @@ from policies.nets.compute import IN_PLAY, Compute
 from policies.nets.networks import TOWERS, TowerName, as_input
 from policies.play.decision import decide
 from policies.play.inference import Averaging, Model, NetworkPolicy, load_policy
+from tests.policies.features.permuting import permute_states, permute_tiles
 from tests.policies.models import CALLS, a_network, a_policy, features_of, save_models
 
 QUESTIONS = {question.slot: question for question in known_questions()}

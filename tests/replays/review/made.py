@@ -12,7 +12,7 @@ from policies.play.included import SHIPPED
 from policies.play.named import Named
 from policies.reward import Predictor
 from replays.record import GameRecord
-from replays.review.moments import Found, follow
+from replays.review.moments import FollowedGame, follow
 from replays.review.prospects import predictor_on
 from replays.review.report import Reviewer
 from replays.review.schema import Review, ReviewDecision
@@ -67,7 +67,7 @@ def record_of(scene: Scene, *onward: GameEvent) -> GameRecord:
     )
 
 
-def followed(scene: Scene, *onward: GameEvent) -> Found:
+def followed(scene: Scene, *onward: GameEvent) -> FollowedGame:
     return follow(events_of(scene, *onward), 0, "hanchan")
 
 

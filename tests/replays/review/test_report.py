@@ -8,27 +8,22 @@ from collections import Counter
 import msgspec
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from game.actions import RIICHI, ActionKind
 from game.events import Win
 from game.observation import Observation
-from game.scoring.settlement import placements
-from game.table.restore import seen_by
 from kit.errors import ReplayError
-from policies.deals import RoundView, UniformDeals
-from policies.hands.views import SampledHands
+from policies.flow.decisions import Improvement, Option, OptionValue
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.decision import Improvement, Option, OptionValue, decide
+from policies.play.decision import decide
 from policies.play.named import RandomPolicy
 from replays.formats import read_game
 from replays.record import DecisionRecord
 from replays.review.candidate_hands import candidate_hands
-from replays.review.index import index_of, made_entry
 from replays.review.moments import action_text, follow
 from replays.review.report import as_json
 from replays.review.schema import Review
-from replays.tally import tally
+from tests.policies.deals.positions import UniformHands
 from tests.policies.fakes import Scripted
 from tests.replays.games import seen_from
 from tests.replays.review.made import of_whole, reviewed, reviewer, whole
@@ -263,36 +258,6 @@ def test_what_adaptation_and_search_had_to_say_stands_beside_the_options() -> No
         assert (before is None) == (after is None) == (text.kind != "discard")
 
 
-def test_an_index_adds_up() -> None:
-    reviews = [of_whole(seat) for seat in (0, 1)]
-    tallies = [tally(whole().events)[0][seat] for seat in (0, 1)]
-    entries = [made_entry(made, f"game-{made.player}") for made in reviews]
-    index = index_of(entries, tallies, [], reviewer(), 2)
-    total = index.total
-    assert total.games == 2
-    assert total.decisions == sum(made.summary.decisions for made in reviews)
-    assert total.agreement == 1.0
-    assert total.rates.rounds == 2 * whole().rounds
-    ending = whole().ending
-    assert ending is not None
-    places = placements(ending.scores)
-    assert total.average_place == pytest.approx((places[0] + places[1]) / 2)
-    assert [entry.page for entry in index.games] == ["game-0.html", "game-1.html"]
-
-
-def test_an_index_separates_ranks() -> None:
-    entries = [made_entry(of_whole(seat), f"game-{seat}") for seat in (0, 1, 2)]
-    ranked = [
-        msgspec.structs.replace(entry, game=msgspec.structs.replace(entry.game, ranks=ranks))
-        for entry, ranks in zip(entries, [(16, 0, 0, 0), (0, 16, 0, 0), (0, 0, 18, 0)], strict=True)
-    ]
-    tallies = [tally(whole().events)[0][seat] for seat in (0, 1, 2)]
-    seventh, ninth = index_of(ranked, tallies, [], reviewer(), 2).ranks
-    assert (seventh.rank, seventh.games, ninth.rank, ninth.games) == (16, 2, 18, 1)
-    assert seventh.decisions == entries[0].decisions + entries[1].decisions
-    assert ninth.decisions == entries[2].decisions
-
-
 @pytest.mark.parametrize("shard", ["houou-00", "strongbot-00"])
 def test_real_games_are_reviewed(shard: str) -> None:
     for number, (_, text) in enumerate(shard_texts(shard, 3)):
@@ -333,17 +298,3 @@ def test_candidate_hands_stand_beside_every_decision() -> None:
         "5mr",
         "E",
     }
-
-
-class UniformHands:
-    """Hands drawn uniformly."""
-
-    def sample(
-        self, records: NDArray[np.void], players: NDArray[np.intp], count: int, seed: int
-    ) -> SampledHands:
-        (player,) = {int(each) for each in players}
-        views = [RoundView(seen_by(record, player), player) for record in records]
-        found = [UniformDeals().deals(view, count, seed).sampled_hands() for view in views]
-        return SampledHands(
-            np.concatenate([each.counts for each in found]), np.concatenate([each.reds for each in found])
-        )

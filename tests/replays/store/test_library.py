@@ -17,7 +17,7 @@ from game.events import PlayerLeft, PlayerReturned, StartRound
 from game.tiles import UNSEEN
 from kit import files
 from kit.errors import ReplayError, ReplayFormatError
-from policies.play.decision import Decision, Option
+from policies.flow.decisions import Decision, Option
 from replays.mjlog.reader import read_record
 from replays.record import DecisionRecord, GameRecord
 from replays.store import library

@@ -12,7 +12,7 @@ import zstandard
 
 from kit.errors import ReplayFormatError
 from replays.store import shards
-from replays.store.shards import MAX_LINE, ShardGame, ShardLine, parse_line, shard_games, shard_lines
+from replays.store.shards import MAX_LINE, ShardGame, parse_line, shard_lines
 from tests.shared import shared
 
 
@@ -27,23 +27,27 @@ def shard(folder: Path, *parts: bytes, cut: int = 0) -> Path:
     return path
 
 
+def games_of(path: Path) -> list[ShardGame]:
+    return [parse_line(each.data, each.number) for each in shard_lines(path)]
+
+
 def test_games_come_in_order_with_their_ids(tmp_path: Path) -> None:
     path = shard(tmp_path, line("a", "1", source="x/y", format="mjlog") + line("b", "2").strip())
-    assert list(shard_games(path)) == [
+    assert games_of(path) == [
         ShardGame(1, "a", "x/y", "mjlog", "1"),
         ShardGame(2, "b", "", "mjlog", "2"),
     ]
 
 
 def test_a_real_shard_is_read_whole() -> None:
-    games = list(shard_games(shared("data", "tenhou", "other-00.jsonl.zst")))
+    games = games_of(shared("data", "tenhou", "other-00.jsonl.zst"))
     assert len(games) == 1773
-    assert all(isinstance(game, ShardGame) and game.text.strip().startswith("<") for game in games)
+    assert all(game.text.strip().startswith("<") for game in games)
 
 
 def test_several_frames_are_one_shard(tmp_path: Path) -> None:
-    games = list(shard_games(shard(tmp_path, line("a"), b"", line("b")[:9], line("b")[9:])))
-    assert [game.game_id for game in games if isinstance(game, ShardGame)] == ["a", "b"]
+    games = games_of(shard(tmp_path, line("a"), b"", line("b")[:9], line("b")[9:]))
+    assert [game.game_id for game in games] == ["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -61,16 +65,12 @@ def test_several_frames_are_one_shard(tmp_path: Path) -> None:
         line("a", "\ud800").replace(b"\\ud800", b"\xed\xa0\x80"),
     ],
 )
-def test_a_bad_line_is_reported_and_the_next_one_read(bad: bytes, tmp_path: Path) -> None:
-    first, problem, last = shard_games(shard(tmp_path, line("a") + b"\n" + bad + line("z")))
-    assert isinstance(problem, ShardLine)
-    assert (problem.number, problem.data) == (3, b"")
-    assert problem.problem
-    assert isinstance(first, ShardGame)
-    assert isinstance(last, ShardGame)
-    assert (first.line, last.line) == (1, 4)
+def test_a_bad_line_is_refused_and_the_next_one_read(bad: bytes, tmp_path: Path) -> None:
+    first, wrong, last = shard_lines(shard(tmp_path, line("a") + b"\n" + bad + line("z")))
+    assert (first.number, wrong.number, last.number) == (1, 3, 4)
     with pytest.raises(ReplayFormatError):
-        parse_line(bad)
+        parse_line(wrong.data)
+    assert [parse_line(each.data).game_id for each in (first, last)] == ["a", "z"]
 
 
 def test_a_line_that_is_too_long_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,10 +89,9 @@ def test_a_line_that_is_too_long_is_skipped(tmp_path: Path, monkeypatch: pytest.
 def test_a_cut_shard_says_so_behind_its_games(cut: int, tmp_path: Path) -> None:
     noise = "".join(map(chr, range(33, 127)))
     path = shard(tmp_path, line("a"), b"".join(line(f"b{n}", noise[n:]) for n in range(90)), cut=cut)
-    *games, problem = shard_games(path)
-    assert isinstance(problem, ShardLine)
+    *whole, problem = shard_lines(path)
     assert "cut short" in problem.problem
-    assert isinstance(games[0], ShardGame)
+    assert parse_line(whole[0].data).game_id == "a"
 
 
 @pytest.mark.parametrize("data", [b"", b"no shard", b"\x28\xb5\x2f\xfd", bytes(1000)])

@@ -21,7 +21,7 @@ from bot.tenhou.client.retry import (
     ID_BUSY,
     IN_GAME,
     WEARY,
-    Tries,
+    Retries,
     Waits,
     explain,
     process_exception,
@@ -129,7 +129,7 @@ def test_a_busy_id_gets_few_and_long_tries() -> None:
     assert ID_BUSY.first_s >= 5
 
 
-def broken(tries: Tries, *, progress: bool, lasted_s: float = 0.5) -> int:
+def broken(tries: Retries, *, progress: bool, lasted_s: float = 0.5) -> int:
     tries.line_ended(progress=progress, lasted_s=lasted_s)
     count = tries.count
     tries.count += 1
@@ -137,13 +137,13 @@ def broken(tries: Tries, *, progress: bool, lasted_s: float = 0.5) -> int:
 
 
 def test_progress_forgives_the_tries_before_it() -> None:
-    tries = Tries()
+    tries = Retries()
     assert [broken(tries, progress=False) for _ in range(4)] == [0, 1, 2, 3]
     assert broken(tries, progress=True) == 0
 
 
 def test_connections_that_keep_breaking_are_not_retried_every_second() -> None:
-    tries = Tries()
+    tries = Retries()
     counts = [broken(tries, progress=True) for _ in range(40)]
     assert counts[:FORGIVEN] == [0] * FORGIVEN
     assert counts[-1] == WEARY
@@ -153,7 +153,7 @@ def test_connections_that_keep_breaking_are_not_retried_every_second() -> None:
 
 
 def test_a_line_that_lasted_makes_good_for_those_before() -> None:
-    tries = Tries()
+    tries = Retries()
     for _ in range(40):
         broken(tries, progress=True)
     assert broken(tries, progress=True, lasted_s=120) == 0

@@ -7,7 +7,7 @@ import msgspec
 from game.scoring.settlement import RewardKind
 
 
-class AdaptationStanding(msgspec.Struct, frozen=True):
+class AdaptationStatus(msgspec.Struct, frozen=True):
     """How adapting to the running round has gone so far.
 
     Attributes:

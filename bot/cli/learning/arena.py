@@ -76,11 +76,11 @@ def arena(
         device: of the networks.
         precision: of the networks.
         answer_timeout: of external engines.
-        differences: instead of a match, play out what the champion would have done otherwise at each of the
-            challenger's decisions, and add the differences up. The fewer decisions differ, the less it takes.
+        differences: instead of a match, play out both choices wherever the champion would have decided
+            otherwise than the challenger, and add up the differences; best if they seldom differ.
         walls: walls over which a difference is played out, with --differences.
-        horizon: with --differences, discards after which play-outs are cut and valued by the critic, which is
-            quicker and adds its errors; 0: at the end of the round.
+        horizon: with --differences, stop play-outs after this many discards and let the critic value the
+            rest, which is quicker but adds its errors; 0: play to the end of the round.
         plot: with --differences, SVG file for a plot of where the gain comes from.
         as_json: whether to print JSON.
     """

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from learning.cfr.node_table import NODES_FILE, read_table
-from tests.bot.cli.test_cli import start
-from tests.cli import run_cli
+from tests.cli import run_cli, start
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 

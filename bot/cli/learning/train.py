@@ -40,21 +40,18 @@ if TYPE_CHECKING:
     from policies.checkpoint import Card
 
 CheckpointFolder: TypeAlias = Annotated[
-    OutputFolder, Parameter(help="Folder for the checkpoint; a stopped run resumes.")
+    OutputFolder, Parameter(help="Folder for the checkpoint; a stopped run in it resumes.")
 ]
 ContinueFrom: TypeAlias = Annotated[
     ExistingFolder | None,
     Parameter(
-        help="Folder of a checkpoint of this model whose weights to start from; what a larger --depth or, of "
-        "discards, --width adds changes nothing at first."
+        help="Folder of a checkpoint of this model to start from. --depth may be larger, and for discards "
+        "--width; what they add has no effect at first."
     ),
 ]
 TowerFrom: TypeAlias = Annotated[
     ExistingFolder | None,
-    Parameter(
-        help="Folder of a discard model whose tower to start from, whatever planes it sees; that model has "
-        "seen the most hands."
-    ),
+    Parameter(help="Folder of a discard model whose tower to start from; its feature set may differ."),
 ]
 
 
@@ -102,6 +99,7 @@ def _imitation(model: str) -> Command:
         return _report(out, card, as_json=as_json)
 
     imitate.__name__ = model
+    imitate.__doc__ = (imitate.__doc__ or "").replace("this model", f"the {model} model")
     return command()(imitate)
 
 
@@ -124,7 +122,7 @@ def hands(
     """Train a model of the opponents' hands on real games (docs/hands.md).
 
     `direct` predicts shanten, waits, deal-ins and copies; `diffusion` and `autoregressive` generate hands,
-    from what the direct model in --tower-from sees. To resume a stopped run, give the same command again.
+    with the tower of the direct model in --tower-from. To resume a stopped run, give the same command again.
 
     Args:
         model: model of hands.
@@ -171,10 +169,10 @@ def critic(
     tower_from: TowerFrom = None,
     as_json: AsJson = False,
 ) -> int:
-    """Train the critic, which expects what the rest of a round is worth to each player, with all hands open.
+    """Train the critic, which values the rest of a round for each player, with all hands open.
 
-    It learns from games whose hands are all known, best of self-play: `suzaku selfplay`, then `suzaku corpus
-    build` on the records. To resume a stopped run, give the same command again.
+    It learns from games whose hands are all known, preferably self-play: `suzaku selfplay`, then `suzaku
+    corpus build` on the records. To resume a stopped run, give the same command again.
 
     Args:
         corpus: the games.
@@ -266,10 +264,10 @@ def improve(
     precision: TrainingPrecision = "auto",
     as_json: AsJson = False,
 ) -> int:
-    """Improve a model by what its options were worth in play-outs.
+    """Improve a model by the values of its options in play-outs.
 
-    The model learns towards the options that labels value more, and is held elsewhere. `suzaku arena
-    --differences` says what that gains. To resume a stopped run, give the same command again.
+    The model moves towards options with higher labels, and stays near the initial policy elsewhere. `suzaku
+    arena --differences` measures the gain. To resume a stopped run, give the same command again.
 
     Args:
         model: discard, riichi, chi or pon.
@@ -346,11 +344,11 @@ def rl(
     learner_precision: TrainingPrecision = "fp32",
     as_json: AsJson = False,
 ) -> int:
-    """Make a policy stronger by playing against itself.
+    """Make a policy stronger by self-play.
 
     Processes play games, sampling discards from the policy's probabilities, and the discard model learns from
-    how the rounds ended. Every so many games the policy is compared with the start, and the best is kept. To
-    resume a stopped run, give the same command again. See docs/reinforcement.md.
+    the results of the rounds. At regular intervals the policy is compared with the initial one, and the best
+    is kept. To resume a stopped run, give the same command again. See docs/reinforcement.md.
 
     Args:
         out: where the checkpoints are written.
@@ -392,12 +390,15 @@ def cfr(
     *,
     out: Annotated[
         OutputFolder,
-        Parameter(help="Folder of the node table; a stopped run resumes, a finished one goes on."),
+        Parameter(
+            help="Folder of the node table. A stopped run resumes there; a finished run continues if "
+            "--iterations is larger."
+        ),
     ],
     iterations: Count = 10_000,
     as_json: AsJson = False,
 ) -> int:
-    """Learn when to play which policy in two-player mahjong.
+    """Learn which policy to follow when, in two-player mahjong.
 
     Monte-Carlo counterfactual regret minimisation over abstract policies, after the CFR-p paper. The node
     table is a SQLite file in --out (docs/two-player.md).
@@ -405,7 +406,7 @@ def cfr(
     Args:
         plan: the run.
         out: folder of the node table.
-        iterations: iterations in all, earlier ones included.
+        iterations: total number of iterations, earlier ones included.
         as_json: whether to print JSON.
     """
     from learning.cfr.run import learn, print_run

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli import ROOT
 from tests.cli import run_cli as run
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
-DOCUMENT = Path(__file__).parents[3] / "docs" / "policy.md"
-RECORD = Path(__file__).parents[2] / "replays" / "records" / "kobalab-tonpuu.json"
+DOCUMENT = ROOT / "docs" / "policy.md"
+RECORD = ROOT / "tests" / "replays" / "records" / "kobalab-tonpuu.json"
 SMALL = {
     "arena": ("--games", "4", "--tonpuu", "--workers", "1", "--json"),
     "play": ("--json", "--type", "tonpuu", "--seed", "7", "--out", "r"),
@@ -39,13 +40,6 @@ class Mine(HeuristicPolicy):
 """
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    return tmp_path
-
-
 def documented() -> tuple[str, str, list[list[str]]]:
     """The example, the name to save it under, and the commands that follow it."""
     text = DOCUMENT.read_text(encoding="utf-8")
@@ -57,16 +51,16 @@ def documented() -> tuple[str, str, list[list[str]]]:
     return code[1], name[1], [shlex.split(command) for command in commands]
 
 
-def test_the_documents_example_plays_and_is_measured_as_written(folder: Path) -> None:
+def test_the_documents_example_plays_and_is_measured_as_written(tmp_path: Path) -> None:
     code, name, commands = documented()
-    (folder / name).write_text(code)
+    (tmp_path / name).write_text(code)
     assert [words[0] for words in commands] == ["play", "arena", "arena"]
     play, weak, strong = (run(*words, *SMALL[words[0]]) for words in commands)
     assert (play[0], weak[0], strong[0]) == (0, 0, 0), (play[2], weak[2], strong[2])
     played = json.loads(play[1])
     assert played["decisions"]["fallbacks"] == 0
     assert played["decisions"]["count"] > 20
-    (decisions,) = (folder / "r").glob("*.decisions.jsonl")
+    (decisions,) = (tmp_path / "r").glob("*.decisions.jsonl")
     made = [json.loads(line)["decision"] for line in decisions.read_text().splitlines()]
     assert {decision["source"] for decision in made} == {"rule"}
     assert sum(decision["step"] == "discard" for decision in made) > 20
@@ -81,14 +75,14 @@ def test_the_documents_example_plays_and_is_measured_as_written(folder: Path) ->
     "command", ["play", "check", "engine", "arena", "selfplay", "review", "bench decision"]
 )
 def test_a_policy_that_fails_ends_a_command_before_it_connects_or_plays(
-    command: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def connect(*_: object, **__: object) -> None:
         pytest.fail("something was opened")
 
     monkeypatch.setattr("asyncio.run", connect)
     monkeypatch.setattr("learning.matches.runner.spread", connect)
-    (folder / "mine.py").write_text(NO_ANSWER)
+    (tmp_path / "mine.py").write_text(NO_ANSWER)
     name = "python:mine.py"
     ways = {
         "arena": ["--challenger", name],
@@ -110,8 +104,8 @@ def test_the_configuration_takes_a_file_and_no_other_name() -> None:
     assert 'found "mine.py", expected one of network, heuristic, or python:FILE.py for your own' in err
 
 
-def test_an_error_in_play_costs_one_decision_and_names_the_line(folder: Path) -> None:
-    (folder / "mine.py").write_text(ONE_ERROR)
+def test_an_error_in_play_costs_one_decision_and_names_the_line(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(ONE_ERROR)
     code, out, err = run("play", "--policy", "python:mine.py", *SMALL["play"])
     assert code == 0
     assert json.loads(out)["decisions"]["fallbacks"] >= 1
@@ -122,13 +116,13 @@ def test_an_error_in_play_costs_one_decision_and_names_the_line(folder: Path) ->
     assert (code, len(answer["many_faults"])) == (1, 1)
     assert "line 7: IndexError" in answer["faults"][0]
     report = run("arena", "--report", "--out", "results", "--json")
-    (record,) = (folder / "r").glob("*.xml")
+    (record,) = (tmp_path / "r").glob("*.xml")
     code, _, err = run("review", str(record), "--seat", "0", "--policy", "python:mine.py")
     assert (code, "line 7: IndexError" in err) == (1, True)
     # results name the file, but only the command line has it run; a changed one is another player
-    (folder / "mine.py").write_text("raise AssertionError")
+    (tmp_path / "mine.py").write_text("raise AssertionError")
     assert run("arena", "--report", "--out", "results", "--json")[:2] == report[:2]
-    (folder / "mine.py").write_text(ONE_ERROR + "# changed")
+    (tmp_path / "mine.py").write_text(ONE_ERROR + "# changed")
     code, _, err = run("arena", *flags, *SMALL["arena"], "--out", "results")
     assert (code, "the files of a player have changed since that run began; choose another --out" in err) == (
         2,

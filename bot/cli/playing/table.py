@@ -52,11 +52,11 @@ def table(
     browser: OpenBrowser = None,
     resume: bool = False,
 ) -> int:
-    """Play against it in the browser.
+    """Play against the bot in the browser.
 
     Prints a link to the table for you, and one for every other person. A game begins when all have sat down;
-    at its end, its record is saved and reviewed. It runs until Ctrl-C; `--resume` continues a game that was
-    cut, however the program ended.
+    at its end, its record is saved and reviewed. It runs until Ctrl-C; `--resume` continues an interrupted
+    game, however the program ended.
 
     Args:
         config: the configuration.
@@ -70,7 +70,7 @@ def table(
         tonpuu: whether to play tonpuusen.
         answer_timeout: of external engines.
         browser: whether to open the page in a browser.
-        resume: whether to continue the last unfinished game, with the same players and settings.
+        resume: continue the last unfinished game, with the same players and settings.
     """
     from bot.table.command import run_table, saved_games
     from bot.table.plan import LEVELS, TablePlan, TableSetup
@@ -78,7 +78,7 @@ def table(
     if resume:
         if given or level or opponents or tonpuu or name != YOU:
             raise ConfigError(
-                "--resume continues a game as it was begun; leave out the options of a new game"
+                "--resume continues a game with its own settings; leave out the options of a new game"
             )
         saved = saved_games().latest()
         setup = saved.start.setup
@@ -179,7 +179,7 @@ def _numbered(names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
 def _loader(
     texts: Sequence[str], people: Sequence[str], answer_s: float, config: Config
 ) -> Callable[[], Sequence[TableBot]]:
-    """What loads the programs; those of one kind share a player."""
+    """A function that loads the programs; those of one kind share a player."""
 
     def load() -> Sequence[TableBot]:
         from msgspec.structs import replace

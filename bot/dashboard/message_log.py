@@ -25,7 +25,7 @@ class BrowserPosition(NamedTuple):
     session: int
 
 
-class Show:
+class MessageLog:
     """The messages, on the dashboard's own event loop.
 
     Attributes:

@@ -42,8 +42,8 @@ def engine(
         config: the configuration.
         seat: the bot's player number, 0 (first dealer) to 3, for a start_game message without an id.
         answers: lines to answer. every: all lines; asked: lines that require a decision; auto: every array,
-            and single events that require a decision.
-        arrays: answer with arrays of actions; riichi and its discard share one.
+            single events that require a decision, and all lines after a hello.
+        arrays: answer with arrays of actions; riichi and its discard share an array.
         meta: add probabilities, shanten and the legal actions to each answer, as meta, like Mortal.
     """
     from bot.mjai.pipe import run_engine

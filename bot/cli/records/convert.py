@@ -24,8 +24,8 @@ def convert(
     """Convert a record to another format.
 
     Args:
-        source: a record (mjlog, Tenhou's JSON or mjai, plain or gzipped), a link to a game on Tenhou, or its
-            id; - is stdin.
+        source: a record (mjlog, Tenhou's JSON, mjai or majiang-core, plain or gzipped), a link to a game on
+            Tenhou, or its id; - is stdin.
         out: file or folder to write to; - is stdout.
         to: format; default: by the suffix of OUT (.xml, .json, .url, .jsonl).
     """

@@ -36,7 +36,7 @@ Data: TypeAlias = Annotated[
     Parameter(help="Folder of a corpus, or records as for `suzaku corpus build`; may be repeated."),
 ]
 SoFar: TypeAlias = Annotated[
-    bool, Parameter(help="Report on what is in --out so far, and measure nothing; a run may be under way.")
+    bool, Parameter(help="Only report on the results in --out, even while a run is still writing there.")
 ]
 Precision: TypeAlias = Annotated[
     str,
@@ -85,7 +85,7 @@ def agents(
     plot: OutputFile | None = None,
     as_json: AsJson = False,
 ) -> int:
-    """Put several players side by side that met the same opponents in the arena.
+    """Compare several players that met the same opponents in the arena.
 
     Reports places, points, rank points and stable ranks with their intervals.
 
@@ -105,7 +105,7 @@ def agents(
 
 @command()
 def danger(plan: learning.accuracy.data.GamesPlan, *, data: Data, as_json: AsJson = False) -> int:
-    """Compare the danger that reviews show with real games.
+    """Compare the danger shown in reviews with real games.
 
     Reports how often each class of tile deals in to open hands of each kind, how often those hands are
     tenpai, and for how many points: the actual figures, the estimate from suji and passed tiles alone, and
@@ -126,10 +126,10 @@ def hands(
     plots: OutputFolder | None = None,
     as_json: AsJson = False,
 ) -> int:
-    """Compare what the models of hands foresee with the hands of real games (docs/hands.md).
+    """Compare the predictions of the models of hands with real games (docs/hands.md).
 
-    Reports the errors of shanten, the calibration of waits, the cost of generated hands, and how well
-    deal-ins are foreseen, by rule and by the direct model.
+    Reports the errors of shanten, the calibration of waits, the cost of generated hands, and how well rules
+    and the direct model predict deal-ins.
 
     Args:
         plan: the measurement.
@@ -184,11 +184,11 @@ def deals(
     precision: PlayPrecision = "auto",
     as_json: AsJson = False,
 ) -> int:
-    """Measure how well sampled hidden hands stand for the real ones.
+    """Measure whether decisions over sampled hands match those over the true hands.
 
-    Takes close decisions of self-play, and plays the two likeliest discards to the end of the round over the
-    same sampled deals. Compares the difference with the one that the true hands give, and judges the choices
-    made by sampled deals with the true hands.
+    Takes close decisions of self-play and plays the two likeliest discards out to the end of the round, over
+    sampled deals and over the true hands. Reports how the differences between the two correlate, and what the
+    choices made over sampled deals gain with the true hands.
     """
     from kit.reports import write_report
     from learning.matches.store import compute_for
@@ -238,7 +238,7 @@ def exploitability(
 ) -> int:
     """Measure how exploitable a strategy of two-player mahjong is.
 
-    As the CFR-p paper does, by the best score of the abstract policies on fixed deals; and by exact best
+    Reports the best score of the abstract policies on fixed deals, as the CFR-p paper does, and exact best
     responses in the abstract game.
 
     Args:

@@ -50,10 +50,7 @@ def test_every_command_and_option_says_what_it_is(path: tuple[str, ...], command
         ("traffic verify file missing", "FILE...: `missing`: no such file or folder"),
     ],
 )
-def test_bad_usage_names_the_option_and_what_it_takes(
-    line: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_bad_usage_names_the_option_and_what_it_takes(line: str, said: str) -> None:
     Path("file").write_text("")
     code, out, err = run(*line.split())
     assert (code, out) == (2, "")

@@ -1,0 +1,1 @@
+"""Commands that measure players, and train and measure networks."""

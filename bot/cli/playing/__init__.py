@@ -1,0 +1,1 @@
+"""Commands that play, and those that prepare for it."""

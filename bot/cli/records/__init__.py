@@ -1,0 +1,1 @@
+"""Commands that read records, positions and captured frames."""

@@ -1,0 +1,97 @@
+"""A decision and what is known of it, as logs, records and reviews keep it."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from game.actions import Action
+from game.scoring.settlement import RewardKind
+from policies.flow.flow import Step
+from policies.flow.slots import Source
+
+Way: TypeAlias = Literal["adapted", "search", "both"]
+
+
+class Option(msgspec.Struct, frozen=True):
+    """One legal action and the probability its slot gave it; 0 if an earlier step decided."""
+
+    action: Action
+    probability: float
+
+
+class OptionValue(msgspec.Struct, frozen=True):
+    """The result of a search for one option.
+
+    Attributes:
+        action: the option.
+        probability: the policy's.
+        ahead: how much more it is worth than the policy's first choice, as the play-outs have it.
+        error: standard error of that.
+        expected: the same with the prior.
+        doubt: standard deviation of that.
+        deals: over which it was played out.
+    """
+
+    action: Action
+    probability: float
+    ahead: float
+    error: float
+    expected: float
+    doubt: float
+    deals: int
+
+
+class Improvement(msgspec.Struct, frozen=True):
+    """How a decision was improved, and by how much.
+
+    Attributes:
+        way: an adapted policy decided, or a search, or a search among the options of an adapted policy.
+        base: what the initial policy would have done.
+        base_options: its probabilities of discards, where an adapted policy gave others; else empty.
+        playouts: rounds played out for it.
+        divergence: KL(π₀ ‖ π) in nats of the adapted policy on this decision, 0 without one.
+        values: of the options a search compared, best first, in units of worth; empty without one.
+        worth: that unit: ``points``, or ``global`` for the expected final reward.
+    """
+
+    way: Way
+    base: Action
+    base_options: tuple[Option, ...] = ()
+    playouts: int = 0
+    divergence: float = 0.0
+    values: tuple[OptionValue, ...] = ()
+    worth: RewardKind = "points"
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """One decision, with everything a log line or a review needs.
+
+    Attributes:
+        action: what to do.
+        source: a model, a rule, or a fallback after a fault.
+        step: the step of the flow that decided.
+        options: every legal action, the chosen one first, then by descending probability. Discards add up to
+            1; a kan, riichi or call has its own "yes"; pass has what the best call leaves.
+        shanten: shanten of the current concealed hand, -1 for a win.
+        latency_ms: time the decision took.
+        budget_ms: time allowed, 0 for no limit; filled in by the player that keeps to it.
+        fallback_reason: what went wrong, "" if nothing did.
+        improvement: what an adapted policy or a search had to say, None if neither decided.
+    """
+
+    action: Action
+    source: Source
+    step: Step
+    options: tuple[Option, ...]
+    shanten: int
+    latency_ms: float
+    budget_ms: float = 0.0
+    fallback_reason: str = ""
+    improvement: Improvement | None = None
+
+    @property
+    def probability(self) -> float:
+        """The probability of the chosen action."""
+        return next((option.probability for option in self.options if option.action == self.action), 0.0)
