@@ -36,7 +36,7 @@ TABLES: Final = 256
 """Tables side by side: with fewer, batches on a CPU are less full (`docs/history/results.md`)."""
 
 _WAITING_SHARE: Final = 0.7
-"""Share of the tables that may wait until riichi and calls are decided together."""
+"""Share of the games in progress that may wait until riichi and calls are decided together."""
 
 Times: TypeAlias = defaultdict[str, float]
 """CPU seconds, by activity."""
@@ -367,6 +367,22 @@ def _is_discard(request: Request) -> bool:
     return request.legal[0].kind is ActionKind.DISCARD
 
 
+def _due(waiting: list[_Asked], games: int) -> tuple[list[_Asked], list[_Asked]]:
+    """The decisions to be made now, and those that wait for others of their kind.
+
+    Args:
+        waiting: all that are asked for.
+        games: number of games in progress; fewer and fewer towards the end of a run.
+    """
+    discards: list[_Asked] = []
+    others: list[_Asked] = []
+    for each in waiting:
+        (discards if _is_discard(each[1]) else others).append(each)
+    if discards and len(others) < games * _WAITING_SHARE:
+        return discards, others
+    return waiting, []
+
+
 class Rollout:
     """Plays many games at once.
 
@@ -442,7 +458,7 @@ class Rollout:
                 watch = _Stopwatch()
                 waiting += ((game, request) for game in games for request in game.advance(watch))
                 watch.charge(self.times)
-                due, waiting = self._due(waiting)
+                due, waiting = _due(waiting, len(games))
                 self._answer(due)
                 running, ended = [], []
                 for game in games:
@@ -456,16 +472,6 @@ class Rollout:
         finally:
             for chooser in self._choosers:
                 chooser.close(self.times)
-
-    def _due(self, waiting: list[_Asked]) -> tuple[list[_Asked], list[_Asked]]:
-        """The decisions to be made now, and those that wait for others of their kind."""
-        discards: list[_Asked] = []
-        others: list[_Asked] = []
-        for each in waiting:
-            (discards if _is_discard(each[1]) else others).append(each)
-        if discards and len(others) < self._tables * _WAITING_SHARE:
-            return discards, others
-        return waiting, []
 
     def _sit_down(self, seating: Seating) -> _RunningGame:
         before = process_time()
