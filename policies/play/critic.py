@@ -48,10 +48,13 @@ class Critic:
 
     Args:
         model: the network.
+
+    Attributes:
+        model: the same.
     """
 
     def __init__(self, model: Model) -> None:
-        self._model = model
+        self.model = model
 
     @classmethod
     def load(
@@ -82,7 +85,7 @@ class Critic:
         """
         rows = np.frombuffer(bytearray(b"".join([state.tobytes() for state in states])), ROUND_STATE)
         turns = rows["turn"].astype(np.int8)
-        said = self._model.look(rows, turns, None, length).reshape(len(rows), 2, 4).astype(np.float64)
+        said = self.model.look(rows, turns, None, length).reshape(len(rows), 2, 4).astype(np.float64)
         # the network answers by seat from the player in turn on
         seats = (_SEATS - turns[:, None]) % 4
         points, reward = (np.take_along_axis(said[:, each], seats, axis=1) for each in range(2))

@@ -109,6 +109,8 @@ def arena(
             compute=compute_for(out, device, precision),
             **given,
         )
+    if plot is not None or horizon:
+        raise ConfigError("--plot and --horizon go with --differences; --html draws a match")
     if out is None and (report_only or records):
         raise ConfigError(
             "--report needs --out: the folder whose games to report on"

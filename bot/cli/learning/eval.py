@@ -9,6 +9,7 @@ from cyclopts import Parameter
 from bot.cli.command import Given, command
 from bot.cli.shared import (
     AsJson,
+    CorpusFolder,
     Device,
     ExistingFolder,
     ExistingPath,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import learning.adaptation.plan
     import learning.cfr.exploit_report
     import learning.cfr.known_report
+    import learning.critic.evaluation
     import learning.hands.evaluation
     import learning.losses.study
     import learning.worlds.plan
@@ -267,6 +269,39 @@ def cfr(plan: learning.cfr.known_report.KnownGamePlan, *, as_json: AsJson = Fals
     return write_report(solve(plan), as_json=as_json)
 
 
+@command()
+def critic(
+    plan: learning.critic.evaluation.CriticEvaluation,
+    *,
+    corpus: CorpusFolder,
+    checkpoint: ExistingFolder | None = None,
+    as_json: AsJson = False,
+) -> int:
+    """Measure how much the critic explains of what the rest of a round brings (docs/improvement.md).
+
+    Reports the share of the variance that it explains, in points and in the expected final reward, by how
+    much is left of the round, beside a table of means.
+
+    Args:
+        plan: the measurement.
+        corpus: games with all hands known.
+        checkpoint: folder of the critic; default: the included one.
+        as_json: whether to print JSON.
+    """
+    from kit.reports import write_report
+    from learning.corpus.reader import Corpus
+    from learning.critic.evaluation import evaluate_critic
+    from policies.checkpoint import load_predictor
+    from policies.nets.device import use_one_thread
+    from policies.play.critic import CRITIC_FOLDER, Critic
+    from policies.play.included import SHIPPED
+
+    use_one_thread()
+    judged = Critic.load(checkpoint or CRITIC_FOLDER)
+    report = evaluate_critic(Corpus(corpus), judged, load_predictor(SHIPPED), plan)
+    return write_report(report, as_json=as_json)
+
+
 EVAL: Final = (
     accuracy,
     agents,
@@ -274,6 +309,7 @@ EVAL: Final = (
     hands,
     loss,
     deals,
+    critic,
     adaptation,
     exploitability,
     cfr,

@@ -13,7 +13,7 @@ from tests.cli import run_cli as run
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
-WRITTEN = {"--out", "--capture", "--html", "--plots", "--log"}
+WRITTEN = {"--out", "--capture", "--html", "--plot", "--plots", "--log"}
 """Options for paths that are written to and need not exist."""
 
 
