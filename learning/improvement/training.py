@@ -1,9 +1,9 @@
 """A policy learns from labels: towards what is worth more at close decisions, and to change nothing else.
 
-At a labelled decision the loss is the expected value of the options under the policy, over the temperature;
-everywhere it is the divergence from the policy at the start. Its minimum is the start times exp(value / τ).
-Values count less the larger their errors, and not beyond a limit: a deal-in that only the true hands show
-says little about what the player could know.
+At a labelled decision the loss is minus the expected value of the options under the policy, over the
+temperature; everywhere the divergence from the policy at the start is added. Its minimum is the start times
+exp(value / τ). Values are shrunk, the more the larger their errors. They are clipped only far out: a deal-in
+that only the true hands show is an outlier, but clipped ones would make risky tiles look cheap.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class ImprovementPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fie
     model: Annotated[Slot, INTERNAL]
     labels: Annotated[str, INTERNAL]
     unit: Literal["points", "reward"] = "points"
-    temperature: Annotated[float, Meta(gt=0.0)] = 150.0
+    temperature: Annotated[float, Meta(gt=0.0)] = 100.0
     deviation: Annotated[float, Meta(gt=0.0)] = 500.0
-    limit: Annotated[float, Meta(gt=0.0)] = 2_000.0
+    limit: Annotated[float, Meta(gt=0.0)] = 12_000.0
     validate_every: Count = 100_000
 
     @property
