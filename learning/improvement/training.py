@@ -77,6 +77,7 @@ class LabelledBatch(NamedTuple):
         start: ``[B, K]`` the start's probabilities of them.
         values: ``[B, K]`` of the options with a label, over the temperature; 0 for others.
         valued: ``[B, K]`` bool, whether an answer has a value.
+        games: ``[B]`` int64, the game of each.
     """
 
     planes: Tensor
@@ -84,6 +85,7 @@ class LabelledBatch(NamedTuple):
     start: Tensor
     values: Tensor
     valued: Tensor
+    games: Tensor
 
 
 def improvement_loss(scores: Tensor, batch: LabelledBatch) -> Tensor:
@@ -159,7 +161,8 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
         with torch.inference_mode():
             scores = self._start(self.learner.planes_of(batch)).float().cpu()
         start = torch.softmax(scores.masked_fill(~legal, -torch.inf), 1)
-        return LabelledBatch(batch.planes, legal, start, torch.from_numpy(values), torch.from_numpy(valued))
+        tensors = map(torch.from_numpy, (values, valued, batch.moments.game))
+        return LabelledBatch(batch.planes, legal, start, *tensors)
 
     def _values(self, moments: Moments) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         answers = KINDS if self.plan.model is Slot.DISCARD else YES_NO
@@ -194,17 +197,17 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
 
     def evaluate(self) -> EvaluationResult:
         """The loss on the validation split, and what is gained there where the choice changes."""
-        losses, gains = [], []
+        losses, gains, games = [], [], []
         for batch in self.validation_batches():
+            games.append(batch.games)
             scores = self.learner.scores(batch)
             losses.append(improvement_loss(scores, batch).item() * len(batch.planes))
             gains.append(_gains(scores.cpu(), batch) * self.plan.temperature)
         gained = torch.cat(gains)
-        rows, changed = len(gained), gained[gained.isfinite() & (gained != 0.0)]
-        loss, best = sum(losses) / rows, self.status.best
-        mean = changed.mean().item() if len(changed) else 0.0
-        error = changed.std().item() / len(changed) ** 0.5 if len(changed) > 1 else 0.0
-        valued = int(gained.isfinite().sum())
+        chosen = gained.isfinite() & (gained != 0.0)
+        changed, valued = gained[chosen], int(gained.isfinite().sum())
+        loss, best = sum(losses) / len(gained), self.status.best
+        mean, error = mean_of_groups(changed.numpy(), torch.cat(games)[chosen].numpy())
         return EvaluationResult(
             score=loss,
             improved=best is None or loss < best,
@@ -213,6 +216,21 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
             curves={"validation/loss": loss, "validation/gain": mean * len(changed) / max(1, valued)},
             metrics={"loss": loss, "gain": mean, "error": error, "changed": len(changed), "labels": valued},
         )
+
+
+def mean_of_groups(values: NDArray[Any], groups: NDArray[np.int64]) -> tuple[float, float]:
+    """The mean of some values and its standard error, with values of one group taken as dependent.
+
+    >>> mean_of_groups(np.array([1.0, 1.0, 3.0, 3.0]), np.array([0, 0, 1, 1]))
+    (2.0, 1.0)
+    """
+    if not len(values):
+        return 0.0, 0.0
+    mean = values.mean()
+    places = np.unique(groups, return_inverse=True)[1]
+    sums, count = np.bincount(places, values - mean), int(places.max()) + 1
+    error = np.sqrt(np.square(sums).sum() * count / max(1, count - 1)) / len(values)
+    return float(mean), float(error)
 
 
 def _gains(scores: Tensor, batch: LabelledBatch) -> Tensor:
