@@ -8,10 +8,12 @@ that only the true hands show is an outlier, but clipped ones would make risky t
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
 
+import msgspec
 import numpy as np
 import torch
 from msgspec import Meta
@@ -132,11 +134,9 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
         }
         parents = (start.card.tensors.sha256,)
         super().__init__(plan, corpus, out, commit, model=plan.model.value, parents=parents, moments=True)
-        network = network_of(start)
-        assert isinstance(network, Network)
-        self._start = network
+        self._start = _network(start)
         torch.manual_seed(plan.seed)
-        self.learner = Learner(_copy(start), plan, self.threads, loss=improvement_loss, frozen=True)
+        self.learner = Learner(_network(start), plan, self.threads, loss=improvement_loss, frozen=True)
 
     def chosen(self, split: Split) -> SelectedDecisions:
         """The decisions of the labelled games of a split; the test split validates, too."""
@@ -243,7 +243,7 @@ def _gains(scores: Tensor, batch: LabelledBatch) -> Tensor:
     return gained.squeeze(1).masked_fill(~batch.valued.any(1), torch.nan)
 
 
-def _copy(checkpoint: Checkpoint) -> Network:
+def _network(checkpoint: Checkpoint) -> Network:
     network = network_of(checkpoint)
     assert isinstance(network, Network)
     return network
@@ -290,7 +290,7 @@ def improve(
     shape = checkpoint.card.architecture
     run_plan = ImprovementPlan(
         model=model,
-        labels=f"{plan.identity[:12]} {len(games)} games, seed {plan.seed}",
+        labels=hashlib.sha256(msgspec.json.encode((plan, games))).hexdigest(),
         features=checkpoint.card.features,
         without=checkpoint.card.without,
         width=shape.width,  # type: ignore[union-attr]
