@@ -181,9 +181,8 @@ class KernelCache(caching.Cache):
         body = self._read_or_claim(self._path(sig, target_context.codegen())) if self._enabled else None
         if body is None:
             return None
-        rtsys.initialize(
-            target_context
-        )  # what compiled code needs; all of numba's registries take much longer
+        # what compiled code needs; all of numba's registries take much longer
+        rtsys.initialize(target_context)
         rebuild: Any = compiler.CompileResult._rebuild
         return rebuild(target_context, *pickle.loads(body))  # noqa: S301 - see the import
 

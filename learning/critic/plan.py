@@ -8,7 +8,14 @@ from typing import Annotated, Any, Literal
 from kit.errors import ConfigError
 from kit.options import INTERNAL, Count
 from learning.samples.position_kernels import AT_DRAWS, Sampled
-from learning.supervised.plan import PRESET_SIZES, PresetName, SamplesPlan, Selection, training_precision
+from learning.supervised.plan import (
+    PRESET_SIZES,
+    PresetName,
+    SamplesPlan,
+    Selection,
+    faults_in,
+    training_precision,
+)
 from policies.features.table import CRITIC
 from policies.nets.networks import Architecture, architecture_of, outputs_of
 
@@ -27,14 +34,7 @@ class CriticPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=T
     predictor: Annotated[str, INTERNAL] = ""
 
     def __post_init__(self) -> None:
-        faults = [
-            f"{name}: {getattr(self, name)} must be above 0"
-            for name in ("passes", "learning_rate")
-            if getattr(self, name) <= 0
-        ]
-        if not 0.0 < self.selection.share <= 1.0:
-            faults.append(f"share: {self.selection.share} must be above 0 and at most 1")
-        if faults:
+        if faults := faults_in(self, calls=None, purpose=self.model):
             raise ConfigError("\n".join(faults))
 
     @property

@@ -36,7 +36,7 @@ from policies.checkpoint.files import reader_of
 from policies.deals.deal import RoundView, true_deals
 from policies.flow.draws import drawn_bits
 from policies.flow.slots import Policy, Question, Slot
-from policies.play.critic import CRITIC_FOLDER, Critic
+from policies.play.critic import Critic, critic_folder
 from policies.play.named import Files, files_of_named, load_named, predictor_files
 from policies.play.playouts import Branching, CutWorth, EndWorth, Playouts, RewardWorth, points_worth
 from policies.play.rollout import PolicyChooser
@@ -289,18 +289,14 @@ def make_labels_plan(corpus: Corpus, **given: Any) -> LabelsPlan:
     plan = LabelsPlan(**given, identity="", corpus=corpus.card["content_sha256"])
     if plan.games > len(corpus):
         raise ConfigError(f"--games {plan.games}: the corpus has {len(corpus)}")
-    critic = load(_critic_folder(plan), "critic").card.tensors.sha256 if plan.horizon else ""
+    critic = load(critic_folder(plan.critic), "critic").card.tensors.sha256 if plan.horizon else ""
     identity = load_named(plan.policy).identity
     return msgspec.structs.replace(plan, identity=identity, critic_identity=critic)
 
 
-def _critic_folder(plan: LabelsPlan) -> Path:
-    return Path(plan.critic) if plan.critic else CRITIC_FOLDER
-
-
 def setup_of(corpus: Path, plan: LabelsPlan) -> LabelsSetup:
     """What a process needs to know of a plan."""
-    critic = files_of(_critic_folder(plan), ("critic",)) if plan.horizon else None
+    critic = files_of(critic_folder(plan.critic), ("critic",)) if plan.horizon else None
     return LabelsSetup(plan, corpus, files_of_named(plan.policy), predictor_files(plan.policy), critic)
 
 

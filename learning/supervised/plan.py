@@ -237,12 +237,12 @@ def _check(plan: TrainingPlan) -> None:
         raise ConfigError("\n".join(faults))
 
 
-def faults_in(plan: SamplesPlan, *, calls: bool, purpose: str) -> list[str]:
+def faults_in(plan: SamplesPlan, *, calls: bool | None, purpose: str) -> list[str]:
     """The faults of a plan that do not depend on what it learns.
 
     Args:
         plan: the plan.
-        calls: whether its samples are calls.
+        calls: whether its samples are calls; None if no slot's decisions are.
         purpose: purpose of the feature set, in words.
     """
     faults = []
@@ -250,7 +250,7 @@ def faults_in(plan: SamplesPlan, *, calls: bool, purpose: str) -> list[str]:
     if chosen is None:
         faults.append(f"features: no set {plan.features!r}; there are {', '.join(SETS)}")
     else:
-        if not chosen.fits(calls=calls):
+        if calls is not None and not chosen.fits(calls=calls):
             faults.append(f"features: {plan.features} is for {chosen.purpose}, not for {purpose}")
         known = [group.id for group in chosen.groups]
         faults += [

@@ -33,7 +33,7 @@ from policies.deals.deal import Deals, DealSampler, true_deals
 from policies.deals.named import load_sampler, models_of, settings_of
 from policies.flow.draws import drawn_bits, drawn_share
 from policies.flow.slots import Policy
-from policies.play.critic import CRITIC_FOLDER, Critic
+from policies.play.critic import Critic, critic_folder
 from policies.play.named import Files, files_of_named, folder_of_named, load_named
 from policies.play.playouts import Branching, CutWorth, EndWorth, Playouts, RewardWorth, Unit, points_worth
 from policies.play.rollout import Choice, PolicyChooser, Request
@@ -280,19 +280,15 @@ def make_plan(**given: Any) -> WorldsPlan:
     if plan.final:
         folder_of_named(plan.policy)
     identity = load_named(plan.policy).identity
-    critic = load(_critic_folder(plan), "critic").card.tensors.sha256 if any(plan.horizons) else ""
+    critic = load(critic_folder(plan.critic), "critic").card.tensors.sha256 if any(plan.horizons) else ""
     return msgspec.structs.replace(
         plan, identity=identity, settings=settings, models=models_of(settings), critic_identity=critic
     )
 
 
-def _critic_folder(plan: WorldsPlan) -> Path:
-    return Path(plan.critic) if plan.critic else CRITIC_FOLDER
-
-
 def _setup(plan: WorldsPlan) -> WorldsSetup:
     predictor = files_of(folder_of_named(plan.policy), ("reward",)) if plan.final else None
-    critic = files_of(_critic_folder(plan), ("critic",)) if any(plan.horizons) else None
+    critic = files_of(critic_folder(plan.critic), ("critic",)) if any(plan.horizons) else None
     return WorldsSetup(plan, files_of_named(plan.policy), predictor, critic)
 
 
