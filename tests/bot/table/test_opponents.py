@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,8 +18,8 @@ from bot.table.reviews import TableReviews
 from kit.errors import ConfigError
 from learning.matches.players import names_in
 from replays.record import GameRecord
-from tests.bot.table.scenes import PATIENCE_S, QUICK, Page, no_reviewer, play_through
-from tests.learning.arena.engine_players import alive, engine_text
+from tests.bot.table.scenes import QUICK, Page, no_reviewer, play_through
+from tests.learning.arena.engine_players import alive, engine_text, wait_for_the_end
 
 
 def loaded(*texts: str) -> Sequence[TableBot]:
@@ -49,13 +48,6 @@ def test_seats_of_one_player_share_it() -> None:
         loaded("nobody", "heuristic", "heuristic")
 
 
-def wait_for_the_end_of(engines: Path) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while alive(engines):
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
 async def test_an_engine_plays_beside_the_rules_without_a_fault(tmp_path: Path) -> None:
     engines, records = tmp_path / "engines", list[GameRecord]()
 
@@ -78,4 +70,4 @@ async def test_an_engine_plays_beside_the_rules_without_a_fault(tmp_path: Path) 
     assert [entry for entry in logs if entry["event"] in ("engine.lost", "decision.fallback")] == []
     assert len(alive(engines)) == 1
     host.close()
-    await asyncio.to_thread(wait_for_the_end_of, engines)
+    await asyncio.to_thread(wait_for_the_end, engines)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shlex
 import sys
+import time
 from pathlib import Path
 
 from tests.learning.arena import engine_program
 
 _PROGRAM = engine_program.__file__
+_END_S = 20.0
+"""Time for a killed process to end. Nobody waits for an engine's own children, and a machine may be busy."""
 
 
 def engine_text(folder: Path, *way: str, dialect: str = "engine") -> str:
@@ -30,6 +33,14 @@ def games_ended(folder: Path) -> list[int]:
 def alive(folder: Path) -> list[int]:
     """Processes that still run."""
     return [pid for pid in started(folder) if _runs(pid)]
+
+
+def wait_for_the_end(folder: Path) -> None:
+    """Check that every process ends; none of them would by itself."""
+    deadline = time.monotonic() + _END_S
+    while alive(folder):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def _runs(pid: int) -> bool:

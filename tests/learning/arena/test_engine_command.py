@@ -13,7 +13,7 @@ import pytest
 from learning.arena.plan import ArenaPlan
 from learning.matches.store import RESULTS_FILE, read_results
 from tests.cli import run_cli
-from tests.learning.arena.engine_players import alive, engine_text, started
+from tests.learning.arena.engine_players import engine_text, started, wait_for_the_end
 
 pytestmark = [pytest.mark.usefixtures("restore_logs"), pytest.mark.slow]
 
@@ -53,7 +53,4 @@ def test_a_run_that_is_stopped_leaves_no_engine_behind(tmp_path: Path, how: sign
             assert time.monotonic() < end
             time.sleep(0.01)
         process.send_signal(how)
-    end = time.monotonic() + END_S
-    while alive(tmp_path / "e"):
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    wait_for_the_end(tmp_path / "e")

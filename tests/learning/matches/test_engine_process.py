@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 from kit.errors import EngineDied, EngineError, EngineGarbled, EngineLate
 from learning.matches.engine_process import MAX_LINE, Child, ChildRequest, ask, dismiss
 from learning.matches.watchdog import Watchdog
-from tests.learning.arena.engine_players import alive, engine_text, started
+from tests.learning.arena.engine_players import engine_text, started, wait_for_the_end
 
 ECHO = "import sys\nfor line in sys.stdin: print(len(line), flush=True)"
 SLEEP = "import time; time.sleep(600)"
@@ -196,7 +196,8 @@ def test_no_child_outlives_its_parent(tmp_path: Path, how: signal.Signals) -> No
             _until(lambda: [len(started(folder)) for folder in ways.values()] == [1, 1, 2])
         finally:
             parent.send_signal(how)
-    _until(lambda: not any(alive(folder) for folder in ways.values()))
+    for folder in ways.values():
+        wait_for_the_end(folder)
 
 
 def _until(holds: Callable[[], bool]) -> None:

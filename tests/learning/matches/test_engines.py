@@ -18,7 +18,7 @@ from learning.matches.engines import Dialect, EngineProgram, _SkipsForced, engin
 from learning.matches.players import contender, seat_down, tables_for
 from learning.matches.tally import GameRow, row_of
 from policies.play.rollout import TABLES, Rollout
-from tests.learning.arena.engine_players import alive, engine_text, games_ended, started
+from tests.learning.arena.engine_players import engine_text, games_ended, started, wait_for_the_end
 from tests.learning.arena.made_up import HEURISTIC, RANDOM, a_plan
 
 PATIENT_S = 10.0
@@ -96,7 +96,7 @@ def test_an_engine_plays_without_a_fault(tmp_path: Path, dialect: str) -> None:
     assert found.challenger.faults == 0
     assert found.challenger.wins.value == found.challenger.calls.value == 0
     assert games_ended(tmp_path / "e") == [4, 4]
-    assert not alive(tmp_path / "e")
+    wait_for_the_end(tmp_path / "e")
 
 
 def test_an_engine_in_all_seats_is_one_child_for_each(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_an_engine_that_never_answers_ends_the_run_at_once(
         caught.value
     )
     assert len(started(tmp_path / "e")) <= 4 * (1 + (way == "launch")), "once at each table"
-    assert not alive(tmp_path / "e")
+    wait_for_the_end(tmp_path / "e")
 
 
 def test_an_engine_that_no_longer_answers_ends_the_run(tmp_path: Path) -> None:
