@@ -33,6 +33,7 @@ from bot.review.command import make_reviewer
 from bot.startup.models import compute_of, folder_of, load
 from bot.startup.warm import warm_up_visibly
 from bot.table.host import TableHost
+from bot.table.opponents import Opponents
 from bot.table.plan import TableBot, TableSetup
 from bot.table.reviews import Advisor, TableReviews
 from bot.table.saved import GameFile, GameStart, SavedGame, SavedGames
@@ -116,7 +117,7 @@ def run_table(
     environment: Mapping[str, str],
     setup: TableSetup,
     people: Sequence[str],
-    load_bots: Callable[[], Sequence[TableBot]],
+    load_bots: Callable[[Sequence[str]], Sequence[TableBot]],
     saved: SavedGame | None,
     *,
     browser: bool,
@@ -128,7 +129,7 @@ def run_table(
         environment: holds the token, if one is configured.
         setup: what is played.
         people: names of the persons, that of this machine's user first.
-        load_bots: loads the players of the other seats.
+        load_bots: loads programs for the other seats.
         saved: the game to continue, if there is one.
         browser: open the first person's page in a browser.
 
@@ -143,18 +144,17 @@ def run_table(
     records.check()
     port = PagePort("table", config.table, token_of("table", config.table, environment))
     try:
-        bots = load_bots()
+        opponents = Opponents(setup, load_bots)
         policy = load(config.decision)
         warm_up_visibly(policy=policy, rest_later=True)
 
         def save(seed: int, number: int, game_id: str) -> GameFile | None:
-            return games.begin(GameStart(setup=setup, seed=seed, number=number, game_id=game_id))
+            return games.begin(GameStart(setup=opponents.setup, seed=seed, number=number, game_id=game_id))
 
         def make_host() -> TableHost:
             host = TableHost(
-                setup.plan,
+                opponents,
                 people,
-                bots,
                 program=program_name(),
                 keep=records.keep,
                 reviews=TableReviews(lambda: _reviewer(config)),

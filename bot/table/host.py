@@ -7,7 +7,7 @@ import functools
 import secrets
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +17,8 @@ import structlog
 
 from bot.dashboard.connections import Limits
 from bot.player.worker import WorkerThread
-from bot.table.plan import TableBot, TablePlan
+from bot.table.opponents import Opponents
+from bot.table.plan import LevelName, TableBot
 from bot.table.reviews import Advisor, TableReviews
 from bot.table.saved import GameFile, SavedGame, TakenBack
 from bot.table.seat import PersonSeat
@@ -40,9 +41,8 @@ class TableHost:
     """Seats people and bots, and plays games on the running event loop.
 
     Args:
-        plan: what is played; for practice there is one person only.
-        people: names of the persons.
-        bots: the players of the other seats; four seats in all.
+        opponents: what is played, and the programs; for practice there is one person only.
+        people: names of the persons; four seats in all.
         program: name and version of the program.
         keep: saves the record of a finished game, on a separate thread.
         reviews: makes the reviews.
@@ -60,9 +60,8 @@ class TableHost:
 
     def __init__(
         self,
-        plan: TablePlan,
+        opponents: Opponents,
         people: Sequence[str],
-        bots: Sequence[TableBot],
         *,
         program: str,
         keep: Callable[[GameRecord], Path | None],
@@ -71,11 +70,12 @@ class TableHost:
         limits: Limits | None = None,
         save: Callable[[int, int, str], GameFile | None] = lambda *_: None,
     ) -> None:
-        assert len(people) + len(bots) == SEATS
+        assert len(people) + len(opponents.bots) == SEATS
+        plan = opponents.setup.plan
         self.games = 0
         self.table: LobbyTable[PersonSeat] | None = None
         self._plan = plan
-        self._bots = bots
+        self._opponents = opponents
         self._keep = keep
         self.reviews = reviews
         self._advisor = advisor if len(people) == 1 else None
@@ -85,7 +85,8 @@ class TableHost:
         self._awaited: list[PersonSeat] = []
         self._order: tuple[PersonSeat | TableBot, ...] = ()
         self._workers: dict[int, WorkerThread] = {}
-        self._ending: set[asyncio.Task[None]] = set()
+        self._dismissed: list[WorkerThread] = []
+        self._tasks: set[asyncio.Task[None]] = set()
         self.people = [
             PersonSeat(
                 name,
@@ -94,6 +95,7 @@ class TableHost:
                 limits or Limits(),
                 facts=self._facts,
                 on_ready=self._begin_if_ready,
+                on_level=self._choose_level,
                 on_presence=self._presence_changed,
                 on_take_back=self._go_on_from if plan.practice else None,
                 advisor=self._advisor,
@@ -119,8 +121,8 @@ class TableHost:
 
     async def ended(self) -> None:
         """Wait until the records and reviews of all finished games are made."""
-        while self._ending:
-            await asyncio.wait(self._ending)
+        while self._tasks:
+            await asyncio.wait(self._tasks)
 
     async def all_have_seen(self) -> None:
         """Wait until every page has received everything."""
@@ -133,10 +135,7 @@ class TableHost:
             self.table.close()
         for seat in self.people:
             seat.close()
-        choosers = {id(bot.chooser): bot.chooser for bot in self._bots}
-        for key, worker in self._workers.items():
-            worker.submit(functools.partial(choosers[key].close, defaultdict(float)))
-            worker.close()
+        self._dismiss(self._opponents.bots)
         if self._advisor is not None:
             self._advisor.close()
         self.reviews.close()
@@ -149,7 +148,7 @@ class TableHost:
         The program must not exit while a network runs on one of them: that would abort the process.
         """
         until = time.monotonic() + timeout_s
-        threads = [*self._workers.values(), self.reviews.worker]
+        threads = [*self._dismissed, *self._workers.values(), self.reviews.worker]
         if self._advisor is not None:
             threads.append(self._advisor.worker)
         return all(thread.join(max(0.0, until - time.monotonic())) for thread in threads)
@@ -157,9 +156,39 @@ class TableHost:
     # --- a game --------------------------------------------------------------------------------------------
 
     def _begin_if_ready(self) -> None:
-        if not self.playing and all(seat.ready for seat in self.people):
+        if not self.playing and not self._opponents.loading and all(seat.ready for seat in self.people):
             self._begin()
         self._tell_all()
+
+    def _choose_level(self, level: LevelName) -> None:
+        """Load the programs of a level for the next game; not during a game, or if there is no level."""
+        present = self._opponents.loading or self._opponents.setup.level
+        if not self.playing and present not in (None, level):
+            if self._opponents.choose(level):
+                self._do(self._replace_programs())
+            self._tell_all()
+
+    async def _replace_programs(self) -> None:
+        old = self._opponents.bots
+        await self._opponents.load()
+        if self._opponents.bots is not old:
+            self._dismiss(old)
+            self._order = ()
+        self._begin_if_ready()
+
+    def _dismiss(self, bots: Sequence[TableBot]) -> None:
+        """Let the threads of some programs end."""
+        for key, chooser in {id(bot.chooser): bot.chooser for bot in bots}.items():
+            worker = self._workers.pop(key, None)
+            if worker is not None:
+                worker.submit(functools.partial(chooser.close, defaultdict(float)))
+                worker.close()
+                self._dismissed.append(worker)
+
+    def _do(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def resume(self, saved: SavedGame, file: GameFile) -> None:
         """Seat everybody in a game that was interrupted; it goes on when those who were there are back.
@@ -203,7 +232,7 @@ class TableHost:
         """Draw seats and walls of the next game."""
         self.games += 1
         rng = np.random.default_rng([self._seed, self.games])
-        players = (*self.people, *self._bots)
+        players = (*self.people, *self._opponents.bots)
         self._order = tuple(players[place] for place in rng.permutation(SEATS))
         seed, dice_seed = (int(number) for number in rng.integers(1 << 62, size=2))
         seats = [
@@ -275,9 +304,7 @@ class TableHost:
         log.info("game.ended", game_id=record.game_id, scores=record.ending and record.ending.scores)
         players = {seat.key: seat.player for seat in self.people}  # the next game has others
         file, self._file = self._file, None
-        task = asyncio.create_task(self._end(record, players, file))
-        self._ending.add(task)
-        task.add_done_callback(self._ending.discard)
+        self._do(self._end(record, players, file))
 
     async def _end(self, record: GameRecord, players: Mapping[str, int], file: GameFile | None) -> None:
         kept = None
@@ -301,13 +328,15 @@ class TableHost:
     def _facts(self, viewer: PersonSeat) -> dict[str, Any]:
         """Facts for everybody at the table, and the review of the viewer's last game."""
         last = self.table.tabletop.game_id if self.table is not None else ""
+        seats = self._order or (*self.people, *self._opponents.bots)
         return {
             "stage": "playing" if self.playing else "over" if self.games else "seating",
             "length": self._plan.length,
             "clock_name": self._plan.clock,
             "ready": viewer.ready,
-            "seats": [_seat_facts(each, viewer) for each in self._order or (*self.people, *self._bots)],
+            "seats": [_seat_facts(each, viewer) for each in seats],
             "review": self.reviews.state(last, viewer.key),
+            **self._opponents.facts(),
         }
 
 

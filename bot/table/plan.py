@@ -27,6 +27,9 @@ LEVELS: Final[dict[LevelName, str]] = {
 }
 """The player in the other seats at each level, weakest first."""
 
+PERSON: Final = "person"
+"""Stands for a person among the opponents."""
+
 RESULT_S: Final = 30.0
 """Time to look at the result of a round."""
 
@@ -76,6 +79,38 @@ class TableSetup(msgspec.Struct, frozen=True):
     plan: TablePlan
     name: str
     opponents: tuple[str, ...]
+
+    @property
+    def people(self) -> list[str]:
+        """The names of all persons, that of this machine's user first."""
+        return [self.name, *(name for text in self.opponents if (name := person_in(text)) is not None)]
+
+    @property
+    def programs(self) -> list[str]:
+        """The opponents that are programs."""
+        return [text for text in self.opponents if person_in(text) is None]
+
+    @property
+    def level(self) -> LevelName | None:
+        """The level of the programs; None if they were chosen otherwise."""
+        return next((name for name, text in LEVELS.items() if {text} == set(self.programs)), None)
+
+    def at_level(self, level: LevelName) -> TableSetup:
+        """The same table with programs of another level."""
+        others = (text if person_in(text) is not None else LEVELS[level] for text in self.opponents)
+        return msgspec.structs.replace(self, opponents=tuple(others))
+
+
+def person_in(text: str) -> str | None:
+    """The name of a person among the opponents; None for a program.
+
+    >>> person_in("person"), person_in("Ben=person"), person_in("network")
+    ('Guest', 'Ben', None)
+    """
+    given, equals, kind = text.rpartition("=")
+    if kind != PERSON:
+        return None
+    return given if equals else "Guest"
 
 
 class TableBot(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 import numpy as np
 
+from bot.table.plan import LevelName
 from bot.tenhou.session.prompts import riichi_discards
 from game.actions import PASS, Action, ActionKind
 from game.tiles import face_of
@@ -25,6 +26,12 @@ class PageRequest(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_
 
 class SitDown(PageRequest, frozen=True, tag="sit"):
     """The person is ready for a game."""
+
+
+class ChooseLevel(PageRequest, frozen=True, tag="level"):
+    """Play the next game against programs of another level."""
+
+    level: LevelName
 
 
 class ChooseAction(PageRequest, frozen=True, tag="choose"):
@@ -53,7 +60,7 @@ class SetSwitch(PageRequest, frozen=True, tag="switch"):
     on: bool
 
 
-AnyRequest: TypeAlias = SitDown | ChooseAction | Continue | SetSwitch | TakeBack
+AnyRequest: TypeAlias = SitDown | ChooseLevel | ChooseAction | Continue | SetSwitch | TakeBack
 
 _DECODER: Final[msgspec.json.Decoder[AnyRequest]] = msgspec.json.Decoder(AnyRequest)
 

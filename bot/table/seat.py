@@ -22,8 +22,10 @@ import structlog
 from bot.dashboard.connections import Limits
 from bot.dashboard.message_log import MessageLog
 from bot.dashboard.sockets import BrowserSockets
+from bot.table.plan import LevelName
 from bot.table.requests import (
     ChooseAction,
+    ChooseLevel,
     Continue,
     OpenPrompt,
     SetSwitch,
@@ -112,6 +114,7 @@ class PersonSeat:
         limits: for the browsers.
         facts: the state of the whole table, as the page of this seat is told it.
         on_ready: called when the person is ready for a game.
+        on_level: called when the person wants programs of another level.
         on_presence: called when the person has left or returned.
         on_take_back: continues the game from a copy of its tabletop, and returns the new table; None if no
             moves may be taken back.
@@ -134,6 +137,7 @@ class PersonSeat:
         *,
         facts: Callable[[PersonSeat], dict[str, Any]],
         on_ready: Callable[[], None],
+        on_level: Callable[[LevelName], None],
         on_presence: Callable[[], None],
         on_take_back: Callable[[Tabletop], LobbyTable[PersonSeat]] | None,
         advisor: Advisor | None,
@@ -146,6 +150,7 @@ class PersonSeat:
         self._delay_s = delay_s
         self._facts = facts
         self._on_ready = on_ready
+        self._on_level = on_level
         self._on_presence = on_presence
         self._on_take_back = on_take_back
         self._advisor = advisor
@@ -341,6 +346,8 @@ class PersonSeat:
                     self._take_back()
             case SetSwitch(name, on):
                 self._set(Switches(**(msgspec.structs.asdict(self._switches) | {name: on})))
+            case ChooseLevel(level):
+                self._on_level(level)
             case SitDown():
                 if not self.ready and not self._in_game:
                     self.ready = True

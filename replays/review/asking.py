@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from game.actions import PASS
+from game.actions import PASS, RIICHI, Action, ActionKind
 from game.position import PlacedPosition, WrittenPosition
 from game.scoring.settlement import GameLength
 from game.tiles import mjai_text
-from policies.heuristic.outlook import danger_of, look
+from policies.heuristic.outlook import Danger, danger_of, look
 from replays.record import DecisionRecord
 from replays.review import schema
 from replays.review.grading import CLEAR
@@ -18,6 +18,7 @@ from replays.review.judging import After, Opinion
 from replays.review.live import LiveDecisions, steps_reached
 from replays.review.moments import Moment
 from replays.review.notes import Notes
+from replays.review.reasons import reasons
 from replays.review.report import Reviewer, decision_of, hand_of, ukeire_of
 from replays.review.schema import PolicyName, ReviewDecision, ReviewHand, Ukeire
 
@@ -108,16 +109,53 @@ def played_decision(
         notes: the notes of this game, requested in order.
 
     Returns:
-        A decision that agrees with itself, without losses. Options of steps that the flow did not reach are
-        left out, because the policy was not asked about them.
+        A decision that agrees with itself, without losses; its reasons compare it with the likeliest other
+        option. Options of steps that the flow did not reach are left out, because the policy was not asked
+        about them.
     """
     opinion = _opinion(made)
     danger = danger_of(moment.record, player, look(moment.record, player, length, reads_melds=True))
     shown = decision_of(player, moment, opinion, danger, {}, None, notes, LiveDecisions([made], player))
     live = shown.live and msgspec.structs.replace(shown.live, played=None, probabilities=None)
-    kept = tuple(note for note in shown.notes if note.key != "riichi_choice" or "discard" in opinion.reached)
+    kept = [note for note in shown.notes if note.key != "riichi_choice" or "discard" in opinion.reached]
     options = tuple(option for option in shown.options if option.step in opinion.reached)
-    return msgspec.structs.replace(shown, options=options, notes=kept, live=live, position=None)
+    why = _reasons(moment, opinion, danger)
+    return msgspec.structs.replace(shown, options=options, notes=(*why, *kept), live=live, position=None)
+
+
+def _reasons(moment: Moment, opinion: Opinion, danger: Danger) -> tuple[schema.Note, ...]:
+    """What speaks for the choice, against the likeliest of the other options."""
+    chances = opinion.options
+    others = [action for action in chances if not opinion.agrees(action)]
+    if not others:
+        return ()
+    second = max(others, key=chances.__getitem__)
+    ours = chances.get(opinion.preferred, 0.0)
+    ratio = min(1.0, chances[second] / ours) if ours else 1.0
+    after = After(moment.record, moment.player, moment.legal)
+    better, worse = _riichi_placed(moment, after, opinion.preferred, second)
+    return reasons(msgspec.structs.replace(moment, done=worse), better, ratio, danger, after)
+
+
+def _riichi_placed(moment: Moment, after: After, better: Action, worse: Action) -> tuple[Action, Action]:
+    """The two options, a riichi with a tile: that of the other option if possible, else of the widest wait.
+
+    When a riichi is decided on, its discard has not been.
+    """
+    declared = moment.declared
+    if declared is None or RIICHI not in (better, worse):
+        return better, worse
+    other = worse if better == RIICHI else better
+    tile = next((each.tile for each in declared.legal if each == other), -1)
+    if tile < 0:
+        tile = max(declared.legal, key=lambda each: _tiles_accepted(after, each)).tile
+    riichi, silent = Action(ActionKind.RIICHI, tile), Action(ActionKind.DISCARD, tile)
+    return (riichi, silent) if better == RIICHI else (better, riichi)
+
+
+def _tiles_accepted(after: After, discard: Action) -> int:
+    shape = after.of(discard)
+    return shape.copies if shape else 0
 
 
 def _opinion(made: DecisionRecord) -> Opinion:

@@ -22,7 +22,7 @@ from game.shanten import shanten, ukeire
 from game.state import apply, clone, melds_of, unseen34
 from game.tiles import KINDS, RED_FIVES, TERMINALS_AND_HONOURS, mjai_text
 from policies.heuristic.outlook import Danger
-from replays.review.judging import After, Opinion, Shape
+from replays.review.judging import After, Shape
 from replays.review.moments import WINS, Moment, action_text
 from replays.review.notes import kinds_of, waits_after
 from replays.review.schema import Note, NoteKey, NoteValue
@@ -87,17 +87,17 @@ class _Error(NamedTuple):
         return Note(key=key, params={**named, **params})
 
 
-def reasons(moment: Moment, opinion: Opinion, ratio: float, danger: Danger, after: After) -> tuple[Note, ...]:
+def reasons(moment: Moment, better: Action, ratio: float, danger: Danger, after: After) -> tuple[Note, ...]:
     """Why the preferred option is better, the weightiest reason first; at least one.
 
     Args:
-        moment: the decision, in which the player did something else.
-        opinion: the policy's.
+        moment: the decision, with the other option as what was done.
+        better: the preferred option.
         ratio: of the probabilities.
         danger: from the opponents.
         after: the hands after the actions.
     """
-    better, worse = opinion.preferred, moment.done
+    worse = moment.done
     error = _Error(moment, better, worse, after.of(better), after.of(worse), danger)
     found = tuple(islice(_found(error), MOST))
     if not found:

@@ -343,7 +343,7 @@ def decision_of(
     if agrees and loss is not None:
         loss = Loss(0.0, 0.0)
     category: schema.Category = "fine" if agrees else grading.category_of(ratio, loss, judged)
-    why = () if category == "fine" else reasons(moment, opinion, ratio, danger, after)
+    why = () if category == "fine" else reasons(moment, opinion.preferred, ratio, danger, after)
     return schema.ReviewDecision(
         round=moment.round,
         event=moment.event,

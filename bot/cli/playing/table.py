@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from bot.config.settings import Config
     from bot.table.plan import TableBot
 
-PERSON: Final = "person"
 OTHERS: Final = 3
 YOU: Final = "Player"
 LONGEST_NAME: Final = 16
@@ -62,7 +61,8 @@ def table(
         config: the configuration.
         given: what is played.
         level: strength of the programs: rules; people, a network that imitates strong players; network, the
-            included networks; search, these with a search in close decisions. Default: network.
+            included networks; search, these with a search in close decisions. Default: network. The page can
+            change it between games.
         opponents: instead of a level, players in the other seats: one for all three, or three separated by
             commas, each as for `suzaku arena`, or person for somebody with a link of their own. If an
             engine's command contains commas, repeat --opponents for each player instead.
@@ -88,18 +88,15 @@ def table(
         saved = None
         plan = TablePlan(length=length_of(tonpuu=tonpuu), **given)
         setup = TableSetup(plan, name, tuple(_three(opponents or [LEVELS[level or "network"]])))
-    others = setup.opponents
-    people = [person for text in others if (person := _person(text)) is not None]
     if setup.plan.practice:
-        _check_practice(others)
-    names = [_checked(each) for each in _numbered([setup.name, *people])]
-    programs = [text for text in others if _person(text) is None]
+        _check_practice(setup.opponents)
+    names = [_checked(each) for each in _numbered(setup.people)]
     return run_table(
         config,
         os.environ,
         setup,
         names,
-        _loader(programs, names, answer_timeout, config),
+        _loader(names, answer_timeout, config),
         saved,
         browser=sys.stdout.isatty() if browser is None else browser,
     )
@@ -121,28 +118,17 @@ def _three(opponents: Sequence[str]) -> list[str]:
     return (others * OTHERS)[:OTHERS]
 
 
-def _person(text: str) -> str | None:
-    """The name of a person among the opponents; None for a program.
-
-    >>> _person("person"), _person("Ben=person"), _person("network")
-    ('Guest', 'Ben', None)
-    """
-    given, equals, kind = text.rpartition("=")
-    if kind != PERSON:
-        return None
-    return given if equals else "Guest"
-
-
 def _check_practice(opponents: Sequence[str]) -> None:
     """Refuse opponents that cannot forget a move.
 
     Raises:
         ConfigError: there is one.
     """
+    from bot.table.plan import person_in
     from learning.matches.engines import engine_of
 
     for text in opponents:
-        if _person(text) is not None or engine_of(text.partition("=")[2]) or engine_of(text):
+        if person_in(text) is not None or engine_of(text.partition("=")[2]) or engine_of(text):
             raise ConfigError(f"--practice: {text!r} cannot take moves back; use --practice without it")
 
 
@@ -177,11 +163,11 @@ def _numbered(names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
 
 
 def _loader(
-    texts: Sequence[str], people: Sequence[str], answer_s: float, config: Config
-) -> Callable[[], Sequence[TableBot]]:
-    """A function that loads the programs; those of one kind share a player."""
+    people: Sequence[str], answer_s: float, config: Config
+) -> Callable[[Sequence[str]], Sequence[TableBot]]:
+    """A function that loads programs; those of one kind share a player."""
 
-    def load() -> Sequence[TableBot]:
+    def load(texts: Sequence[str]) -> Sequence[TableBot]:
         from msgspec.structs import replace
 
         from bot.startup.models import compute_of

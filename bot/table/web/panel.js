@@ -13,6 +13,7 @@ import { wording } from "/web/wording.js";
  *   stage: "seating" | "playing" | "over", length: string, clock_name: string, ready: boolean, seats: SeatFacts[],
  *   review: {state: string, game_id: string, reason: string} | null, player: number,
  *   prompt: import("/web/actions.js").Prompt | null, clock: import("/web/clock.js").TimeLeft | null,
+ *   level: string | null, levels: Record<string, string>, loading: string | null, level_failed: boolean,
  *   result: number, practice: boolean, back: number, switches: Record<string, boolean>, advisable: boolean, furiten: boolean,
  * }} State
  */
@@ -58,33 +59,55 @@ export function keyBox() {
   return make("details", { class: "side-box key-box" }, make("summary", {}, text.keys), make("dl", { class: "keys" }, ...rows));
 }
 
-/** @param {State} state @param {() => void} sit @returns {HTMLElement} the card before the first game */
-export function seatingCard(state, sit) {
+/**
+ * @param {State} state
+ * @param {() => void} sit
+ * @param {(level: string) => void} setLevel
+ * @returns {HTMLElement} the card before the first game
+ */
+export function seatingCard(state, sit, setLevel) {
   const text = wording();
   return make(
     "div", { class: "sheet", role: "group", "aria-label": text.seating }, make("h2", {}, text.seating),
     make("p", {}, [text.lengths[/** @type {"hanchan"} */ (state.length)], text.clocks[/** @type {"none"} */ (state.clock_name)]].join(" · ")),
-    playerList(state), ...strengths(state), sitButton(state, text.sit, sit),
+    playerList(state), levelBox(state, setLevel), sitButton(state, text.sit, sit),
   );
 }
 
-/** @param {State} state @returns {HTMLElement[]} how strong the programs were measured to be, and how to choose others */
-function strengths(state) {
-  const players = [...new Set(state.seats.map((seat) => seat.player))];
+/**
+ * @param {State} state
+ * @param {(level: string) => void} setLevel
+ * @returns {HTMLElement} the levels of the programs to choose from, if they have one, and their measured strength
+ */
+function levelBox(state, setLevel) {
   const text = wording();
+  const shown = state.loading ?? state.level;
   const known = /** @type {Record<string, string>} */ (text.strength);
-  const measured = players.filter((player) => known[player]).map((player) => known[player]);
-  return [...measured, ...(measured.length ? [text.otherLevels] : [])].map((sentence) => make("p", { class: "quiet" }, sentence));
+  const players = shown ? [state.levels[shown]] : [...new Set(state.seats.map((seat) => seat.player))];
+  const choices = Object.keys(state.levels).map((level) =>
+    make(
+      "label", { class: "level" },
+      make("input", { type: "radio", name: "level", "data-level": level, checked: level === shown, disabled: state.ready, onchange: () => setLevel(level) }),
+      make("span", {}, text.levels[/** @type {"rules"} */ (level)]),
+    ),
+  );
+  const sentences = players.map((player) => known[player]).filter(Boolean);
+  const news = state.loading ? [text.loading] : state.level_failed ? [text.notLoaded] : [];
+  return make(
+    "fieldset", { class: "levels", hidden: !choices.length && !sentences.length }, make("legend", {}, text.opponents), ...choices,
+    ...sentences.map((sentence) => make("p", { class: "quiet" }, sentence)), ...news.map((sentence) => make("p", { role: "status" }, sentence)),
+  );
 }
 
 /**
  * @param {State} state
  * @param {import("/web/review.js").Review} review the game
  * @param {() => void} sit
+ * @param {(level: string) => void} setLevel
  * @param {string} seatQuery the part of an address that names the seat
  * @returns {HTMLElement} the card after a game
  */
-export function overCard(state, review, sit, seatQuery) {
+export function overCard(state, review, sit, setLevel, seatQuery) {
   const text = wording();
   const { names, places, scores } = review.game;
   const { results } = /** @type {{results?: number[]}} */ (review.game);
@@ -101,7 +124,7 @@ export function overCard(state, review, sit, seatQuery) {
   return make(
     "div", { class: "sheet", role: "group", "aria-label": text.over }, make("h2", {}, text.over),
     make("table", { class: "standings" }, make("thead", {}, make("tr", {}, ...heads, ...figures)), make("tbody", {}, ...rows)),
-    reviewLine(state, seatQuery), sitButton(state, text.again, sit),
+    reviewLine(state, seatQuery), levelBox(state, setLevel), sitButton(state, text.again, sit),
   );
 }
 
@@ -119,5 +142,5 @@ function reviewLine(state, seatQuery) {
 function sitButton(state, label, sit) {
   const missing = state.seats.filter((seat) => seat.person && !seat.ready).map((seat) => seat.name);
   if (state.ready) return make("p", { role: "status" }, wording().waitingFor(missing.join(words().comma)));
-  return make("button", { type: "button", class: "act act-win", "data-action": "sit", onclick: sit }, label);
+  return make("button", { type: "button", class: "act act-win", "data-action": "sit", disabled: Boolean(state.loading), onclick: sit }, label);
 }

@@ -10,7 +10,7 @@ import { actionButtons, offered, pressKey } from "/web/actions.js";
 import { caption, drawBoard } from "/web/board.js";
 import { Clock } from "/web/clock.js";
 import { switches as pageSwitches } from "/web/controls.js";
-import { handBars } from "/web/decision.js";
+import { handBars, reasonLine } from "/web/decision.js";
 import { make } from "/web/dom.js";
 import { focusedPlace, makePlayable, moveFocus, restoreFocus } from "/web/hand.js";
 import { Line } from "/web/line.js";
@@ -28,6 +28,13 @@ import { wording } from "/web/wording.js";
 /** @typedef {import("/web/panel.js").State} State */
 
 const SPOKEN = 6;
+
+/** @param {Element} target @param {string} key @returns {boolean} whether the element with the focus needs the key itself */
+function ownKey(target, key) {
+  if (target.matches("select")) return true;
+  if (target.matches("[type=radio]") && key.startsWith("Arrow")) return true;
+  return target.matches("input, summary, a") && (key === " " || key === "Enter");
+}
 
 class TablePage {
   /** @param {HTMLElement} root */
@@ -151,7 +158,7 @@ class TablePage {
   /** @param {KeyboardEvent} event */
   onKey(event) {
     const target = /** @type {Element} */ (event.target);
-    if (event.ctrlKey || event.altKey || event.metaKey || target.matches("input, select, summary, a")) return;
+    if (event.ctrlKey || event.altKey || event.metaKey || ownKey(target, event.key)) return;
     if (this.pressed(event.key, target)) event.preventDefault();
   }
 
@@ -178,6 +185,7 @@ class TablePage {
     this.bar = make("div", { class: "act-bar", role: "group", "aria-label": wording().actions });
     this.facts = make("div", { class: "play-facts" });
     this.undo = make("button", { type: "button", class: "plain", "data-command": "take_back", "aria-keyshortcuts": "U", hidden: true, onclick: () => this.takeBack() }, wording().takeBack);
+    this.reason = make("div", { class: "why", "aria-live": "polite" });
     this.deck = make("div", { class: "deck" }, make("div", { class: "deck-line" }, this.clock.element, this.facts, this.undo), this.bar);
     this.spoken = make("p", { class: "caption play-caption", "aria-live": "polite" });
     this.side = make("div", { class: "play-side" });
@@ -188,7 +196,7 @@ class TablePage {
       make("header", { class: "top" }, make("div", { class: "top-title" }, make("h1", {}, wording().heading)), this.status, pageSwitches(this.chosen, change, null)),
       make(
         "main", { class: "play" },
-        make("div", { class: "play-main" }, make("div", { class: "board-place" }, this.board, this.overlay, this.deck)),
+        make("div", { class: "play-main" }, make("div", { class: "board-place" }, this.board, this.overlay, this.deck, this.reason)),
         make("aside", { class: "play-aside" }, this.spoken, this.side),
       ),
     );
@@ -240,11 +248,20 @@ class TablePage {
     const discards = offered(prompt, (kind) => kind === "discard").filter(allowed);
     makePlayable(this.board, discards, declaring, (one) => this.discard(one));
     this.drawCard(state, resultCard(table, round.result, look));
+    this.drawReason(state, look);
     this.speak(round, look, declaring);
     this.facts.replaceChildren(
       state.furiten ? make("strong", { class: "fact furiten", title: wording().furitenHint }, wording().furiten) : "",
       declaring ? make("strong", { class: "fact" }, wording().choose) : "",
     );
+  }
+
+  /** Shows why the policy would do it; a sentence that has not changed is not read out again. @param {State} state @param {import("/web/board.js").Look} look */
+  drawReason(state, look) {
+    const advice = this.advice(state);
+    const line = advice && reasonLine(advice, look);
+    const old = this.reason.firstChild;
+    if (line ? !line.isEqualNode(old) : old) this.reason.replaceChildren(...(line ? [line] : []));
   }
 
   /** @param {State} state @param {import("/web/review.js").Round} round @returns {import("/web/board.js").Look} */
@@ -276,15 +293,18 @@ class TablePage {
     const { places } = this.game.game;
     const over = stage === "over" && places && (this.standings || !result);
     const shown = stage === "seating" ? "seating" : over ? "over" : result ? "result" : "";
-    const facts = shown === "result" ? this.game.rounds.at(-1)?.result : [seats, ready, review];
+    const { level, loading, level_failed: failed } = state;
+    const facts = shown === "result" ? this.game.rounds.at(-1)?.result : [seats, ready, review, level, loading, failed];
     const now = shown && JSON.stringify([words().code, shown, this.game.rounds.length, facts]);
     if (now === this.drawnCard) return;
     this.drawnCard = now;
     const sit = () => this.sit();
-    const card = { "": null, seating: () => seatingCard(state, sit), over: () => overCard(state, this.game, sit, this.seatQuery), result: () => result }[shown]?.();
+    const setLevel = (/** @type {string} */ name) => this.line?.send({ type: "level", level: name });
+    const card = { "": null, seating: () => seatingCard(state, sit, setLevel), over: () => overCard(state, this.game, sit, setLevel, this.seatQuery), result: () => result }[shown]?.();
     const focused = this.overlay.contains(document.activeElement);
+    const choosing = document.activeElement?.hasAttribute("data-level");
     this.overlay.replaceChildren(...(card ? [card] : []));
-    if (focused) /** @type {HTMLElement | null} */ (this.overlay.querySelector("button, a"))?.focus();
+    if (focused) /** @type {HTMLElement | null} */ (this.overlay.querySelector(choosing ? "[data-level]:checked" : "button, a"))?.focus();
   }
 
   /** @param {State} state @param {boolean} ended whether the round has a result */

@@ -199,12 +199,31 @@ function notes(decision, look, why) {
 
 /** @param {{key: string, params: any}} note @param {Look} look @returns {HTMLElement | null} */
 function noteLine(note, look) {
+  const parts = noteParts(note, look);
+  return parts && make("li", { "data-note": note.key }, ...parts);
+}
+
+/** @param {{key: string, params: any}} note @param {Look} look @returns {(string | HTMLElement)[] | null} its sentence */
+function noteParts(note, look) {
   const write = /** @type {Record<string, (params: any, who: (player: number) => string) => any[]>} */ (words().notes)[note.key];
   if (!write) return null;
-  const parts = write(note.params, (player) => seatName(look, player)).map((part) =>
+  return write(note.params, (player) => seatName(look, player)).map((part) =>
     typeof part === "string" ? part : make("span", { class: "tiles" }, ...part.tiles.map((/** @type {string} */ tile) => tileElement(tile))),
   );
-  return make("li", { "data-note": note.key }, ...parts);
+}
+
+/**
+ * The weightiest reason for the policy's choice, with the option it is compared with.
+ * @param {Decision} decision
+ * @param {Look} look
+ * @returns {HTMLElement | null} null if there is none
+ */
+export function reasonLine(decision, look) {
+  const note = decision.notes.find((one) => one.key.startsWith("reason_"));
+  const parts = note && noteParts(note, look);
+  if (!parts) return null;
+  const option = (/** @type {"better" | "worse"} */ side) => actionElement({ kind: note.params[side], tile: note.params[`${side}_tile`] });
+  return make("p", { class: "reason", "data-note": note.key }, `${PREFERRED} `, option("better"), words().decision.ratherThan, option("worse"), words().colon, ...parts);
 }
 
 /** @param {Decision} decision @param {Look} look */

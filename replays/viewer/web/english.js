@@ -199,6 +199,7 @@ export const english = {
     dangerWorst: (/** @type {string} */ seat) => `to ${seat}, the most dangerous opponent`,
     silent: "no riichi",
     why: "Why",
+    ratherThan: " rather than ",
     ask: "Ask about this position",
     askCommand: "Change the position and ask again, in a terminal:",
     askPage: "Open it on the page of a running suzaku ask --page",
@@ -306,7 +307,8 @@ export const english = {
     reason_pairs: (/** @type {any} */ p) => [`Keeps all ${p.pairs} pairs, for chiitoitsu.`],
     reason_later: (/** @type {any} */ p) => ["Nobody threatens yet, so ", { tiles: [p.better_tile] }, ", the more dangerous tile later, goes first; ", { tiles: [p.worse_tile] }, " is safer to keep."],
     reason_links: (/** @type {any} */ p) => ["Of the tiles in hand ", { tiles: [p.worse_tile] }, ` connects with ${p.worse_links}, `, { tiles: [p.better_tile] }, ` with ${p.better_links || "none"}.`],
-    reason_policy: (/** @type {any} */ p) => ["Both are alike in these figures; the policy chooses ", ...better(p), ` ${counted(p.times, "time")} as often.`],
+    reason_policy: (/** @type {any} */ p) =>
+      p.times > 1 ? ["Both are alike in these figures; the policy chooses ", ...better(p), ` ${p.times} times as often.`] : ["Both are alike in these figures, and the policy finds them close."],
     cost_shanten: (/** @type {any} */ p) => [`The price: the hand is ${shanten(p.better_shanten)} instead of ${shanten(p.worse_shanten)}.`],
     cost_ukeire: (/** @type {any} */ p) => [`The price: it accepts ${p.better_tiles} tiles instead of ${p.worse_tiles}.`],
     win_declined: (/** @type {any} */ p) => [`A rule declines this win: it would end the game in ${ordinal(p.place)} place.`],

@@ -107,6 +107,11 @@ def test_every_decision_with_a_choice_is_told_with_its_figures() -> None:
         assert each["options"][0]["action"] == each["preferred"]
         shares = joint({option.action: option.probability for option in one.decision.options})
         assert each["options"][0]["probability"] == pytest.approx(shares[one.decision.action], abs=1e-6)
+        (reason, *_) = each["notes"]
+        assert reason["key"].startswith("reason_")
+        assert reason["params"]["better"] == each["preferred"]["kind"]
+        if each["preferred"]["kind"] != "riichi":  # whose discard is decided next
+            assert reason["params"]["better_tile"] == each["preferred"].get("tile", "")
         for option in each["options"]:
             ends = option["action"]["kind"] in ("tsumo", "ron", "nine_terminals")
             assert (option["shanten"] is None) == ends

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from bot.table.plan import LEVELS
 from game.events import EndGame, StartGame
 from game.tiles import TILES, mjai_text
 from replays.mjai.seat import seen_by
@@ -23,6 +24,11 @@ STATE = frozenset(
         "clock_name",
         "furiten",
         "length",
+        "level",
+        "level_failed",
+        "levels",
+        *(f"levels.{level}" for level in LEVELS),
+        "loading",
         "player",
         "practice",
         "prompt",

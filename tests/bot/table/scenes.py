@@ -19,7 +19,8 @@ from bot.dashboard.connections import Limits
 from bot.dashboard.serving import PagePort, serving
 from bot.table.command import make_table_app
 from bot.table.host import TableHost
-from bot.table.plan import TableBot, TablePlan
+from bot.table.opponents import Opponents
+from bot.table.plan import TableBot, TablePlan, TableSetup
 from bot.table.reviews import Advisor, TableReviews
 from bot.table.seat import PersonSeat
 from bot.tenhou.lobby.table_seat import ClockSettings
@@ -43,6 +44,13 @@ def bots(count: int) -> list[TableBot]:
     return [TableBot(f"heuristic {number}", "heuristic", chooser) for number in range(1, count + 1)]
 
 
+def opponents(plan: TablePlan, people: Sequence[str], programs: Sequence[TableBot] = ()) -> Opponents:
+    """The programs of a table: those given, or quick ones."""
+    guests = [f"{name}=person" for name in people[1:]]
+    setup = TableSetup(plan, people[0], (*guests, *["heuristic"] * (4 - len(people))))
+    return Opponents(setup, lambda texts: programs or bots(len(texts)))
+
+
 def no_reviewer() -> Reviewer:
     """Stands for one that cannot be loaded."""
     raise ConfigError("no reviews in this test")
@@ -61,9 +69,8 @@ class Hosted:
     ) -> None:
         self.records: list[GameRecord] = []
         self.host = TableHost(
-            plan,
+            opponents(plan, people),
             people,
-            bots(4 - len(people)),
             program="suzaku 0.0",
             keep=self._keep,
             reviews=TableReviews(reviewer),

@@ -277,6 +277,31 @@ def test_the_keyboard_is_enough(open_seat: Callable[..., Player]) -> None:
         player.check()
 
 
+def test_a_level_is_chosen_before_the_game_and_advice_has_a_reason(open_seat: Callable[..., Player]) -> None:
+    with served_table(msgspec.structs.replace(QUICK, seed=12), advised=True) as served:
+        player = open_seat(served.links[0])
+        player.until(lambda seen: "sit" in seen["buttons"])
+        player.tab.focus("[data-level=rules]")
+        player.tab.keyboard.press("ArrowDown")
+        player.until(lambda seen: seen["level"] == "people" and not seen["loading"])
+        assert player.tab.evaluate("document.activeElement.dataset.level") == "people"
+        assert "strong players" in player.tab.text_content(".levels p").lower()
+        player.sit()
+        player.tab.focus("[data-switch=advice]")
+        player.tab.keyboard.press("Space")
+        for width, height in ((360, 740), (740, 360), (1440, 900)):
+            player.tab.set_viewport_size({"width": width, "height": height})
+            seen = player.play_until(lambda seen: seen["open"] and seen["best"] >= 0)
+            assert len(player.tab.inner_text(".reason")) > 20
+            in_sight(player, width, height)
+        player.tab.focus("[data-switch=advice]")
+        player.tab.keyboard.press("d")
+        player.until(lambda now: now["asked"] > seen["asked"] or now["card"])
+        river = player.tab.locator(".seat[data-place='0'] .river .tile")
+        assert river.last.get_attribute("data-tile") == seen["hand"][-1]
+        player.check()
+
+
 def test_everything_needed_is_in_sight_and_has_a_name_at_every_size(open_seat: Callable[..., Player]) -> None:
     with served_table(msgspec.structs.replace(QUICK, seed=12)) as served:
         player = open_seat(served.links[0], locale="ja-JP")

@@ -10,26 +10,27 @@ from pathlib import Path
 import pytest
 import structlog
 
-from bot.cli.playing.table import _loader, _numbered, _person
+from bot.cli.playing.table import _loader, _numbered
 from bot.config.settings import Config
 from bot.table.host import TableHost
-from bot.table.plan import TableBot
+from bot.table.opponents import Opponents
+from bot.table.plan import LEVELS, TableBot, TableSetup, person_in
 from bot.table.reviews import TableReviews
 from kit.errors import ConfigError
 from learning.matches.players import names_in
 from replays.record import GameRecord
-from tests.bot.table.scenes import QUICK, Page, no_reviewer, play_through
+from tests.bot.table.scenes import QUICK, Page, bots, no_reviewer, opponents, play_through
 from tests.learning.arena.engine_players import alive, engine_text, wait_for_the_end
 
 
 def loaded(*texts: str) -> Sequence[TableBot]:
-    return _loader(texts, ["Anna"], 10.0, Config())()
+    return _loader(["Anna"], 10.0, Config())(texts)
 
 
 def test_players_are_split_at_commas_but_engines_are_not() -> None:
     assert names_in(["network, person,Ben=person"]) == ["network", "person", "Ben=person"]
     assert names_in(["engine:a b,c", "heuristic"]) == ["engine:a b,c", "heuristic"]
-    persons = [_person(text) for text in ("person", "Ben=person", "network", "x=network")]
+    persons = [person_in(text) for text in ("person", "Ben=person", "network", "x=network")]
     assert persons == ["Guest", "Ben", None, None]
 
 
@@ -48,6 +49,59 @@ def test_seats_of_one_player_share_it() -> None:
         loaded("nobody", "heuristic", "heuristic")
 
 
+async def test_a_person_chooses_the_level_of_the_next_game() -> None:
+    asked = list[tuple[str, ...]]()
+
+    def load(texts: Sequence[str]) -> Sequence[TableBot]:
+        asked.append(tuple(texts))
+        if texts[0] == LEVELS["search"]:
+            raise ConfigError("no such folder")
+        return bots(len(texts))
+
+    programs = Opponents(TableSetup(QUICK, "Anna", ("Ben=person", *["network"] * 2)), load)
+    host = TableHost(
+        programs,
+        ["Anna", "Ben"],
+        program="suzaku 0.0",
+        keep=lambda _record: None,
+        reviews=TableReviews(no_reviewer),
+    )
+    pages = [Page(seat, random.Random(number)) for number, seat in enumerate(host.people)]
+    for page in pages:
+        page.open()
+        page.read()
+    anna, ben = pages
+    assert (ben.state["level"], ben.state["levels"]) == ("network", LEVELS)
+    anna.say(type="level", level="search")
+    await host.ended()
+    ben.read()
+    assert (ben.state["level"], ben.state["level_failed"]) == ("network", True)
+    ben.say(type="level", level="people")
+    await asyncio.sleep(0)  # it is being loaded
+    ben.say(type="level", level="rules")  # the last one counts
+    anna.read()
+    assert anna.state["loading"] == "rules"
+    for page in pages:
+        page.say(type="sit")
+    assert not host.playing
+    await host.ended()  # a game begins as soon as the level is loaded
+    assert host.playing
+    anna.say(type="level", level="network")
+    await host.ended()
+    assert programs.setup.opponents == ("Ben=person", "heuristic", "heuristic")
+    assert asked == [(text,) * 2 for text in ("network", LEVELS["search"], "phoenix", "heuristic")]
+    host.close()
+
+
+def test_programs_chosen_one_by_one_have_no_level() -> None:
+    programs = Opponents(TableSetup(QUICK, "Anna", ("heuristic", "heuristic", "network")), loaded_quickly)
+    assert (programs.facts()["level"], programs.facts()["levels"]) == (None, {})
+
+
+def loaded_quickly(texts: Sequence[str]) -> Sequence[TableBot]:
+    return bots(len(texts))
+
+
 async def test_an_engine_plays_beside_the_rules_without_a_fault(tmp_path: Path) -> None:
     engines, records = tmp_path / "engines", list[GameRecord]()
 
@@ -55,9 +109,8 @@ async def test_an_engine_plays_beside_the_rules_without_a_fault(tmp_path: Path) 
         records.append(record)
 
     host = TableHost(
-        QUICK,
+        opponents(QUICK, ["Anna"], loaded(engine_text(engines), "heuristic", "random")),
         ["Anna"],
-        loaded(engine_text(engines), "heuristic", "random"),
         program="suzaku 0.0",
         keep=keep,
         reviews=TableReviews(no_reviewer),

@@ -13,13 +13,13 @@ import msgspec
 import pytest
 
 from bot.table.host import TableHost
-from bot.table.plan import TablePlan, TableSetup
+from bot.table.plan import TablePlan
 from bot.table.reviews import TableReviews
 from bot.table.saved import GameFile, GameStart, SavedGames
 from game.events import GameEvent, PlayerLeft, PlayerReturned
 from kit.errors import ConfigError
 from replays.record import GameRecord
-from tests.bot.table.scenes import PATIENCE_S, QUICK, HurriedPlan, Page, bots, no_reviewer
+from tests.bot.table.scenes import PATIENCE_S, QUICK, HurriedPlan, Page, no_reviewer, opponents
 from tests.cli import run_cli
 
 
@@ -29,12 +29,11 @@ class Run:
     def __init__(self, folder: Path, people: tuple[str, ...] = ("Anna",), plan: TablePlan = QUICK) -> None:
         self.saved = SavedGames(folder / "saved")
         self.records: list[GameRecord] = []
-        self._setup = TableSetup(plan, people[0], ())
         self._folder = folder
+        self._opponents = opponents(plan, people)
         self.host = TableHost(
-            plan,
+            self._opponents,
             people,
-            bots(4 - len(people)),
             program="suzaku 0.0",
             keep=self._keep,
             reviews=TableReviews(no_reviewer),
@@ -49,7 +48,9 @@ class Run:
         return self._folder / "record.xml"
 
     def _save(self, seed: int, number: int, game_id: str) -> GameFile | None:
-        return self.saved.begin(GameStart(setup=self._setup, seed=seed, number=number, game_id=game_id))
+        return self.saved.begin(
+            GameStart(setup=self._opponents.setup, seed=seed, number=number, game_id=game_id)
+        )
 
     def open(self) -> None:
         for page in self.pages:
