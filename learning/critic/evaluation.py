@@ -20,17 +20,19 @@ from kit.options import INTERNAL, Count, Seed
 from learning.corpus.layout import Split
 from learning.corpus.reader import Corpus, Numbers
 from learning.critic.outcomes import Outcomes
-from learning.matches.statistics import Estimate, Floats, Statistic, estimate, resample
+from learning.matches.statistics import Estimate, Floats, Statistic, estimate, ratio, resample
 from learning.samples.choice import choose
 from learning.samples.hidden import HiddenHands
 from learning.samples.loader import Loader, Moments
 from learning.samples.position_kernels import AT_DRAWS
-from policies.play.critic import Critic
+from policies.play.critic import POINTS_UNIT, REWARD_UNIT, Critic
 from policies.reward import Predictor
 
 _LEFT: Final = (4, 8, 16, 32)
 """Draws left in the round at which another part begins."""
 _UNITS: Final = ("points", "reward")
+_SCALES: Final = (POINTS_UNIT, REWARD_UNIT)
+_BINS: Final = 10
 _CELLS: Final = (8, 4, 2, 2, 2)
 """Sizes of the table: tens of tiles left, shanten, riichi, another opponent's riichi, dealer."""
 
@@ -71,16 +73,32 @@ class Explained(msgspec.Struct, frozen=True):
     table: Estimate
 
 
+class Calibration(msgspec.Struct, frozen=True):
+    """A tenth of the critic's answers, from the lowest to the highest, and what the rest then brought.
+
+    Attributes:
+        unit: points, or the expected final reward.
+        said: mean of the answers.
+        brought: mean of what the rest of the round brought the same players.
+    """
+
+    unit: str
+    said: float
+    brought: Estimate
+
+
 class CriticReport(msgspec.Struct, frozen=True):
-    """What a critic explains.
+    """What a critic explains, and whether it exaggerates.
 
     Attributes:
         games: number of games.
         explained: by unit and part of the round.
+        calibration: by unit and tenth of the answers.
     """
 
     games: int
     explained: tuple[Explained, ...]
+    calibration: tuple[Calibration, ...]
 
 
 class _Seen(NamedTuple):
@@ -116,7 +134,8 @@ def evaluate_critic(
         for part in range(len(_LEFT) + 1):
             rows.append(_explained(seen, table[unit], owners, parts == part, unit, plan.seed))
             rows[-1] = msgspec.structs.replace(rows[-1], unit=name, draws_left=_part_name(part))
-    return CriticReport(int(owners.max()) + 1, tuple(rows))
+    calibrated = [each for unit in range(len(_UNITS)) for each in _calibration(seen, owners, unit, plan.seed)]
+    return CriticReport(int(owners.max()) + 1, tuple(rows), tuple(calibrated))
 
 
 def _games_of(corpus: Corpus, split: Split, most: int) -> Numbers:
@@ -215,6 +234,19 @@ def _sums(errors: Floats, rest: Floats, owners: Numbers, games: int) -> Floats:
     """``[games, 4]``: numbers, sums, sums of squares and of squared errors, of each game."""
     quantities = (np.ones(len(rest)) * rest.shape[1], rest.sum(1), (rest**2).sum(1), (errors**2).sum(1))
     return np.column_stack([np.bincount(owners, each, games) for each in quantities])
+
+
+def _calibration(seen: _Seen, owners: Numbers, unit: int, seed: int) -> Iterator[Calibration]:
+    said, rest = seen.said[:, unit].ravel() * _SCALES[unit], seen.rest[:, unit].ravel() * _SCALES[unit]
+    games, count = np.repeat(owners, seen.said.shape[2]), int(owners.max()) + 1
+    edges = np.quantile(said, np.linspace(0.0, 1.0, _BINS + 1)[1:-1])
+    bins = np.searchsorted(edges, said, side="right")
+    for number in np.unique(bins):
+        here = bins == number
+        columns = (np.ones(len(rest)), rest)
+        sums: Floats = np.stack([np.bincount(games[here], each[here], count) for each in columns], axis=1)
+        brought = estimate(sums, resample(sums, seed=seed), ratio(1, 0))
+        yield Calibration(_UNITS[unit], float(said[here].mean()), brought)
 
 
 def _share(first: int) -> Statistic:

@@ -277,10 +277,10 @@ def critic(
     checkpoint: ExistingFolder | None = None,
     as_json: AsJson = False,
 ) -> int:
-    """Measure how much the critic explains of what the rest of a round brings (docs/improvement.md).
+    """Measure how well the critic foresees what the rest of a round brings (docs/improvement.md).
 
     Reports the share of the variance that it explains, in points and in the expected final reward, by how
-    much is left of the round, beside a table of means.
+    much is left of the round, beside a table of means; and what the rest brought by tenths of its answers.
 
     Args:
         plan: the measurement.

@@ -144,3 +144,8 @@ def test_it_is_measured_by_how_much_of_the_round_is_left(corpus: Corpus) -> None
     rounds = int(played_games(corpus, corpus.select(split="train")[:3]).games.counts.sum())
     assert first.draws <= 4 * rounds
     assert all((row.critic.value or 0.0) < 0.05 for row in report.explained)  # it has learned nothing
+    points = [each for each in report.calibration if each.unit == "points"]
+    assert [each.said for each in points] == sorted(each.said for each in points)
+    assert np.mean([each.brought.value for each in points]) == pytest.approx(
+        0.0, abs=500.0
+    )  # a zero-sum game
