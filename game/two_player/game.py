@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from game.tiles import KINDS, kind_text
+from game.tiles import KINDS
 from game.two_player.layout import (
     ACTIONS,
     CLAIM,
@@ -47,8 +47,8 @@ class TwoPlayerGame:
 
     >>> game = TwoPlayerGame(seeded_wall(0, 0))
     >>> game.play(PASS)
-    >>> tiles_text(game.hand(0)), game.player, game.round
-    ('2m 3m 4m 4m 5m 6m 8m 2z 3z 4z 4z 5z 7z 7z', 0, 1)
+    >>> [kind_text(kind) for kind in game.hand(0)[:3]], game.player, game.round
+    (['2m', '3m', '4m'], 0, 1)
     """
 
     def __init__(self, wall: Sequence[int]) -> None:
@@ -101,16 +101,6 @@ class TwoPlayerGame:
         self._positions = np.concatenate([self._positions, position])
         self.actions.append(action)
 
-    def undo(self) -> int:
-        """Take the last action back and return it.
-
-        Raises:
-            IndexError: nothing was played.
-        """
-        action = self.actions.pop()
-        self._positions = self._positions[:-1].copy()
-        return action
-
     def rivers(self) -> tuple[list[int], list[int]]:
         """The discards in front of each player, in order; called and won tiles are gone."""
         rivers: tuple[list[int], list[int]] = ([], [])
@@ -134,12 +124,3 @@ def hand_kinds(hand34: NDArray[np.int8]) -> list[int]:
         hand34: ``[34]`` int8.
     """
     return [kind for kind in range(KINDS) for _ in range(int(hand34[kind]))]
-
-
-def tiles_text(kinds: Sequence[int]) -> str:
-    """Kinds as text.
-
-    >>> tiles_text([0, 1, 27])
-    '1m 2m 1z'
-    """
-    return " ".join(kind_text(kind) for kind in kinds)

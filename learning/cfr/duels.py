@@ -97,7 +97,7 @@ class DuelReport(msgspec.Struct, frozen=True):
                 f"won            {self.wins:6.2%}, of these for 2 points {self.double_wins:6.2%}",
                 f"lost           {self.losses:6.2%}, of these for 2 points {self.double_losses:6.2%}",
                 f"wall ran out   {self.exhausted:6.2%}",
-                f"{self.games:,} games in {self.seconds:.1f} s on {self.workers} processes{speed}",
+                f"{self.games:,} games in {self.seconds:.1f} s, processes: {self.workers}{speed}",
             ]
         )
 

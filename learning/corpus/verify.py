@@ -126,7 +126,7 @@ def render(report: CorpusReport) -> str:
     lines += [f"odd: {count} {name} ({report.explanations[name]})" for name, count in report.oddities.items()]
     lines += [clean_text(_line(found)) for found in report.listed]
     lines.append(
-        f"{report.seconds:.1f} s, {report.games_per_s:.0f} games/s with {report.workers} processes, "
+        f"{report.seconds:.1f} s, {report.games_per_s:.0f} games/s, processes: {report.workers}, "
         f"{report.memory_mb:.0f} MB at most"
     )
     return "\n".join(lines)

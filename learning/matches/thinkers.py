@@ -19,7 +19,7 @@ from policies.play.rollout import Chooser
 _THINKS: Final = re.compile(r"\+(?:search|adapt)=")
 _FORM: Final = (
     "give NETWORKS+search=DEALS, NETWORKS+adapt=PLAYOUTS or both, and if need be +from_go_around=NUMBER, "
-    "+reward=points or +sampler=SAMPLER, as in network+search=35+sampler=uniform"
+    "+horizon=DISCARDS, +reward=points or +sampler=SAMPLER, as in network+search=35+horizon=8"
 )
 
 
@@ -29,6 +29,7 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         policy: the initial policy, as `policies.play.named.folder_of_named` takes it.
         search: deals over which a search compares options; 0 for no search.
+        horizon: discards after which a search cuts its play-outs; 0 to play them to the end of the round.
         from_go_around: discards that the player must have made before a search.
         adapt: rounds played out for an adaptation; 0 for none.
         reward: what the end of a round is worth.
@@ -37,6 +38,7 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     policy: str
     search: int = 0
+    horizon: int = 0
     from_go_around: int = 0
     adapt: int = 0
     reward: RewardKind = "global"
@@ -83,6 +85,7 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
         settings = ThinkingSettings(
             worlds=self.search,
+            horizon=self.horizon,
             from_go_around=self.from_go_around,
             playouts=self.adapt,
             sampler=self.sampler or USUAL_SAMPLER,
@@ -111,7 +114,10 @@ def thinking_player(text: str) -> ThinkingPlayer | None:
         found = msgspec.convert({**pairs, "policy": policy}, ThinkingPlayer, strict=False)
     except (ValueError, msgspec.ValidationError) as exc:
         raise ConfigError(f"{text!r}: {exc}; {_FORM}") from None
-    if min(found.search, found.from_go_around, found.adapt) < 0 or found.search + found.adapt < 2:
+    if (
+        min(found.search, found.horizon, found.from_go_around, found.adapt) < 0
+        or found.search + found.adapt < 2
+    ):
         raise ConfigError(f"{text!r}: too few deals to think about; {_FORM}")
     if found.sampler:
         settings_of(found.sampler)

@@ -30,8 +30,9 @@ from policies.flow.draws import drawn_bits
 from policies.flow.flow import flow, run_flows
 from policies.flow.slots import Policy, Slot
 from policies.nets.compute import Compute
+from policies.play.critic import Critic
 from policies.play.inference import NetworkPolicy, load_policy
-from policies.play.playouts import Branching, EndWorth, Playouts, RewardWorth, points_worth
+from policies.play.playouts import Branching, CutWorth, EndWorth, Playouts, RewardWorth, Unit, points_worth
 from policies.play.rollout import Choice, PolicyChooser, Request, Times
 from policies.play.sampling import chances_of
 from policies.play.search import Searching, SearchResult, SearchSettings, close_options, searching
@@ -50,6 +51,7 @@ SEARCHES: Final[dict[RewardKind, SearchSettings]] = {
     "global": SearchSettings(deviation=0.7, order=0.11),
 }
 """How options are compared, in units of the reward."""
+_UNITS: Final[dict[RewardKind, Unit]] = {"points": "points", "global": "reward"}
 
 
 class ThinkingSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +59,8 @@ class ThinkingSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         worlds: most deals over which a search compares options; 0 for no search.
+        horizon: discards after which a search cuts its play-outs, and a critic values the rest of the round;
+            0 to play them to its end.
         from_go_around: discards that a player must have made before a search is worth its time.
         playouts: rounds that an adaptation plays out; 0 for none.
         sampler: of the deals, as `policies.deals.named.load_sampler` takes it.
@@ -65,6 +69,7 @@ class ThinkingSettings(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     worlds: int = 0
+    horizon: int = 0
     from_go_around: int = 0
     playouts: int = 0
     sampler: str = USUAL_SAMPLER
@@ -111,16 +116,21 @@ class Thinker:
         policy: of the start; plays for everybody and is never changed.
         predictor: expects final rewards; not needed for points.
         settings: what to do.
+        critic: values rounds that a search cuts; needed with a horizon.
 
     Raises:
         ConfigError: there is no such sampler.
     """
 
     def __init__(
-        self, policy: NetworkPolicy, predictor: Predictor | None, settings: ThinkingSettings
+        self,
+        policy: NetworkPolicy,
+        predictor: Predictor | None,
+        settings: ThinkingSettings,
+        critic: Critic | None = None,
     ) -> None:
         self.policy, self.settings = policy, settings
-        self._predictor = predictor
+        self._predictor, self._critic = predictor, critic
         self._sampler: DealSampler = load_sampler(settings.sampler)
         self._chooser = PolicyChooser(policy)
 
@@ -175,7 +185,10 @@ class Thinker:
             return None
         deals = self._sampler.deals(RoundView.of(observation), settings.worlds, seed)
         steps = searching(deals, candidates, settings.search)
-        return PendingSearch("search" if policy is None else "both", base, deals, self.worth(events), steps)
+        worth = self.worth(events)
+        if self._critic is not None:
+            worth = CutWorth(worth, _UNITS[settings.reward], self._critic)
+        return PendingSearch("search" if policy is None else "both", base, deals, worth, steps)
 
     def finish_searches(
         self, begun: Sequence[PendingSearch], go_on: Callable[[], bool] = lambda: True
@@ -195,7 +208,8 @@ class Thinker:
             branchings = [Branching(search.deals, *asked) for search, asked in left.values()]
             worths: list[NDArray[np.float64] | None] = [None] * len(left)
             if go_on():
-                ended = Playouts(self._chooser, branchings[0].deals.view.length).ends(branchings)
+                length = branchings[0].deals.view.length
+                ended = Playouts(self._chooser, length, horizon=self.settings.horizon).ends(branchings)
                 worths = [
                     branching.values(ends, search.worth)
                     for branching, ends, (search, _) in zip(branchings, ended, left.values(), strict=True)
@@ -302,7 +316,8 @@ def load_thinker(
     """
     policy = load_policy(folder, compute=compute, read=read)
     predictor = load_predictor(folder, read) if settings.reward == "global" else None
-    return Thinker(policy, predictor, settings)
+    critic = Critic.load(compute=compute) if settings.worlds and settings.horizon else None
+    return Thinker(policy, predictor, settings, critic)
 
 
 def _led_by(base: Action, chances: Sequence[tuple[Action, float]]) -> list[tuple[Action, float]]:

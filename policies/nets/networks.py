@@ -20,7 +20,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from kit.errors import ConfigError
 from policies.features.table import ONE, SETS, Axis
 from policies.nets.towers import hosei, residual, suits
 from policies.nets.towers.hands import HAND_SCORES, HandsHead
@@ -184,18 +183,6 @@ def outputs_of(model: str, tower: TowerName) -> Outputs:
     return HOSEI_CHI if model == "chi" and tower in HOSEI_TOWERS else YES_NO
 
 
-def tower_named(name: str) -> TowerName:
-    """The tower with a name that a user gave.
-
-    Raises:
-        ConfigError: there is none.
-    """
-    for tower in TOWERS:
-        if tower == name:
-            return tower
-    raise ConfigError(f"tower: no tower {name!r}; there are {', '.join(TOWERS)}")
-
-
 def tower_of(architecture: Architecture) -> TowerName:
     """The name of an architecture's tower.
 
@@ -302,6 +289,5 @@ __all__ = [
     "parameters_of",
     "plane_weights",
     "suit_planes",
-    "tower_named",
     "tower_of",
 ]

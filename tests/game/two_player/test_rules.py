@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 from collections import Counter
 
@@ -86,19 +87,17 @@ def test_points_of_hands(hand: str, melds: int, points: int) -> None:
 
 @settings(max_examples=scaled(12, 1_000), deadline=None)
 @given(st.integers(0, 2**31 - 1), st.integers(0, 3))
-def test_every_legal_action_can_be_played_and_taken_back(seed: int, manner: int) -> None:
+def test_every_legal_action_can_be_played(seed: int, manner: int) -> None:
     rng = random.Random(seed)
     game = TwoPlayerGame(seeded_wall(seed, 0))
     deck = Counter([*DECK] * 4)
     while not game.over:
-        before, legal = game.position, game.legal()
+        legal = game.legal()
         for tried in legal if rng.random() < 0.2 else (rng.choice(legal),):
-            game.play(tried)
-            assert tiles_in_play(game) == deck
-            assert bool(game.legal()) != game.over
-            assert game.undo() == tried
-            assert game.position.tobytes() == before.tobytes()
-            assert game.legal() == legal
+            branch = copy.deepcopy(game)
+            branch.play(tried)
+            assert tiles_in_play(branch) == deck
+            assert bool(branch.legal()) != branch.over
         game.play(chosen(game, rng, manner))
 
 
@@ -165,8 +164,6 @@ def test_illegal_actions_and_walls_are_refused() -> None:
         game.play(999)
     with pytest.raises(ValueError, match="four tiles of each of the 16 kinds"):
         TwoPlayerGame(list(range(64)))
-    with pytest.raises(IndexError):
-        game.undo()
 
 
 def test_deals_belong_to_their_seed_and_number() -> None:

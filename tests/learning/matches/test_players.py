@@ -87,9 +87,10 @@ def test_a_player_that_thinks_is_another_with_every_setting(tmp_path: Path) -> N
         f"{folder}+search=32+reward=points",
         f"{folder}+search=64+reward=points",
         f"{folder}+search=32+adapt=9+reward=points",
+        f"{folder}+search=32+horizon=8+reward=points",
         f"{folder}+search=32+reward=points+sampler=uniform",
     )
-    assert len({plain.identity, *(contender(text).identity for text in texts)}) == 5
+    assert len({plain.identity, *(contender(text).identity for text in texts)}) == 6
     assert contender(f"mine={texts[0]}").name == "mine"
     save_models(folder, seed=1, tower="suits")
     with pytest.raises(ConfigError, match="have changed"):
@@ -105,6 +106,7 @@ def test_a_player_that_thinks_is_another_with_every_setting(tmp_path: Path) -> N
         "+adapt=9+sampler=tarot",
         "+search=32+adapt",
         "+search=-3",
+        "+search=32+horizon=-1",
     ],
 )
 def test_settings_of_thinking_that_are_not_possible_are_refused(settings: str) -> None:

@@ -26,6 +26,7 @@ from policies.play.sampling import chances_of
 from tests.policies.deals.positions import Position, self_play
 from tests.policies.fakes import Broken, Scripted, Undecided
 from tests.policies.models import EAGER, a_policy
+from tests.policies.play.test_critic import Constant
 
 SETTINGS = ThinkingSettings(worlds=32, sampler="uniform", reward="points")
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -57,9 +58,11 @@ class Liking(Thinker):
     kind = -1
     searches = 0
     most = 0
+    cut = 0
 
     def worth(self, events: Sequence[GameEvent]) -> EndWorth:
         def worth(tables: Sequence[Table], player: int) -> NDArray[np.float64]:
+            self.cut += sum(not (table.results or table.done) for table in tables)
             return np.array([10_000.0 * (_first(table, player) == self.kind) for table in tables])
 
         return worth
@@ -77,9 +80,12 @@ def _first(table: Table, player: int) -> int | None:
     return next(mine, None)
 
 
-def test_a_search_finds_what_is_worth_most(position: Position) -> None:
+@pytest.mark.parametrize("horizon", [0, 4])
+def test_a_search_finds_what_is_worth_most(position: Position, horizon: int) -> None:
     observation = asked(position)
-    thinker = Liking(Undecided(), None, SETTINGS)  # type: ignore[arg-type]
+    settings = msgspec.structs.replace(SETTINGS, horizon=horizon)
+    critic = Constant() if horizon else None
+    thinker = Liking(Undecided(), None, settings, critic)  # type: ignore[arg-type]
     discards = [action for action in observation.legal if action.kind is ActionKind.DISCARD]
     base, wanted = (action for action, _ in chances_of(observation, Undecided())[:2])
     thinker.kind = wanted.tile >> 2
@@ -88,6 +94,7 @@ def test_a_search_finds_what_is_worth_most(position: Position) -> None:
     assert found.values[0].action == wanted
     assert found.values[0].action in discards
     assert found.values[0].ahead == 10_000.0
+    assert (thinker.cut > 0) == (horizon > 0)
     assert found.base == base
     assert found.worth == "points"
     assert base in [each.action for each in found.values]
