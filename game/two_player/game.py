@@ -47,8 +47,8 @@ class TwoPlayerGame:
 
     >>> game = TwoPlayerGame(seeded_wall(0, 0))
     >>> game.play(PASS)
-    >>> [kind_text(kind) for kind in game.hand(0)[:3]], game.player, game.round
-    (['2m', '3m', '4m'], 0, 1)
+    >>> game.hand(0)[:3], game.player, game.round
+    ([1, 2, 3], 0, 1)
     """
 
     def __init__(self, wall: Sequence[int]) -> None:
