@@ -274,6 +274,10 @@ def test_a_review_of_a_real_game_shows_both_policies_numbers(open_page: Any, tmp
     opened.check()
 
 
+def _reasons(decision: dict[str, Any]) -> list[str]:
+    return [note["key"] for note in decision["notes"] if note["key"].startswith(("reason_", "cost_"))]
+
+
 def test_every_error_has_a_sentence_and_leads_to_ask(open_page: Any, tmp_path: Path) -> None:
     made = json.loads(as_json(reviewed(real_game(KANS), 0, RandomPolicy())))
     path = tmp_path / "review.html"
@@ -281,13 +285,14 @@ def test_every_error_has_a_sentence_and_leads_to_ask(open_page: Any, tmp_path: P
     opened = open_page(path)
     errors = [decision for decision in made["decisions"] if decision["category"] != "fine"]
     assert len(errors) > 20
-    for language, decision in ((each, decision) for each in ("en", "ja") for decision in errors):
+    assert all(map(_reasons, errors))
+    kinds = {key: decision for decision in errors for key in _reasons(decision)}
+    assert len(kinds) > 10
+    for language, decision in ((each, decision) for each in ("en", "ja") for decision in kinds.values()):
         opened.tab.select_option("[data-switch=language]", language)
         opened.tab.evaluate("(place) => globalThis.suzakuViewer.go(place)", decision)
         shown = opened.tab.locator(".reasons li")
-        keys = [note["key"] for note in decision["notes"] if note["key"].startswith(("reason_", "cost_"))]
-        assert shown.evaluate_all("(items) => items.map((item) => item.dataset.note)") == keys
-        assert keys
+        assert shown.evaluate_all("(items) => items.map((item) => item.dataset.note)") == _reasons(decision)
         assert "undefined" not in " ".join(shown.all_inner_texts())
         address = opened.tab.get_attribute(".ask-here a", "href")
         assert json.loads(unquote(address.partition("#")[2])) == decision["position"]
