@@ -13,7 +13,7 @@ Source: Suphx, arXiv:2003.13590, section 2.2, figures 4 and 5, table 2.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import msgspec
 import torch
@@ -27,6 +27,7 @@ from policies.nets.towers.residual import YES_NO, PooledBlock
 
 Outputs: TypeAlias = Literal[2, 4, 8, 34, 735]
 TowerName: TypeAlias = Literal["residual", "pooled", "suits", "hosei", "hosei-base"]
+TOWERS: Final[tuple[TowerName, ...]] = get_args(TowerName)
 HOSEI_TOWERS: Final[tuple[TowerName, ...]] = ("hosei", "hosei-base")
 """Those that see the feature set of Hosei's paper, and no others."""
 
@@ -271,6 +272,7 @@ __all__ = [
     "HAND_SCORES",
     "HOSEI_CHI",
     "HOSEI_TOWERS",
+    "TOWERS",
     "YES",
     "YES_NO",
     "Architecture",

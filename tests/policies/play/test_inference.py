@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -22,7 +21,7 @@ from policies.flow.probabilities import chances, share_out
 from policies.flow.slots import Question, Slot
 from policies.heuristic.player import HeuristicPolicy
 from policies.nets.compute import IN_PLAY, Compute
-from policies.nets.networks import TowerName, as_input
+from policies.nets.networks import TOWERS, TowerName, as_input
 from policies.play.decision import decide
 from policies.play.inference import Averaging, Model, NetworkPolicy, load_policy
 from tests.policies.features.permuting import permute_states, permute_tiles
@@ -260,7 +259,7 @@ def test_illegal_kinds_have_probability_zero() -> None:
 # --- whole games and files ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("tower", get_args(TowerName))
+@pytest.mark.parametrize("tower", TOWERS)
 def test_networks_play_a_whole_game_without_a_fallback(tower: TowerName) -> None:
     table, policy = Table(seed=2, length="tonpuu"), a_policy(tower=tower)
     sources = set()
