@@ -22,7 +22,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from kit.errors import ConfigError
-from kit.options import INTERNAL, Count
+from kit.options import INTERNAL, Count, NotNegative, Share
 from learning.corpus.layout import Split
 from learning.corpus.reader import Corpus
 from learning.improvement.labels import NO, SLOTS, Label, LabelledGame, LabelsPlan
@@ -59,9 +59,11 @@ class ImprovementPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fie
     model: Annotated[Slot, INTERNAL]
     labels: Annotated[str, INTERNAL]
     unit: Literal["points", "reward"] = "points"
-    temperature: Annotated[float, Meta(gt=0.0)] = 100.0
+    temperature: Annotated[float, Meta(gt=0.0)] = 50.0
     deviation: Annotated[float, Meta(gt=0.0)] = 500.0
     limit: Annotated[float, Meta(gt=0.0)] = 12_000.0
+    passes: NotNegative = 3.0
+    averaging: Share = 0.99
     validate_every: Count = 100_000
 
     @property
