@@ -19,6 +19,7 @@ def setup_of(folder: Path) -> WorkerSetup:
     return WorkerSetup(folder=folder, thinking=thinking, device="cpu", seconds=60.0, memory_mb=4000)
 
 
+@pytest.mark.slow
 def test_every_hand_is_timed(tmp_path: Path) -> None:
     with hurried():
         bench = bench_adaptation(setup_of(save_models(tmp_path, tower="suits")), hands=2, seed=0)

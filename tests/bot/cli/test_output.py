@@ -36,7 +36,13 @@ def started(name: str, stdout: int | None, before: str = "") -> tuple[int, str]:
     return ran.returncode, ran.stderr
 
 
-@pytest.mark.parametrize("words", [["ask", "123m406p789s11z233z", "--policy", "heuristic"], ["ask", "あ"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(["ask", "123m406p789s11z233z", "--policy", "heuristic"], marks=pytest.mark.slow),
+        ["ask", "あ"],
+    ],
+)
 def test_an_encoding_that_lacks_a_character_loses_no_output(words: list[str]) -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "bot.cli", *words],

@@ -31,6 +31,7 @@ def arena(*args: str) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, result.stderr
 
 
+@pytest.mark.usefixtures("here")
 def test_arena_prints_json_and_keeps_what_it_played(tmp_path: Path) -> None:
     code, out, _ = arena("--games", "3", "--workers", "1", "--json", "--out", str(tmp_path))
     assert code == 0
@@ -46,6 +47,7 @@ def test_arena_prints_json_and_keeps_what_it_played(tmp_path: Path) -> None:
     assert "average placement of random: 2.500 [2.500, 2.500] (equal strength: 2.5): every set ended" in out
 
 
+@pytest.mark.usefixtures("here")
 def test_a_page_comes_with_the_games_or_later_without_playing(tmp_path: Path) -> None:
     page, folder = tmp_path / "page.html", str(tmp_path / "run")
     code, out, _ = arena("--games", "4", "--workers", "1", "--out", folder, "--html", str(page))
@@ -160,7 +162,8 @@ def test_stdout_holds_the_report_alone_and_logs_of_workers_are_redacted(tmp_path
     assert {log["stderr"] for log in lost} == {"my id is hidden"}
 
 
-@pytest.mark.parametrize("command", ["arena", pytest.param("selfplay", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["arena", "selfplay"])
 def test_ctrl_c_reports_the_games_kept_and_how_to_resume(tmp_path: Path, command: str) -> None:
     players = FLAGS[:4] if command == "arena" else ("--players", "random")
     words = [

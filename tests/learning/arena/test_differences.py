@@ -110,8 +110,8 @@ def test_gains_are_the_sum_of_differences(players: tuple[str, str]) -> None:
 def test_the_same_numbers_from_one_process_or_two_and_resumed(
     players: tuple[str, str], tmp_path: Path
 ) -> None:
-    plan = a_plan(players[1], players[0])
-    whole = untimed(rows(plan, range(4)))
+    plan = a_plan(players[1], players[0], games=2)
+    whole = untimed(rows(plan, range(2)))
     measured = Measurement(
         "differences", DifferencesPlan, DifferencesGame, lambda _, found: found, setup_of,
         differences_of_games, together=2,
@@ -120,13 +120,13 @@ def test_the_same_numbers_from_one_process_or_two_and_resumed(
     measured.run(part, tmp_path / "run", workers=1, quiet=True)
     resumed = measured.run(plan, tmp_path / "run", workers=2, quiet=True)
     assert untimed(resumed.figures) == whole
-    assert len((tmp_path / "run" / "results.jsonl").read_text().splitlines()) == 1 + 4
+    assert len((tmp_path / "run" / "results.jsonl").read_text().splitlines()) == 1 + 2
 
 
 def test_giving_up_tenpai_hands_loses_points(tmp_path: Path) -> None:
     (tmp_path / "quitter.py").write_text(QUITTER)
-    plan = a_plan(f"python:{tmp_path}/quitter.py:Quitter", "heuristic", games=8)
-    found = figures_of(plan, rows(plan, range(8)))
+    plan = a_plan(f"python:{tmp_path}/quitter.py:Quitter", "heuristic", games=5)
+    found = figures_of(plan, rows(plan, range(5)))
     assert {each.of for each in found.by} >= {"tenpai", "discard", "riichi"}
     assert "not tenpai" not in {each.of for each in found.by}
     assert found.gain.points.high is not None

@@ -97,6 +97,7 @@ def test_the_trunk_of_a_generator_stays_that_of_its_parent(
         train_hands(wider, corpus, tmp_path / "wider", parent=Parent(tmp_path, "diffusion"), quiet=True)
 
 
+@pytest.mark.slow
 def test_a_model_is_distilled_to_fewer_steps(corpus: Corpus, direct: Path, tmp_path: Path) -> None:
     train_hands(plan("diffusion"), corpus, tmp_path / "whole", parent=Parent(direct, "direct"), quiet=True)
     begin = Parent(tmp_path / "whole", "diffusion")

@@ -58,6 +58,7 @@ def test_normal_beats_random_play(table: Path) -> None:
     assert found["wins"] > 0.98  # type: ignore[operator]
 
 
+@pytest.mark.slow
 def test_exploitability_of_tables_and_policies(table: Path) -> None:
     trained = report(
         "eval", "exploitability", table, "--deals", "40", "--exact-deals", "40", "--workers", "1"

@@ -51,6 +51,7 @@ def documented() -> tuple[str, str, list[list[str]]]:
     return code[1], name[1], [shlex.split(command) for command in commands]
 
 
+@pytest.mark.slow
 def test_the_documents_example_plays_and_is_measured_as_written(tmp_path: Path) -> None:
     code, name, commands = documented()
     (tmp_path / name).write_text(code)

@@ -170,7 +170,11 @@ def test_a_dead_address_says_what_to_start_and_exits_1(monkeypatch: pytest.Monke
     assert "0 games" in out
 
 
-@pytest.mark.parametrize("comes_back", [False, True], ids=["for good", "and another comes up"])
+@pytest.mark.parametrize(
+    "comes_back",
+    [False, pytest.param(True, marks=pytest.mark.slow)],
+    ids=["for good", "and another comes up"],
+)
 def test_a_game_that_was_lost_with_its_lobby_is_named_and_exits_1(
     comes_back: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +208,7 @@ def test_a_game_that_was_lost_with_its_lobby_is_named_and_exits_1(
         assert "stopped: gave up after 1 tries: nothing listens at" in out
 
 
+@pytest.mark.slow
 def test_two_of_us_at_one_table_lose_no_decision_and_hear_how_many_wait(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -315,6 +320,7 @@ def test_fault_19_a_real_disk_that_is_full(tmp_path: Path) -> None:
     assert len(list(rescued.glob("*.seat?.decisions.jsonl"))) == 1
 
 
+@pytest.mark.slow
 def test_fault_19_a_lobby_alone_tells_what_it_could_not_write(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -408,6 +414,7 @@ def test_the_lobby_runs_alone_takes_a_player_and_ends_cleanly(tmp_path: Path) ->
     assert Path(game["record"]).name in {path.name for path in (tmp_path / "lobby").iterdir()}
 
 
+@pytest.mark.slow
 def test_a_client_killed_in_mid_round_resumes_at_its_next_start(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
