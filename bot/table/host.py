@@ -120,7 +120,7 @@ class TableHost:
         return next((seat for seat in self.people if secrets.compare_digest(seat.key.encode(), given)), None)
 
     async def ended(self) -> None:
-        """Wait until the records and reviews of all finished games are made."""
+        """Wait until the records and reviews of all finished games are made, and a chosen level is loaded."""
         while self._tasks:
             await asyncio.wait(self._tasks)
 
