@@ -236,8 +236,8 @@ class Seat:
         events += self.turn.reset()
         if self.log.result is not None:
             events += self._end_round()
-        elif self.is_returning and self.is_dealt:
-            self.log.drop_round()
+        elif self.is_dealt:
+            self.log.drop_round()  # its end was missed, and no record can hold it
         self.log.begin_round(start)
         self.round = KnownRound(player, self.log, record)
         self.state = after

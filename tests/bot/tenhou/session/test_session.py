@@ -871,6 +871,15 @@ def test_a_round_that_contradicts_a_deal_in_the_middle_of_it_is_answered_without
     assert opened.legal == (Action(ActionKind.DISCARD, HAND[0]),)
 
 
+def test_a_round_that_began_unexpectedly_and_never_ended_is_left_out_of_the_record() -> None:
+    session = seated()
+    session.receive('{"tag":"T60"}')
+    for honba in range(2):
+        session.take(m.RoundDealt(0, honba, 0, 134, SCORES, 0, HAND))
+    dealt = [(event.round_index, event.honba) for event in session.log if isinstance(event, StartRound)]
+    assert dealt == [(0, 1)]
+
+
 def test_a_deal_that_no_game_can_have_leaves_the_game_as_it_is() -> None:
     session = seated()
     before = session.state.tobytes()
