@@ -31,6 +31,7 @@ from policies.adaptation.thinking import ThinkingSettings
 from policies.flow.decisions import Improvement, OptionValue
 from policies.flow.slots import Slot
 from policies.play.inference import load_policy
+from tests.bot.adaptation.hurried import hurried
 from tests.bot.dashboard.scenes import config_of
 from tests.policies.models import save_models
 
@@ -80,13 +81,14 @@ def thoughts(tmp_path: Path) -> Iterator[Thoughts]:
     thinking = ThinkingSettings(worlds=32, playouts=64, reward="points")
     setup = WorkerSetup(folder=folder, thinking=thinking, device="cpu", seconds=9.0, memory_mb=900)
     found = Thoughts(setup, load_policy(folder), 0.05, "always", MonotonicClock(), "human", serve_badly)
-    found.start()
-    assert found._process is not None and found._process.ready.wait(300.0)
-    yield found
+    with hurried():
+        found.start()
+        assert found._process is not None and found._process.ready.wait(300.0)
+        yield found
     found.close()
 
 
-@pytest.mark.slow  # the thinking process gets only time that nothing else wants
+@pytest.mark.slow
 def test_fault_14_wrong_late_and_old_results_change_nothing_and_fault_15_a_lost_process_ends_no_game(
     thoughts: Thoughts, tmp_path: Path
 ) -> None:
