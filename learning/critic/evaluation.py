@@ -129,11 +129,11 @@ def evaluate_critic(
     left = _draws_left(seen.moments)
     parts = np.searchsorted(_LEFT, left, side="right")
     owners = np.unique(seen.moments.game, return_inverse=True)[1]
-    rows = []
-    for unit, name in enumerate(_UNITS):
-        for part in range(len(_LEFT) + 1):
-            rows.append(_explained(seen, table[unit], owners, parts == part, unit, plan.seed))
-            rows[-1] = msgspec.structs.replace(rows[-1], unit=name, draws_left=_part_name(part))
+    rows = [
+        _explained(seen, table[unit], owners, (parts == part, _part_name(part)), unit, plan.seed)
+        for unit in range(len(_UNITS))
+        for part in range(len(_LEFT) + 1)
+    ]
     calibrated = [each for unit in range(len(_UNITS)) for each in _calibration(seen, owners, unit, plan.seed)]
     return CriticReport(int(owners.max()) + 1, tuple(rows), tuple(calibrated))
 
@@ -215,8 +215,14 @@ def _draws_left(moments: Moments) -> Numbers:
 
 
 def _explained(
-    seen: _Seen, table: Floats, owners: Numbers, here: NDArray[np.bool_], unit: int, seed: int
+    seen: _Seen,
+    table: Floats,
+    owners: Numbers,
+    part: tuple[NDArray[np.bool_], str],
+    unit: int,
+    seed: int,
 ) -> Explained:
+    here, draws_left = part
     rest, said = seen.rest[here, unit].astype(np.float64), seen.said[here, unit].astype(np.float64)
     errors = (
         (rest - said, rest),
@@ -227,7 +233,7 @@ def _explained(
     sums = np.concatenate([_sums(*each, owners[here], games) for each in errors], axis=1)
     drawn = resample(sums, seed=seed)
     found = [estimate(sums, drawn, _share(4 * place)) for place in range(len(errors))]
-    return Explained("", "", int(here.sum()), *found)
+    return Explained(_UNITS[unit], draws_left, int(here.sum()), *found)
 
 
 def _sums(errors: Floats, rest: Floats, owners: Numbers, games: int) -> Floats:

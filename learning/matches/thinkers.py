@@ -51,8 +51,12 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Raises:
             CheckpointError: its checkpoints cannot be used.
         """
-        settings = msgspec.json.encode(msgspec.structs.replace(self, policy=load_named(self.policy).identity))
-        return hashlib.sha256(settings).hexdigest()
+        from policies.checkpoint import load  # noqa: PLC0415 - torch is for those who need it
+        from policies.play.critic import CRITIC_FOLDER  # noqa: PLC0415
+
+        critic = load(CRITIC_FOLDER, "critic").card.tensors.sha256 if self.horizon else ""
+        policy = load_named(self.policy).identity + critic
+        return hashlib.sha256(msgspec.json.encode(msgspec.structs.replace(self, policy=policy))).hexdigest()
 
     def files(self) -> Files:
         """Its checkpoints, by file name.

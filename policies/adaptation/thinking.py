@@ -129,6 +129,7 @@ class Thinker:
         settings: ThinkingSettings,
         critic: Critic | None = None,
     ) -> None:
+        assert critic is not None or not (settings.worlds and settings.horizon)
         self.policy, self.settings = policy, settings
         self._predictor, self._critic = predictor, critic
         self._sampler: DealSampler = load_sampler(settings.sampler)

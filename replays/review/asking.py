@@ -130,8 +130,7 @@ def _reasons(moment: Moment, opinion: Opinion, danger: Danger) -> tuple[schema.N
     if not others:
         return ()
     second = max(others, key=chances.__getitem__)
-    ours = chances.get(opinion.preferred, 0.0)
-    ratio = min(1.0, chances[second] / ours) if ours else 1.0
+    _, ratio = opinion.parted(second)
     after = After(moment.record, moment.player, moment.legal)
     better, worse = _riichi_placed(moment, after, opinion.preferred, second)
     return reasons(msgspec.structs.replace(moment, done=worse), better, ratio, danger, after)

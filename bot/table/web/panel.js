@@ -86,7 +86,7 @@ function levelBox(state, setLevel) {
   const players = shown ? [state.levels[shown]] : [...new Set(state.seats.map((seat) => seat.player))];
   const choices = Object.keys(state.levels).map((level) =>
     make(
-      "label", { class: "level" },
+      "label", { class: "toggle" },
       make("input", { type: "radio", name: "level", "data-level": level, checked: level === shown, disabled: state.ready, onchange: () => setLevel(level) }),
       make("span", {}, text.levels[/** @type {"rules"} */ (level)]),
     ),
