@@ -69,7 +69,6 @@ async def play_through(
     plan: Plan = unchanged,
     *,
     seed: int = 7,
-    game_type: int = TONPUU,
     name: str = "NoName",
     **settings: object,
 ) -> Outcome:
@@ -90,7 +89,7 @@ async def play_through(
                 id_busy=QUICK,
                 **settings,  # type: ignore[arg-type]
             )
-            session = Session(SessionSettings(name=name, game_type=game_type))
+            session = Session(SessionSettings(name=name, game_type=TONPUU))
             client = TenhouClient(line, session, player, journal, clock, rng, hooks=Hooks())
             async with asyncio.timeout(300):
                 await client.run()
@@ -100,12 +99,12 @@ async def play_through(
     )
 
 
-_UNDISTURBED: dict[tuple[int, str], Outcome] = {}
+_UNDISTURBED: dict[str, Outcome] = {}
 
 
-async def undisturbed(game_type: int = TONPUU, name: str = "NoName") -> Outcome:
+async def undisturbed(name: str = "NoName") -> Outcome:
     """The game over a sound connection, played once for all tests of a process."""
-    played = _UNDISTURBED.get((game_type, name))
+    played = _UNDISTURBED.get(name)
     if played is None:
-        played = _UNDISTURBED[game_type, name] = await play_through(game_type=game_type, name=name)
+        played = _UNDISTURBED[name] = await play_through(name=name)
     return played

@@ -31,6 +31,7 @@ from tests.bot.descriptors import no_descriptor_left
 ROOT = Path(__file__).parents[3]
 HALF_A_REQUEST = b"GET / HT"
 HALF_A_BODY = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
+ONE_ANSWER = b"GET /games HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nConnection: close\r\n\r\n"
 UNREAD = 60 * b"GET /web/style.css HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n"
 """Requests whose answers nobody reads, and that do not fit into the buffers in between."""
 FLOOD = 100
@@ -148,11 +149,12 @@ def test_without_a_descriptor_left_connections_wait_until_there_is_one() -> None
         server(None, library()) as served,
         socket.socket() as line,
     ):
-        assert ask(served, "/games")[0] == 200
+        with opened(served.port, 1, ONE_ANSWER) as lines:
+            assert is_closed(lines[0])  # whatever the first answer opens once is open, the rest is closed
         line.settimeout(PATIENCE_S)
         with no_descriptor_left():
             line.connect(("127.0.0.1", served.port))
-            line.sendall(f"GET /games HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\n\r\n".encode())
+            line.sendall(ONE_ANSWER.replace(b"PORT", str(served.port).encode()))
             until = time.monotonic() + PATIENCE_S
             while not any(each["event"] == "dashboard.crowded" for each in logs):
                 assert time.monotonic() < until
