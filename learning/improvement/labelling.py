@@ -88,18 +88,18 @@ def labels_of_games(setup: LabelsSetup) -> Work[int, LabelledGame]:
     critic = None if setup.critic is None else Critic.load(Path(), read=reader_of(setup.critic))
 
     def label(number: int) -> Iterator[LabelledGame]:
-        begun = process_time()
-        length: GameLength = "hanchan" if corpus.index["hanchan"][number] else "tonpuu"
-        found = _close_decisions(plan, policy, corpus, number, length)
+        begun, place = process_time(), plan.first + number
+        length: GameLength = "hanchan" if corpus.index["hanchan"][place] else "tonpuu"
+        found = _close_decisions(plan, policy, corpus, place, length)
         playouts = Playouts(PolicyChooser(policy), length, horizon=plan.horizon)
-        starts = played_games(corpus, np.array([number])).games.starts[0]
+        starts = played_games(corpus, np.array([place])).games.starts[0]
         labels: list[Label] = []
         for rounds in range(1, len(starts) + 1):
             last = starts[rounds - 1]
             here = [each for each in found if all(each.state[name] == last[name] for name in _ROUND)]
-            labels += _labels(plan, number, here, length, playouts, predictor, starts[:rounds], critic)
+            labels += _labels(plan, place, here, length, playouts, predictor, starts[:rounds], critic)
         spent = round(process_time() - begun, 2)
-        yield LabelledGame(number, corpus.game_id(number), tuple(labels), spent)
+        yield LabelledGame(number, corpus.game_id(place), tuple(labels), spent)
 
     return label
 
@@ -287,8 +287,9 @@ def make_labels_plan(corpus: Corpus, **given: Any) -> LabelsPlan:
         CheckpointError: the checkpoints of the policy or of the critic cannot be used.
     """
     plan = LabelsPlan(**given, identity="", corpus=corpus.card["content_sha256"])
-    if plan.games > len(corpus):
-        raise ConfigError(f"--games {plan.games}: the corpus has {len(corpus)}")
+    if plan.first + plan.games > len(corpus):
+        after = f" after --first {plan.first}" if plan.first else ""
+        raise ConfigError(f"--games {plan.games}{after}: the corpus has {len(corpus)}")
     critic = load(critic_folder(plan.critic), "critic").card.tensors.sha256 if plan.horizon else ""
     identity = load_named(plan.policy).identity
     return msgspec.structs.replace(plan, identity=identity, critic_identity=critic)

@@ -33,7 +33,8 @@ class LabelsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields
         corpus: hash of the games.
         critic: folder of the critic; default: the included one.
         critic_identity: hash of its weights.
-        games: games to label, the first of the corpus.
+        first: place of the first game to label; parts of a corpus can be labelled on several machines.
+        games: games to label, those that follow in the corpus.
         close: minimum probability of an option to value.
         options: maximum number of options to value per decision.
         worlds: walls drawn for a decision; all hands are the true ones.
@@ -48,6 +49,7 @@ class LabelsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields
     corpus: Annotated[str, INTERNAL]
     critic: str = ""
     critic_identity: Annotated[str, INTERNAL] = ""
+    first: Annotated[int, Meta(ge=0)] = 0
     games: Count = 1000
     close: Annotated[float, Meta(ge=0.01, le=0.5)] = 0.12
     options: Annotated[int, Meta(ge=2, le=14)] = 3
@@ -84,7 +86,7 @@ class LabelledGame(msgspec.Struct, frozen=True):
     """The labels of a game.
 
     Attributes:
-        number: its place in the corpus.
+        number: its place among the games of the plan.
         game: its id.
         labels: of all its close decisions.
         seconds: CPU time.

@@ -9,7 +9,7 @@ that only the true hands show is an outlier, but clipped ones would make risky t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -114,7 +114,7 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
     Args:
         plan: the training settings.
         corpus: the games.
-        games: their labels.
+        labels: of each game, by its place in the corpus.
         start: the model to improve.
         out: folder of the checkpoint.
         commit: commit of the code, for the card.
@@ -124,15 +124,18 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
         self,
         plan: ImprovementPlan,
         corpus: Corpus,
-        games: Sequence[LabelledGame],
+        labels: Mapping[int, Sequence[Label]],
         start: Checkpoint,
         out: Path,
         commit: str,
     ) -> None:
-        self._rows = {row.number: row for row in games}
+        self._labelled = list(labels)
         number = _SLOT_NUMBERS[plan.model]
         self._labels = {
-            (row.number, label.place): label for row in games for label in row.labels if label.slot == number
+            (game, label.place): label
+            for game, found in labels.items()
+            for label in found
+            if label.slot == number
         }
         parents = (start.card.tensors.sha256,)
         super().__init__(plan, corpus, out, commit, model=plan.model.value, parents=parents, moments=True)
@@ -145,7 +148,7 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
         splits: tuple[Split, ...] = ("train",) if split == "train" else ("validation", "test")
         parts = [choice_of(self.plan, self.corpus, each) for each in splits]
         games, players = (np.concatenate(column) for column in zip(*parts, strict=True))
-        labelled = np.isin(games, list(self._rows))
+        labelled = np.isin(games, self._labelled)
         if not labelled.any():
             raise ConfigError(f"no game of the {split} split has labels; label more --games")
         return SelectedDecisions(games[labelled], players[labelled])
@@ -254,7 +257,7 @@ def _network(checkpoint: Checkpoint) -> Network:
 def improve(
     model: Slot,
     corpus: Corpus,
-    labels: Path,
+    labels: Sequence[Path],
     start: Path,
     out: Path,
     *,
@@ -269,7 +272,7 @@ def improve(
     Args:
         model: one of `SLOTS`.
         corpus: the games.
-        labels: folder of their labels; the labels there so far are used.
+        labels: folders of their labels; the labels there so far are used.
         start: folder of the policy to improve.
         out: folder of the checkpoint.
         precision: of learning.
@@ -282,17 +285,15 @@ def improve(
         The card of the kept checkpoint.
 
     Raises:
-        ConfigError: the labels are of other games, or none of them is of this model.
+        ConfigError: the labels are of other games, a game is labelled twice, or no label is of this model.
         BotError: as in `learning.supervised.samples_run.kept`.
     """
-    plan, games = read_rows(labels, LabelsPlan, LabelledGame)
-    if plan.corpus != corpus.card["content_sha256"]:
-        raise ConfigError(f"{labels}: labels of another corpus; give the one that they were made of")
+    found, identity = _read(labels, corpus)
     checkpoint = load(start, model)
     shape = checkpoint.card.architecture
     run_plan = ImprovementPlan(
         model=model,
-        labels=hashlib.sha256(msgspec.json.encode((plan, games))).hexdigest(),
+        labels=identity,
         features=checkpoint.card.features,
         without=checkpoint.card.without,
         width=shape.width,  # type: ignore[union-attr]
@@ -303,11 +304,30 @@ def improve(
     )
     card = kept(
         model.value,
-        lambda: ImprovementRun(run_plan, corpus, games, checkpoint, out, commit),
+        lambda: ImprovementRun(run_plan, corpus, found, checkpoint, out, commit),
         quiet=quiet,
     )
     _complete(out, start)
     return card
+
+
+def _read(folders: Sequence[Path], corpus: Corpus) -> tuple[dict[int, tuple[Label, ...]], str]:
+    """The labels of games by their places in a corpus, and a hash of them."""
+    labels: dict[int, tuple[Label, ...]] = {}
+    digest = hashlib.sha256()
+    for folder in folders:
+        plan, games = read_rows(folder, LabelsPlan, LabelledGame)
+        if plan.corpus != corpus.card["content_sha256"]:
+            raise ConfigError(f"{folder}: labels of another corpus; give the one that they were made of")
+        found = {plan.first + row.number: row.labels for row in games}
+        if twice := labels.keys() & found.keys():
+            raise ConfigError(
+                f"{folder}: {len(twice)} of its games have labels in another folder, too; label other games "
+                "with --first"
+            )
+        labels |= found
+        digest.update(msgspec.json.encode((plan, games)))
+    return labels, digest.hexdigest()
 
 
 def _complete(out: Path, start: Path) -> None:

@@ -257,7 +257,10 @@ def improve(
     /,
     *,
     corpus: CorpusFolder,
-    labels: Annotated[ExistingFolder, Parameter(help="Folder of the labels, from `suzaku train labels`.")],
+    labels: Annotated[
+        tuple[ExistingFolder, ...],
+        Parameter(help="Folder of labels, from `suzaku train labels`; may be repeated.", negative=()),
+    ],
     out: CheckpointFolder,
     start: str = "network",
     given: Given[learning.improvement.training.ImprovementPlan],

@@ -66,6 +66,12 @@ def test_labels_name_the_close_decisions_and_are_the_same_each_time(
     assert any(value for each in found.labels for value in each.points)
 
 
+def test_parts_of_a_corpus_are_labelled_as_the_whole(folder: Path, corpus: Corpus, start: Path) -> None:
+    (of_the_whole,) = labels_of_games(setup_of(folder, a_plan(corpus, start)))(1)
+    (of_a_part,) = labels_of_games(setup_of(folder, a_plan(corpus, start, first=1, games=1)))(0)
+    assert (of_a_part.game, of_a_part.labels) == (of_the_whole.game, of_the_whole.labels)
+
+
 def test_the_figures_say_how_much_of_the_labels_is_signal(corpus: Corpus, start: Path) -> None:
     rng = np.random.default_rng(0)
     true = rng.normal(0.0, 300.0, 4_000)
@@ -85,15 +91,25 @@ def test_the_figures_say_how_much_of_the_labels_is_signal(corpus: Corpus, start:
 def test_a_corpus_with_fewer_games_is_refused(corpus: Corpus, start: Path) -> None:
     with pytest.raises(ConfigError, match=f"--games 900: the corpus has {len(corpus)}"):
         a_plan(corpus, start, games=900)
+    with pytest.raises(ConfigError, match=f"--games 2 after --first {len(corpus) - 1}: the corpus has"):
+        a_plan(corpus, start, first=len(corpus) - 1)
 
 
 @pytest.fixture
 def towards_low(corpus: Corpus, start: Path, tmp_path: Path) -> Path:
     """Labels by which the lower of the two likeliest kinds is worth 900 points more."""
-    plan = a_plan(corpus, start, games=len(corpus))
+    return write_towards_low(corpus, start, tmp_path / "labels")
+
+
+def write_towards_low(
+    corpus: Corpus, start: Path, folder: Path, first: int = 0, last: int | None = None
+) -> Path:
+    """Write such labels of some games of the corpus."""
+    games = range(first, len(corpus) if last is None else last)
+    plan = a_plan(corpus, start, first=first, games=len(games))
     policy = load_policy(start)
     rows = []
-    for number in range(len(corpus)):
+    for number in games:
         found = positions_of(corpus, choose(corpus, np.array([number])), Slot.DISCARD)
         logits = policy.model(Slot.DISCARD).look(found.states, found.players, None, "hanchan")
         bits = (found.legal[:, None] >> np.arange(34, dtype=np.uint64)) & np.uint64(1)
@@ -102,19 +118,21 @@ def towards_low(corpus: Corpus, start: Path, tmp_path: Path) -> Path:
             Label(0, place, (one, two), (0, -900 if one < two else 900), (0, 300), (0.0, 0.0), (0.0, 0.0))
             for place, (one, two) in enumerate(ranked)
         ]
-        rows.append(LabelledGame(number, corpus.game_id(number), tuple(made), 1.0))
-    (tmp_path / "labels").mkdir()
+        rows.append(LabelledGame(number - first, corpus.game_id(number), tuple(made), 1.0))
+    folder.mkdir()
     lines = [msgspec.json.encode(each) for each in (plan, *rows)]
-    (tmp_path / "labels" / RESULTS_FILE).write_bytes(b"\n".join(lines) + b"\n")
-    return tmp_path / "labels"
+    (folder / RESULTS_FILE).write_bytes(b"\n".join(lines) + b"\n")
+    return folder
 
 
 SETTINGS = {"batch_size": 64, "samples": 1_280, "warm_up": 2, "validate_every": 640, "validation_rows": 256}
 
 
-def taught(corpus: Corpus, labels: Path, start: Path, out: Path, **more: object) -> dict[str, float]:
+def taught(
+    corpus: Corpus, labels: Path, start: Path, out: Path, *others: Path, **more: object
+) -> dict[str, float]:
     given = {**SETTINGS, "learning_rate": 0.003, "precision": "fp32", "quiet": True, **more}
-    return improve(Slot.DISCARD, corpus, labels, start, out, **given).metrics  # type: ignore[arg-type]
+    return improve(Slot.DISCARD, corpus, [labels, *others], start, out, **given).metrics  # type: ignore[arg-type]
 
 
 def test_a_policy_learns_what_labels_value_and_keeps_the_rest(
@@ -141,6 +159,21 @@ def test_a_stopped_run_ends_with_the_same_numbers(
     taught(corpus, towards_low, start, tmp_path / "cut")
     one, other = (load(tmp_path / name, "discard").tensors for name in ("whole", "cut"))
     assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_labels_of_parts_teach_as_those_of_the_whole(
+    corpus: Corpus, towards_low: Path, start: Path, tmp_path: Path
+) -> None:
+    parts = [
+        write_towards_low(corpus, start, tmp_path / "one", last=3),
+        write_towards_low(corpus, start, tmp_path / "other", first=3),
+    ]
+    taught(corpus, towards_low, start, tmp_path / "whole")
+    taught(corpus, parts[0], start, tmp_path / "parts", parts[1])
+    one, other = (load(tmp_path / name, "discard").tensors for name in ("whole", "parts"))
+    assert all(torch.equal(one[name], other[name]) for name in one)
+    with pytest.raises(ConfigError, match=r"other: .* of its games have labels in another folder, too"):
+        taught(corpus, towards_low, start, tmp_path / "twice", parts[1])
 
 
 def test_labels_of_other_games_are_refused(
