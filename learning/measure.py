@@ -94,8 +94,8 @@ class Measurement(Generic[P, R, F]):
                 tasks = batches(missing, self._together) if self._together else missing
                 setup = self._setup(plan)
                 made = spread(self._prepare, setup, tasks, workers=workers, ray=ray) if missing else ()
-                with Progress(f"{name}.progress", name, "games", total=count, quiet=quiet) as progress:
-                    progress.reach(len(store.rows))
+                event, done = f"{name}.progress", len(store.rows)
+                with Progress(event, name, "games", total=count, done=done, quiet=quiet) as progress:
                     for _, row in made:
                         if not isinstance(row, Done) and store.add(row):
                             progress.advance(1)
