@@ -114,7 +114,7 @@ def _close_decisions(
     """The decisions of a game that the policy finds close."""
     game = SelectedDecisions(np.array([number]), np.array([ALL_PLAYERS], np.uint8))
     found: list[_CloseDecision] = []
-    for slot in SLOTS:
+    for slot in map(Slot, plan.models):
         positions = positions_of(corpus, game, slot)
         legal = [
             legal_actions(*each) for each in zip(positions.states, positions.players.tolist(), strict=True)

@@ -6,19 +6,21 @@ game's decisions of that slot (`learning.samples.positions.positions_of`), so st
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal, TypeAlias, get_args
 
 import msgspec
 from msgspec import Meta
 
-from kit.options import INTERNAL, Count, Seed
+from kit.options import INTERNAL, Count, Seed, flag
 from learning.matches.store import ResumablePlan
 from policies.flow.slots import Slot
 from policies.nets.compute import IN_PLAY, Compute
 
 FORMAT: Final = "suzaku-labels/1"
-SLOTS: Final = (Slot.DISCARD, Slot.RIICHI, Slot.CHI, Slot.PON)
-"""Slots whose decisions are labelled; a label has the number of its slot."""
+Labelled: TypeAlias = Literal["discard", "riichi", "chi", "pon"]
+"""Models whose decisions are labelled."""
+SLOTS: Final = tuple(Slot(model) for model in get_args(Labelled))
+"""Their slots; a label has the number of its slot."""
 NO: Final = -1
 """The option of not declaring riichi or not calling; other options of these slots count candidates from 0."""
 
@@ -33,6 +35,7 @@ class LabelsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields
         corpus: hash of the games.
         critic: folder of the critic; default: the included one.
         critic_identity: hash of its weights.
+        models: models whose decisions are labelled.
         first: place of the first game to label; parts of a corpus can be labelled on several machines.
         games: games to label, those that follow in the corpus.
         close: minimum probability of an option to value.
@@ -49,6 +52,7 @@ class LabelsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields
     corpus: Annotated[str, INTERNAL]
     critic: str = ""
     critic_identity: Annotated[str, INTERNAL] = ""
+    models: Annotated[tuple[Labelled, ...], flag("--model"), Meta(min_length=1)] = get_args(Labelled)
     first: Annotated[int, Meta(ge=0)] = 0
     games: Count = 1000
     close: Annotated[float, Meta(ge=0.01, le=0.5)] = 0.12

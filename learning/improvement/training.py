@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -39,8 +39,6 @@ from policies.features.table import KINDS
 from policies.flow.slots import Slot
 from policies.nets.networks import YES_NO, Network
 
-Improved: TypeAlias = Literal["discard", "riichi", "chi", "pon"]
-"""Models that labels are about: `SLOTS`."""
 _SLOT_NUMBERS: Final = {slot: number for number, slot in enumerate(SLOTS)}
 
 

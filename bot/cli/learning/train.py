@@ -253,7 +253,7 @@ def labels(
 
 @command()
 def improve(
-    model: learning.improvement.training.Improved,
+    model: learning.improvement.labels.Labelled,
     /,
     *,
     corpus: CorpusFolder,

@@ -72,6 +72,17 @@ def test_parts_of_a_corpus_are_labelled_as_the_whole(folder: Path, corpus: Corpu
     assert (of_a_part.game, of_a_part.labels) == (of_the_whole.game, of_the_whole.labels)
 
 
+def test_decisions_of_some_models_alone_have_the_same_labels(
+    folder: Path, corpus: Corpus, start: Path
+) -> None:
+    (of_all,) = labels_of_games(setup_of(folder, a_plan(corpus, start)))(1)
+    (of_calls,) = labels_of_games(setup_of(folder, a_plan(corpus, start, models=("chi", "pon"))))(1)
+    assert of_calls.labels
+    assert of_calls.labels == tuple(
+        each for each in of_all.labels if SLOTS[each.slot] in (Slot.CHI, Slot.PON)
+    )
+
+
 def test_the_figures_say_how_much_of_the_labels_is_signal(corpus: Corpus, start: Path) -> None:
     rng = np.random.default_rng(0)
     true = rng.normal(0.0, 300.0, 4_000)
