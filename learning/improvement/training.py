@@ -31,7 +31,7 @@ from learning.runs.learner import Learner
 from learning.runs.loop import EvaluationResult
 from learning.samples.choice import SelectedDecisions
 from learning.samples.loader import Batch, Moments
-from learning.supervised.plan import SamplesPlan, training_precision
+from learning.supervised.plan import CALL_SLOTS, SamplesPlan, faults_in, training_precision
 from learning.supervised.samples_run import SamplesRun, choice_of, kept
 from policies.checkpoint import Card, Checkpoint, load, models_in, network_of, save
 from policies.features.permute import KIND_MAPS
@@ -300,6 +300,8 @@ def improve(
         precision=training_precision(precision),
         **settings,
     )
+    if faults := faults_in(run_plan, calls=model in CALL_SLOTS, purpose=model):
+        raise ConfigError("\n".join(faults))
     card = kept(
         model.value,
         lambda: ImprovementRun(run_plan, corpus, found, checkpoint, out, commit),

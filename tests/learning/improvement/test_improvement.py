@@ -187,6 +187,13 @@ def test_labels_of_parts_teach_as_those_of_the_whole(
         taught(corpus, towards_low, start, tmp_path / "twice", parts[1])
 
 
+def test_settings_that_teach_nothing_are_refused(
+    corpus: Corpus, towards_low: Path, start: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=r"passes: 0\.0 must be above 0"):
+        taught(corpus, towards_low, start, tmp_path / "out", passes=0.0)
+
+
 def test_labels_of_other_games_are_refused(
     corpus: Corpus, towards_low: Path, start: Path, tmp_path: Path
 ) -> None:
