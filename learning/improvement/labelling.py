@@ -21,6 +21,7 @@ from game.actions import PASS, Action, ActionKind
 from game.rules import legal_actions
 from game.scoring.settlement import GameLength
 from game.table.restore import seen_by
+from game.table.table import Table
 from game.warmup import warm_up
 from kit.errors import ConfigError
 from kit.workers.pool import Work
@@ -91,13 +92,17 @@ def labels_of_games(setup: LabelsSetup) -> Work[int, LabelledGame]:
         begun, place = process_time(), plan.first + number
         length: GameLength = "hanchan" if corpus.index["hanchan"][place] else "tonpuu"
         found = _close_decisions(plan, policy, corpus, place, length)
-        playouts = Playouts(PolicyChooser(policy), length, horizon=plan.horizon)
         starts = played_games(corpus, np.array([place])).games.starts[0]
+        playouts = Playouts(PolicyChooser(policy), length, horizon=plan.horizon)
+        branchings = [_branching(plan, place, each, length) for each in found]
+        ends = playouts.ends(branchings)  # of all rounds, since networks are faster the more they are asked
         labels: list[Label] = []
         for rounds in range(1, len(starts) + 1):
             last = starts[rounds - 1]
-            here = [each for each in found if all(each.state[name] == last[name] for name in _ROUND)]
-            labels += _labels(plan, place, here, length, playouts, predictor, starts[:rounds], critic)
+            worths = _worths(predictor, starts[:rounds], critic)
+            for each, branching, tables in zip(found, branchings, ends, strict=True):
+                if all(each.state[name] == last[name] for name in _ROUND):
+                    labels.append(_label(each, branching, tables, worths))
         spent = round(process_time() - begun, 2)
         yield LabelledGame(number, corpus.game_id(place), tuple(labels), spent)
 
@@ -176,40 +181,37 @@ def _action(question: Question, option: int) -> Action:
     return question.options[option]
 
 
-def _labels(
-    plan: LabelsPlan,
-    number: int,
-    decisions: Sequence[_CloseDecision],
-    length: GameLength,
-    playouts: Playouts,
-    predictor: Predictor,
-    starts: NDArray[np.void],
-    critic: Critic | None,
-) -> Iterator[Label]:
-    """The labels of the close decisions of one round."""
-    worths: list[EndWorth] = [points_worth, RewardWorth(predictor, starts)]
-    if critic is not None:
-        worths = [CutWorth(worths[0], "points", critic), CutWorth(worths[1], "reward", critic)]
-    branchings = []
-    for each in decisions:
-        view = RoundView(seen_by(each.state, each.player), each.player, length)
-        seed = drawn_bits(plan.seed, number, SLOTS.index(each.slot), each.place)
-        branchings.append(
-            Branching(true_deals(view, each.state, plan.worlds, seed), each.actions, range(plan.worlds))
-        )
-    for decision, branching, ends in zip(decisions, branchings, playouts.ends(branchings), strict=True):
-        (points, errors), (reward, reward_errors) = (
-            _means(branching.values(ends, worth)) for worth in worths
-        )
-        yield Label(
-            SLOTS.index(decision.slot),
-            decision.place,
-            decision.options,
-            tuple(points.round().astype(int).tolist()),
-            tuple(errors.round().astype(int).tolist()),
-            tuple(reward.round(2).tolist()),
-            tuple(reward_errors.round(2).tolist()),
-        )
+def _branching(plan: LabelsPlan, number: int, decision: _CloseDecision, length: GameLength) -> Branching:
+    """The options of a decision over its worlds."""
+    view = RoundView(seen_by(decision.state, decision.player), decision.player, length)
+    seed = drawn_bits(plan.seed, number, SLOTS.index(decision.slot), decision.place)
+    deals = true_deals(view, decision.state, plan.worlds, seed)
+    return Branching(deals, decision.actions, range(plan.worlds))
+
+
+def _worths(
+    predictor: Predictor, starts: NDArray[np.void], critic: Critic | None
+) -> tuple[EndWorth, EndWorth]:
+    """What a play-out of the last of these rounds is worth, in points and in final reward."""
+    points, reward = points_worth, RewardWorth(predictor, starts)
+    if critic is None:
+        return points, reward
+    return CutWorth(points, "points", critic), CutWorth(reward, "reward", critic)
+
+
+def _label(
+    decision: _CloseDecision, branching: Branching, ends: Sequence[Table], worths: tuple[EndWorth, EndWorth]
+) -> Label:
+    (points, errors), (reward, reward_errors) = (_means(branching.values(ends, worth)) for worth in worths)
+    return Label(
+        SLOTS.index(decision.slot),
+        decision.place,
+        decision.options,
+        tuple(points.round().astype(int).tolist()),
+        tuple(errors.round().astype(int).tolist()),
+        tuple(reward.round(2).tolist()),
+        tuple(reward_errors.round(2).tolist()),
+    )
 
 
 def _means(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
