@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -117,19 +118,27 @@ def write_towards_low(
 ) -> Path:
     """Write such labels of some games of the corpus."""
     games = range(first, len(corpus) if last is None else last)
-    plan = a_plan(corpus, start, first=first, games=len(games))
     policy = load_policy(start)
-    rows = []
-    for number in games:
+
+    def label(number: int) -> list[Label]:
         found = positions_of(corpus, choose(corpus, np.array([number])), Slot.DISCARD)
         logits = policy.model(Slot.DISCARD).look(found.states, found.players, None, "hanchan")
         bits = (found.legal[:, None] >> np.arange(34, dtype=np.uint64)) & np.uint64(1)
         ranked = np.argsort(np.where(bits == 1, -logits, np.inf), axis=1)[:, :2].tolist()
-        made = [
+        return [
             Label(0, place, (one, two), (0, -900 if one < two else 900), (0, 300), (0.0, 0.0), (0.0, 0.0))
             for place, (one, two) in enumerate(ranked)
         ]
-        rows.append(LabelledGame(number - first, corpus.game_id(number), tuple(made), 1.0))
+
+    return write_labels(corpus, a_plan(corpus, start, first=first, games=len(games)), folder, label)
+
+
+def write_labels(corpus: Corpus, plan: LabelsPlan, folder: Path, label: Callable[[int], list[Label]]) -> Path:
+    """Write a run with the labels of each game by its place in the corpus."""
+    rows = [
+        LabelledGame(number, corpus.game_id(plan.first + number), tuple(label(plan.first + number)), 1.0)
+        for number in range(plan.games)
+    ]
     folder.mkdir()
     lines = [msgspec.json.encode(each) for each in (plan, *rows)]
     (folder / RESULTS_FILE).write_bytes(b"\n".join(lines) + b"\n")
@@ -140,10 +149,16 @@ SETTINGS = {"batch_size": 64, "samples": 1_280, "warm_up": 2, "validate_every": 
 
 
 def taught(
-    corpus: Corpus, labels: Path, start: Path, out: Path, *others: Path, **more: object
+    corpus: Corpus,
+    labels: Path,
+    start: Path,
+    out: Path,
+    *others: Path,
+    slot: Slot = Slot.DISCARD,
+    **more: object,
 ) -> dict[str, float]:
     given = {**SETTINGS, "learning_rate": 0.003, "precision": "fp32", "quiet": True, **more}
-    return improve(Slot.DISCARD, corpus, [labels, *others], start, out, **given).metrics  # type: ignore[arg-type]
+    return improve(slot, corpus, [labels, *others], start, out, **given).metrics  # type: ignore[arg-type]
 
 
 def test_a_policy_learns_what_labels_value_and_keeps_the_rest(
@@ -157,6 +172,31 @@ def test_a_policy_learns_what_labels_value_and_keeps_the_rest(
     card = load(tmp_path / "out", "discard").card
     assert card.parents == (load(start, "discard").card.tensors.sha256,)
     assert load_policy(tmp_path / "out").cards[Slot.PON] == load(start, "pon").card
+
+
+@pytest.mark.parametrize("slot", [Slot.RIICHI, Slot.CHI, Slot.PON])
+def test_riichi_and_calls_are_learned_as_discards_are(
+    slot: Slot, corpus: Corpus, start: Path, tmp_path: Path
+) -> None:
+    """Where declaring is worth more, the start's refusals change; where less, its declarations."""
+
+    def all_worth(points: int) -> Path:
+        def label(number: int) -> list[Label]:
+            count = len(positions_of(corpus, choose(corpus, np.array([number])), slot).states)
+            return [
+                Label(SLOTS.index(slot), place, (NO, 0), (0, points), (0, 300), (0.0, 0.0), (0.0, 0.0))
+                for place in range(count)
+            ]
+
+        plan = a_plan(corpus, start, games=len(corpus))
+        return write_labels(corpus, plan, tmp_path / f"worth{points}", label)
+
+    more, less = (
+        taught(corpus, all_worth(points), start, tmp_path / f"out{points}", slot=slot)
+        for points in (900, -900)
+    )
+    assert more["changed"] + less["changed"] == more["labels"]
+    assert max(more["gain"], less["gain"]) == pytest.approx(900 * 500**2 / (500**2 + 300**2), abs=1.0)
 
 
 def test_a_stopped_run_ends_with_the_same_numbers(
