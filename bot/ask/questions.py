@@ -80,9 +80,11 @@ class Questions(Generic[S]):
 
         Raises:
             DeadlineExceeded: it takes too long.
-            ModelError: its process died.
+            ModelError: its process died, or all processes have been ended.
         """
         answerer = await self._one()
+        if self._closed:
+            raise ModelError(_STOPPING)
         answerer.answer = asyncio.get_running_loop().create_future()
         answerer.child.send(question)
         try:
@@ -143,12 +145,12 @@ class Questions(Generic[S]):
 
     async def _one(self) -> _Answerer[S]:
         """A process that is free."""
+        if self._closed:
+            raise ModelError(_STOPPING)
         while self._free:
             answerer = self._free.popleft()
             if not answerer.ended:
                 return answerer
-        if self._closed:
-            raise ModelError(_STOPPING)
         waiting: asyncio.Future[_Answerer[S]] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiting)
         return await waiting

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import http.client
 import json
@@ -18,6 +19,7 @@ import pytest
 
 from bot.ask import page as page_module
 from bot.ask.page import LARGEST, MODULES
+from bot.ask.questions import PROCESSES, Questions
 from bot.config.settings import AskPage
 from bot.dashboard.connections import Limits
 from bot.dashboard.serving import PagePort
@@ -163,6 +165,18 @@ def test_one_question_that_never_ends_and_one_that_kills_leave_the_others_their_
         status, why = sent(port, "POST", "/ask", b"die")
         assert (status, b"has ended" in why) == (503, True)
         assert sent(port, "POST", "/ask", b"hello") == (200, b"hello")
+
+
+async def test_questions_that_come_while_the_page_stops_get_an_error_at_once() -> None:
+    questions = Questions(moody, None)
+    await questions.ready
+    asked = [asyncio.create_task(questions.answer(b"hang")) for _ in range(2 * PROCESSES)]
+    await asyncio.sleep(0)
+    questions.close()
+    asked.append(asyncio.create_task(questions.answer(b"hello")))
+    async with asyncio.timeout(PATIENCE_S / 2):
+        found = await asyncio.gather(*asked, return_exceptions=True)
+    assert {str(each) for each in found} == {"Suzaku is stopping"}
 
 
 def moody(line: Line, _: object) -> None:
