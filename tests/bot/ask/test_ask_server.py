@@ -167,10 +167,11 @@ def test_one_question_that_never_ends_and_one_that_kills_leave_the_others_their_
         assert sent(port, "POST", "/ask", b"hello") == (200, b"hello")
 
 
-async def test_questions_that_come_while_the_page_stops_get_an_error_at_once() -> None:
+@pytest.mark.parametrize("before", [0, 2 * PROCESSES])
+async def test_questions_that_come_while_the_page_stops_get_an_error_at_once(before: int) -> None:
     questions = Questions(moody, None)
     await questions.ready
-    asked = [asyncio.create_task(questions.answer(b"hang")) for _ in range(2 * PROCESSES)]
+    asked = [asyncio.create_task(questions.answer(b"hang")) for _ in range(before)]
     await asyncio.sleep(0)
     questions.close()
     asked.append(asyncio.create_task(questions.answer(b"hello")))
