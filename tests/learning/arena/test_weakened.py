@@ -1,6 +1,6 @@
-"""A policy weakened on purpose learns back what it lost from the results of its own games alone.
+"""A policy weakened on purpose loses points, and the differences say so.
 
-Noise in all its weights makes it choose another discard in one decision of five, which costs games.
+Noise in all its weights makes it choose another discard in one decision of five.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from learning.reinforcement.plan import ReinforcementPlan, make_reinforcement_plan
-from learning.reinforcement.run import against_start, copy_policy, learn_from_play
+from learning.arena.differences.plan import make_differences_plan
+from learning.arena.differences.run import DIFFERENCES
+from learning.reinforcement.run import copy_policy
 from policies.checkpoint import load
 from policies.checkpoint.store import with_weights
 from policies.features.draw import kinds_of
@@ -39,24 +40,14 @@ def test_noise_grows_with_its_scale_and_leaves_the_statistics_alone() -> None:
 
 
 @pytest.mark.slow
-def test_a_weakened_policy_learns_back(tmp_path: Path) -> None:
-    """Some ten minutes on two cores; the seed is that of docs/history/results.md."""
-    plan = make_reinforcement_plan(
-        games=1_024, evaluate_every=1_024, evaluation_games=400, learning_rate=3e-4, seed=3
-    )
-    weak, learned = recovered(plan, tmp_path)
-    assert weak < 0.0
-    assert learned > weak
-
-
-def recovered(plan: ReinforcementPlan, out: Path) -> tuple[float, float]:
-    """Points a game against three of the parent, of the weak policy and after it has learned."""
-    weaken(out / "weak", plan.seed)
-    learn_from_play(plan, out / "weak", out / "run", quiet=True)
-    found = [against_start(plan, out / each, PHOENIX).challenger.points.value for each in ("weak", "run")]
-    assert found[0] is not None
-    assert found[1] is not None
-    return found[0], found[1]
+def test_the_differences_find_what_a_weakened_policy_loses(tmp_path: Path) -> None:
+    """Some five CPU minutes."""
+    weaken(tmp_path / "weak", seed=3)
+    plan = make_differences_plan(str(tmp_path / "weak"), "phoenix", games=64, walls=2, horizon=8, seed=1)
+    gain = DIFFERENCES.run(plan, None, workers=None, quiet=True).figures.gain
+    assert gain.points.value is not None
+    assert gain.points.value < 0.0
+    assert gain.differences > 10.0
 
 
 def weaken(out: Path, seed: int) -> None:
