@@ -90,13 +90,14 @@ class Opened:
 def reloaded(tab: Any) -> None:
     """Reload a page that keeps choices in its address or in the browser's storage.
 
-    On a crowded machine Chromium now and then shows a page an empty storage, right after the page has written
+    On a crowded machine Chromium now and then shows a page an old storage, right after the page has written
     to it and been reloaded. The data is there, and the next reload shows it. The page asks for the reload
     itself: one from outside can overtake the page's last change of its address.
     """
-    kept = tab.evaluate("localStorage.length")
+    stored = "JSON.stringify(Object.entries(localStorage).sort())"
+    kept = tab.evaluate(stored)
     for _ in range(_RELOADS):
         with tab.expect_navigation():
             tab.evaluate("location.reload()")
-        if tab.evaluate("localStorage.length") >= kept:
+        if tab.evaluate(stored) == kept:
             break
