@@ -41,7 +41,7 @@ def test_noise_grows_with_its_scale_and_leaves_the_statistics_alone() -> None:
 
 @pytest.mark.slow
 def test_the_differences_find_what_a_weakened_policy_loses(tmp_path: Path) -> None:
-    """Some five CPU minutes."""
+    """A minute on two cores."""
     weaken(tmp_path / "weak", seed=3)
     plan = make_differences_plan(str(tmp_path / "weak"), "phoenix", games=64, walls=2, horizon=8, seed=1)
     gain = DIFFERENCES.run(plan, None, workers=None, quiet=True).figures.gain
