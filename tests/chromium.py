@@ -15,7 +15,7 @@ import pytest
 sync_api: Final = pytest.importorskip(
     "playwright.sync_api", reason="NO BROWSER TESTS: Playwright for Python is missing; pip install playwright"
 )
-PATIENCE_S: Final = 60.0
+PATIENCE_S: Final = 240.0
 """A busy machine may take long over something that is immediate on an idle one."""
 HOSTILE: Final = (
     "<img src=x onerror=alert(1)>",

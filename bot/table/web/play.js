@@ -51,6 +51,8 @@ class TablePage {
     this.sound = false;
     this.due = 0;
     this.answered = 0;
+    /** @type {Record<string, boolean>} switches as set here, until the table confirms them */
+    this.wanted = {};
     this.heardPrompt = 0;
     this.told = "";
     this.standings = false; // whether the person has gone on from the last result
@@ -76,6 +78,7 @@ class TablePage {
   take(state) {
     this.state = state;
     this.clock.set(state.clock);
+    this.wanted = Object.fromEntries(Object.entries(this.wanted).filter(([name, on]) => state.switches[name] !== on));
     const { prompt } = state;
     if (prompt && prompt.number !== this.heardPrompt) {
       this.heardPrompt = prompt.number;
@@ -91,7 +94,10 @@ class TablePage {
   /** @param {import("/web/line.js").Wire} wire */
   onWire(wire) {
     this.wire = wire;
-    if (wire.state === "open") this.answered = 0; // an answer may have been lost with the connection
+    if (wire.state === "open") { // an answer may have been lost with the connection
+      this.answered = 0;
+      this.wanted = {};
+    }
     this.showStatus();
   }
 
@@ -151,7 +157,10 @@ class TablePage {
   /** @param {string} name @param {boolean} on */
   set(name, on) {
     if (name === "sound") this.sound = on;
-    else this.line?.send({ type: "switch", name, on });
+    else {
+      this.wanted[name] = on;
+      this.line?.send({ type: "switch", name, on });
+    }
     if (name === "sound" && on) chime();
   }
 
@@ -323,7 +332,8 @@ class TablePage {
 
   /** Rebuilds the side only if something in it has changed, so that it keeps the focus. @param {State} state */
   drawSide(state) {
-    const { seats, switches, advisable, stage } = state;
+    const { seats, advisable, stage } = state;
+    const switches = { ...state.switches, ...this.wanted };
     const now = JSON.stringify([seats, switches, advisable, stage, this.sound]);
     if (now === this.drawnSide) return;
     this.drawnSide = now;

@@ -16,7 +16,7 @@ from bot.dashboard.serving import PagePort, serving
 from kit.workers.child import START_S, Line
 from policies.nets.compute import IN_PLAY
 
-PATIENCE_S = 60.0
+PATIENCE_S = 240.0
 HAND = "34067m345p3468s55z"
 
 

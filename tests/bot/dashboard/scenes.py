@@ -27,7 +27,7 @@ from replays.store.index import games
 
 ABOUT = SessionInfo(program="suzaku 0.0", policy="heuristic", budget_ms=3000, wanted=1)
 TOKEN = "0123456789abcdefTOKEN"
-PATIENCE_S = 60.0
+PATIENCE_S = 240.0
 """A busy machine may take long over something that is immediate on an idle one."""
 
 

@@ -34,7 +34,7 @@ from replays.record import GameRecord
 from replays.review.report import Reviewer
 
 QUICK = TablePlan(length="tonpuu", clock="none", delay_s=0.0, seed=7)
-PATIENCE_S = 60.0
+PATIENCE_S = 240.0
 T = TypeVar("T")
 
 

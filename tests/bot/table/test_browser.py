@@ -25,8 +25,8 @@ from tests.bot.table.scenes import PATIENCE_S, QUICK, HurriedPlan, served_table
 from tests.chromium import Opened, needs_chromium, sync_api
 
 pytestmark = needs_chromium
-PATIENCE = 40
-"""Looks at the page before a person plays without advice."""
+ADVICE_S = 10
+"""Seconds before a person plays without advice."""
 BOXES = (
     """all => all.filter((one) => one.checkVisibility()).map((one) => one.getBoundingClientRect().toJSON())"""
 )
@@ -55,7 +55,7 @@ class Player(Opened):
         self.answered: set[int] = set()
         self.pressed: set[str] = set()
         self.declared: list[str] = []
-        self.patience = PATIENCE
+        self.waits: float | None = None
 
     def press(self, selector: str) -> None:
         """Click or tap; what a faster clock has taken away is not clicked."""
@@ -66,6 +66,11 @@ class Player(Opened):
         """Sit down."""
         self.until(lambda seen: "sit" in seen["buttons"])
         self.touch("[data-action=sit]")
+
+    def awaits_advice(self) -> bool:
+        """Whether the advice may still be on its way."""
+        self.waits = self.waits or time.monotonic()
+        return time.monotonic() < self.waits + ADVICE_S
 
     def act(self, seen: dict[str, Any]) -> None:
         """Do the next thing that a person would."""
@@ -89,10 +94,10 @@ class Player(Opened):
             self.pressed.add(kind)
             self.answered.add(seen["asked"])
             self.press(f"[data-action={kind}] >> nth=0")
-        elif seen["open"] and seen["switches"]["advice"] and seen["best"] < 0 and self.patience:
-            self.patience -= 1  # the advice is on its way
+        elif seen["open"] and seen["switches"]["advice"] and seen["best"] < 0 and self.awaits_advice():
+            return
         elif seen["open"]:
-            self.patience = PATIENCE
+            self.waits = None
             self.answered.add(seen["asked"])
             best = f".held[data-place='{seen['best']}']" if seen["best"] >= 0 else ".held-open >> nth=-1"
             self.press(f".hand-playable {best}" if seen["best"] >= 0 else best)
@@ -287,8 +292,10 @@ def test_a_level_is_chosen_before_the_game_and_advice_has_a_reason(open_seat: Ca
         assert player.tab.evaluate("document.activeElement.dataset.level") == "people"
         assert "strong players" in player.tab.text_content(".levels p").lower()
         player.sit()
+        player.until(lambda seen: seen["stage"] == "playing")  # the redrawn page would lose the key
         player.tab.focus("[data-switch=advice]")
         player.tab.keyboard.press("Space")
+        player.until(lambda seen: seen["switches"]["advice"])
         for width, height in ((360, 740), (740, 360), (1440, 900)):
             player.tab.set_viewport_size({"width": width, "height": height})
             seen = player.play_until(lambda seen: seen["open"] and seen["best"] >= 0)

@@ -14,7 +14,7 @@ from websockets.asyncio.client import ClientConnection, connect
 Frame = dict[str, str]
 ACCOUNT = "ID0123ABCD-aBcD5678"
 OTHER = "ID0123ABCD-other999"
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 
 
 class LobbyClient:
