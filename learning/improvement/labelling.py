@@ -2,7 +2,9 @@
 
 All players play on by the policy. The options of a decision share their worlds: the hands are those of the
 game, and the walls are drawn anew. The policy that learns from the values sees only what its player sees, and
-so averages over the hands.
+so averages over the hands. Most of what it would have to average is whether these hands win on the discard:
+that is rare, decides by thousands of points, and is known better from the model of the opponents' hands. So a
+deal-in by the discard counts by its chance; this is a control variate, and as right as those chances.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.actions import PASS, Action, ActionKind
+from game.events import Win
 from game.rules import legal_actions
 from game.scoring.settlement import GameLength
 from game.table.restore import seen_by
@@ -37,6 +40,8 @@ from policies.checkpoint.files import reader_of
 from policies.deals.deal import RoundView, true_deals
 from policies.flow.draws import drawn_bits
 from policies.flow.slots import Policy, Question, Slot
+from policies.hands.direct import DirectModel
+from policies.heuristic.outlook import danger_of, look
 from policies.play.critic import Critic, critic_folder
 from policies.play.named import Files, files_of_named, load_named, predictor_files
 from policies.play.playouts import Branching, CutWorth, EndWorth, Playouts, RewardWorth, points_worth
@@ -87,6 +92,7 @@ def labels_of_games(setup: LabelsSetup) -> Work[int, LabelledGame]:
     policy = load_named(plan.policy, files=setup.files, compute=plan.compute).policy
     predictor = load_predictor(Path(), reader_of(setup.predictor))
     critic = None if setup.critic is None else Critic.load(Path(), read=reader_of(setup.critic))
+    hands = DirectModel.load()
 
     def label(number: int) -> Iterator[LabelledGame]:
         begun, place = process_time(), plan.first + number
@@ -96,13 +102,14 @@ def labels_of_games(setup: LabelsSetup) -> Work[int, LabelledGame]:
         playouts = Playouts(PolicyChooser(policy), length, horizon=plan.horizon)
         branchings = [_branching(plan, place, each, length) for each in found]
         ends = playouts.ends(branchings)  # of all rounds, since networks are faster the more they are asked
+        risks = _risks(hands, found, length)
         labels: list[Label] = []
         for rounds in range(1, len(starts) + 1):
             last = starts[rounds - 1]
             worths = _worths(predictor, starts[:rounds], critic)
-            for each, branching, tables in zip(found, branchings, ends, strict=True):
+            for each, branching, tables, risk in zip(found, branchings, ends, risks, strict=True):
                 if all(each.state[name] == last[name] for name in _ROUND):
-                    labels.append(_label(each, branching, tables, worths))
+                    labels.append(_label(each, branching, tables, worths, risk))
         spent = round(process_time() - begun, 2)
         yield LabelledGame(number, corpus.game_id(place), tuple(labels), spent)
 
@@ -199,10 +206,34 @@ def _worths(
     return CutWorth(points, "points", critic), CutWorth(reward, "reward", critic)
 
 
+def _risks(
+    hands: DirectModel, decisions: Sequence[_CloseDecision], length: GameLength
+) -> list[NDArray[np.float64] | None]:
+    """``[options]``: points that a deal-in by the discard costs, times its chance; None for other slots."""
+    found: list[NDArray[np.float64] | None] = [None] * len(decisions)
+    places = [n for n, each in enumerate(decisions) if each.slot is Slot.DISCARD]
+    if not places:
+        return found
+    states = np.array([decisions[n].state for n in places])
+    players = [decisions[n].player for n in places]
+    deal_ins = hands.read(states, players).deal_ins
+    for chances, state, player, n in zip(deal_ins, states, players, places, strict=True):
+        points = danger_of(state, player, look(state, player, length)).points
+        found[n] = points @ chances[:, list(decisions[n].options)]
+    return found
+
+
 def _label(
-    decision: _CloseDecision, branching: Branching, ends: Sequence[Table], worths: tuple[EndWorth, EndWorth]
+    decision: _CloseDecision,
+    branching: Branching,
+    ends: Sequence[Table],
+    worths: tuple[EndWorth, EndWorth],
+    risk: NDArray[np.float64] | None,
 ) -> Label:
-    (points, errors), (reward, reward_errors) = (_means(branching.values(ends, worth)) for worth in worths)
+    values, rewards = (branching.values(ends, worth) for worth in worths)
+    if risk is not None:
+        values = without_luck(values, ends, int(decision.state["scores"][decision.player]), risk)
+    (points, errors), (reward, reward_errors) = _means(values), _means(rewards)
     return Label(
         SLOTS.index(decision.slot),
         decision.place,
@@ -212,6 +243,24 @@ def _label(
         tuple(reward.round(2).tolist()),
         tuple(reward_errors.round(2).tolist()),
     )
+
+
+def without_luck(
+    values: NDArray[np.float64], ends: Sequence[Table], now: int, risk: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Values of discards with a deal-in by the discard itself counted by its chance.
+
+    Args:
+        values: ``[worlds, options]`` the player's points in the end.
+        ends: the tables they are of, in that order, with the events since the discard.
+        now: the player's points at the decision.
+        risk: ``[options]`` points that a deal-in by the discard costs, times its chance.
+
+    Returns:
+        ``[worlds, options]``.
+    """
+    won_on = np.array([isinstance(table.events[1], Win) for table in ends]).reshape(values.shape)
+    return np.where(won_on, now, values) - risk
 
 
 def _means(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -16,7 +16,7 @@ from learning.matches.store import ResumablePlan
 from policies.flow.slots import Slot
 from policies.nets.compute import IN_PLAY, Compute
 
-FORMAT: Final = "suzaku-labels/1"
+FORMAT: Final = "suzaku-labels/2"
 Labelled: TypeAlias = Literal["discard", "riichi", "chi", "pon"]
 """Models whose decisions are labelled."""
 SLOTS: Final = tuple(Slot(model) for model in get_args(Labelled))
@@ -71,9 +71,10 @@ class Label(msgspec.Struct, frozen=True, array_like=True):
         slot: place in `SLOTS`.
         place: of the decision among those of the slot in its game.
         options: kinds of discards, likeliest first; of other slots `NO` and the likeliest candidate.
-        points: mean points of each beyond the first's, over the same worlds.
+        points: mean points of each beyond the first's, over the same worlds; a deal-in by the discard itself
+            counts by its chance.
         errors: standard errors of these.
-        reward: the same in final reward.
+        reward: the same in final reward, deal-ins as the hands have them.
         reward_errors: standard errors of these.
     """
 

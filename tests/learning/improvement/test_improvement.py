@@ -10,17 +10,30 @@ import numpy as np
 import pytest
 import torch
 
+from game.actions import ActionKind
+from game.rules import legal_actions
+from game.table.restore import seen_by
 from kit.errors import ConfigError
 from learning.corpus.reader import Corpus
-from learning.improvement.labelling import labels, labels_of_games, make_labels_plan, setup_of
+from learning.improvement.labelling import (
+    labels,
+    labels_of_games,
+    make_labels_plan,
+    setup_of,
+    without_luck,
+)
 from learning.improvement.labels import NO, SLOTS, Label, LabelledGame, LabelsPlan
 from learning.improvement.training import improve
 from learning.matches.store import RESULTS_FILE
 from learning.samples.choice import choose
 from learning.samples.positions import positions_of
 from policies.checkpoint import load
+from policies.deals.deal import RoundView, true_deals
 from policies.flow.slots import Slot
+from policies.heuristic.player import HeuristicPolicy
 from policies.play.inference import load_policy
+from policies.play.playouts import Branching, Playouts, points_worth
+from policies.play.rollout import PolicyChooser
 from tests.learning.stopping import stop_at
 from tests.policies.models import save_models
 
@@ -65,6 +78,29 @@ def test_labels_name_the_close_decisions_and_are_the_same_each_time(
                 assert NO in each.options
                 assert len(each.options) == 2
     assert any(value for each in found.labels for value in each.points)
+
+
+def test_a_deal_in_by_the_discard_counts_by_its_chance(corpus: Corpus) -> None:
+    """In real games some discards were won on; there the loss is the expected one, elsewhere as before."""
+    policy, found = HeuristicPolicy(), []
+    games = choose(corpus, np.arange(3))
+    positions = positions_of(corpus, games, Slot.DISCARD)
+    for state, player in zip(positions.states, positions.players.tolist(), strict=True):
+        if not state["riichi"].any() or state["riichi"][player]:
+            continue
+        options = [each for each in legal_actions(state, player) if each.kind is ActionKind.DISCARD]
+        view = RoundView(seen_by(state, player), player, "hanchan")
+        branching = Branching(true_deals(view, state, 2, seed=1), options, range(2))
+        (ends,) = Playouts(PolicyChooser(policy), "hanchan", horizon=4).ends([branching])
+        now, risk = int(state["scores"][player]), np.linspace(10.0, 500.0, len(options))
+        values = branching.values(ends, points_worth)
+        counted = without_luck(values, ends, now, risk) + risk
+        lost = counted != values
+        assert (lost == lost[0]).all()  # whatever the wall
+        assert (values[lost] <= now - 1_000).all()
+        assert (counted[lost] == now).all()
+        found.append(lost[0].mean())
+    assert 0.0 < np.mean(found) < 0.2
 
 
 def test_parts_of_a_corpus_are_labelled_as_the_whole(folder: Path, corpus: Corpus, start: Path) -> None:
