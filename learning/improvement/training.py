@@ -137,9 +137,9 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
         }
         parents = (start.card.tensors.sha256,)
         super().__init__(plan, corpus, out, commit, model=plan.model.value, parents=parents, moments=True)
-        self._start = _network(start)
         torch.manual_seed(plan.seed)
         self.learner = Learner(_network(start), plan, self.threads, loss=improvement_loss, frozen=True)
+        self._start = _network(start).to(self.learner.device)
 
     def chosen(self, split: Split) -> SelectedDecisions:
         """The decisions of the labelled games of a split; the test split validates, too."""
@@ -162,7 +162,7 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
         values, valued = self._values(batch.moments)
         legal = batch.legal if batch.legal is not None else torch.ones(len(values), YES_NO, dtype=torch.bool)
         with torch.inference_mode():
-            scores = self._start(self.learner.planes_of(batch)).float().cpu()
+            scores = self.learner.scores_of(self._start, batch).float().cpu()
         start = torch.softmax(scores.masked_fill(~legal, -torch.inf), 1)
         tensors = map(torch.from_numpy, (values, valued, batch.moments.game))
         return LabelledBatch(batch.planes, legal, start, *tensors)

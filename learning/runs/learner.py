@@ -194,7 +194,7 @@ class Learner(Generic[SamplesT]):
         size, loss = len(part.planes), 0.0
         for piece in _divided(part, -(-size // self._rows) if self._rows else 1):
             here = share * len(piece.planes) / size
-            loss += backward(self._loss(self._scores_of(network, piece), piece) * here)
+            loss += backward(self._loss(self.scores_of(network, piece), piece) * here)
         return loss
 
     @torch.no_grad()
@@ -219,7 +219,7 @@ class Learner(Generic[SamplesT]):
     def scores(self, batch: SamplesT) -> Tensor:
         """The scores of a batch by the averaged weights, computed in parts to limit memory."""
         parts = _divided(batch, math.ceil(len(batch.planes) / _ROWS_SCORED))
-        return torch.cat([self._scores_of(self.average, part) for part in parts])
+        return torch.cat([self.scores_of(self.average, part) for part in parts])
 
     def weights(self, *, averaged: bool = True) -> dict[str, Tensor]:
         """The weights, on the CPU; those for blanked groups are 0, so that play needs no mask.
@@ -250,7 +250,8 @@ class Learner(Generic[SamplesT]):
         self.average.load_state_dict(state["average"])
         self._descent.restore(state["optimiser"])
 
-    def _scores_of(self, network: nn.Module, batch: SamplesT) -> Tensor:
+    def scores_of(self, network: nn.Module, batch: Any) -> Tensor:
+        """The scores of a batch by any network with the same input, in the run's precision."""
         half = self.plan.precision == "bf16"
         planes = self.planes_of(batch, torch.bfloat16 if half else torch.float32)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
