@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 from time import process_time
 from typing import Any, Final, NamedTuple
@@ -103,15 +104,24 @@ def labels_of_games(setup: LabelsSetup) -> Work[int, LabelledGame]:
         branchings = [_branching(plan, place, each, length) for each in found]
         ends = playouts.ends(branchings)  # of all rounds, since networks are faster the more they are asked
         risks = _risks(hands, found, length)
-        labels: list[Label] = []
-        for rounds in range(1, len(starts) + 1):
+        labels: dict[int, Label] = {}
+        for rounds, player in product(range(1, len(starts) + 1), range(4)):
             last = starts[rounds - 1]
+            here = [
+                n
+                for n, each in enumerate(found)
+                if each.player == player and all(each.state[name] == last[name] for name in _ROUND)
+            ]
+            if not here:
+                continue
             worths = _worths(predictor, starts[:rounds], critic)
-            for each, branching, tables, risk in zip(found, branchings, ends, risks, strict=True):
-                if all(each.state[name] == last[name] for name in _ROUND):
-                    labels.append(_label(each, branching, tables, worths, risk))
+            points, rewards = (
+                _values(worth, player, [ends[n] for n in here], plan.worlds) for worth in worths
+            )
+            for n, value, reward in zip(here, points, rewards, strict=True):
+                labels[n] = _label(found[n], ends[n], value, reward, risks[n])
         spent = round(process_time() - begun, 2)
-        yield LabelledGame(number, corpus.game_id(place), tuple(labels), spent)
+        yield LabelledGame(number, corpus.game_id(place), tuple(labels[n] for n in sorted(labels)), spent)
 
     return label
 
@@ -223,14 +233,22 @@ def _risks(
     return found
 
 
+def _values(
+    worth: EndWorth, player: int, ends: Sequence[Sequence[Table]], worlds: int
+) -> list[NDArray[np.float64]]:
+    """``[worlds, options]`` for the tables of each decision of a player, all valued together."""
+    found = worth([table for tables in ends for table in tables], player)
+    parts = np.split(found, np.cumsum([len(tables) for tables in ends])[:-1])
+    return [part.reshape(worlds, -1) for part in parts]
+
+
 def _label(
     decision: _CloseDecision,
-    branching: Branching,
     ends: Sequence[Table],
-    worths: tuple[EndWorth, EndWorth],
+    values: NDArray[np.float64],
+    rewards: NDArray[np.float64],
     risk: NDArray[np.float64] | None,
 ) -> Label:
-    values, rewards = (branching.values(ends, worth) for worth in worths)
     if risk is not None:
         values = without_luck(values, ends, int(decision.state["scores"][decision.player]), risk)
     (points, errors), (reward, reward_errors) = _means(values), _means(rewards)

@@ -61,6 +61,7 @@ class RewardWorth:
     def __init__(self, predictor: Predictor, starts: NDArray[np.void]) -> None:
         self._predictor = predictor
         self._starts = starts
+        self._now: NDArray[np.float64] | None = None
 
     def __call__(self, tables: Sequence[Table], player: int) -> NDArray[np.float64]:
         """See `EndWorth`."""
@@ -76,7 +77,9 @@ class RewardWorth:
             ]
             found[goes_on] = self._expected(next_rounds, tables[0].length)[:, player]
         if not (over | goes_on).all():
-            found[~(over | goes_on)] = self._expected([self._starts[:0]], tables[0].length)[0, player]
+            if self._now is None:
+                self._now = self._expected([self._starts[:0]], tables[0].length)[0]
+            found[~(over | goes_on)] = self._now[player]
         return found
 
     def _expected(self, later: Sequence[NDArray[np.void]], length: GameLength) -> NDArray[np.float64]:
