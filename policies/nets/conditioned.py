@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from policies.features.table import KINDS
 from policies.nets.networks import DISCARDS, Network, SuitsArchitecture
-from policies.nets.towers.suits import Columns, SuitsBlock, SuitsConvolution, SuitsScores, columns_of, relu
+from policies.nets.towers.suits import Columns, SuitsBlock, SuitsConvolution, SuitsScores, columns_of, relu_
 
 Generates: TypeAlias = Literal["diffusion", "autoregressive"]
 
@@ -130,7 +130,7 @@ class DenoiserNetwork(nn.Module):
             Columns(torch.cat([seen.suits, own.suits], 1), torch.cat([seen.honours, own.honours], 1))
         )
         moments = self.times(_waves(times)).unflatten(1, (len(self.blocks) + 1, -1))[..., None, None]
-        x = relu(Columns(x.suits + moments[:, 0], x.honours + moments[:, 0]))
+        x = relu_(Columns(x.suits + moments[:, 0], x.honours + moments[:, 0]))
         for number, block in enumerate(self.blocks, 1):
             x = block(Columns(x.suits + moments[:, number], x.honours + moments[:, number]))
         answers: Tensor = self.answer(x)

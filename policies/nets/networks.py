@@ -120,7 +120,7 @@ _SUITS: Final = _Layers(
     lambda shape: suits.norm(shape.width, normalised=shape.normalised),
     lambda shape, _: suits.SuitsBlock(shape.width, normalised=shape.normalised),
     _suits_head,
-    suits.relu,
+    suits.relu_,
 )
 _LAYERS: Final[Mapping[type[Architecture], _Layers]] = {
     Architecture: _RESIDUAL,

@@ -150,18 +150,11 @@ class SuitsBlock(nn.Module):
 
     def forward(self, x: Columns) -> Columns:
         """Columns of ``width`` channels to the same shape."""
-        context: Context = self.context(x.suits.mean(3), x.honours.mean((2, 3)))
-        seen = self.first(x)
-        inner = relu(
-            self.first_norm(
-                Columns(
-                    seen.suits + context.suits[..., None],
-                    seen.honours + context.honours[:, :, None, None],
-                )
-            )
-        )
-        change = self.second_norm(self.second(inner))
-        return relu(Columns(x.suits + change.suits, x.honours + change.honours))
+        # Learning is bound by memory: sums whose gradient needs no copy, and nothing written twice.
+        context: Context = self.context(x.suits.sum(3) / RANKS, x.honours.sum((2, 3)) / HONOURS)
+        inner = added(self.first(x), Columns(context.suits[..., None], context.honours[:, :, None, None]))
+        change = self.second_norm(self.second(relu_(self.first_norm(inner))))
+        return relu_(added(change, x))
 
     @torch.no_grad()
     def change_nothing(self) -> None:
@@ -221,9 +214,14 @@ class SuitsYesNoHead(nn.Module):
         return scores
 
 
-def relu(x: Columns) -> Columns:
-    """The columns, negative values set to 0."""
-    return Columns(functional.relu(x.suits), functional.relu(x.honours))
+def added(x: Columns, y: Columns) -> Columns:
+    """The columns ``x`` with ``y`` added in place."""
+    return Columns(x.suits.add_(y.suits), x.honours.add_(y.honours))
+
+
+def relu_(x: Columns) -> Columns:
+    """The columns, with negative values set to 0 in place."""
+    return Columns(x.suits.relu_(), x.honours.relu_())
 
 
 def columns_of(planes: Tensor, by_suit: Sequence[int] = ()) -> Columns:
