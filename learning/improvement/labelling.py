@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import product
+from itertools import pairwise
 from pathlib import Path
 from time import process_time
 from typing import Any, Final, NamedTuple
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.actions import PASS, Action, ActionKind
-from game.events import Win
+from game.events import Discard, Win
 from game.rules import legal_actions
 from game.scoring.settlement import GameLength
 from game.table.restore import seen_by
@@ -41,7 +41,7 @@ from policies.checkpoint.files import reader_of
 from policies.deals.deal import RoundView, true_deals
 from policies.flow.draws import drawn_bits
 from policies.flow.slots import Policy, Question, Slot
-from policies.hands.direct import DirectModel
+from policies.hands.direct import HAND_MODELS_FOLDER, DirectModel
 from policies.heuristic.outlook import danger_of, look
 from policies.play.critic import Critic, critic_folder
 from policies.play.named import Files, files_of_named, load_named, predictor_files
@@ -105,21 +105,18 @@ def labels_of_games(setup: LabelsSetup) -> Work[int, LabelledGame]:
         ends = playouts.ends(branchings)  # of all rounds, since networks are faster the more they are asked
         risks = _risks(hands, found, length)
         labels: dict[int, Label] = {}
-        for rounds, player in product(range(1, len(starts) + 1), range(4)):
-            last = starts[rounds - 1]
-            here = [
-                n
-                for n, each in enumerate(found)
-                if each.player == player and all(each.state[name] == last[name] for name in _ROUND)
-            ]
-            if not here:
-                continue
+        for rounds, last in enumerate(starts, 1):
             worths = _worths(predictor, starts[:rounds], critic)
-            points, rewards = (
-                _values(worth, player, [ends[n] for n in here], plan.worlds) for worth in worths
-            )
-            for n, value, reward in zip(here, points, rewards, strict=True):
-                labels[n] = _label(found[n], ends[n], value, reward, risks[n])
+            here = [
+                n for n, each in enumerate(found) if all(each.state[name] == last[name] for name in _ROUND)
+            ]
+            for player in {found[n].player for n in here}:
+                own = [n for n in here if found[n].player == player]
+                points, rewards = (
+                    _values(worth, player, [ends[n] for n in own], plan.worlds) for worth in worths
+                )
+                for n, value, reward in zip(own, points, rewards, strict=True):
+                    labels[n] = _label(found[n], ends[n], value, reward, risks[n])
         spent = round(process_time() - begun, 2)
         yield LabelledGame(number, corpus.game_id(place), tuple(labels[n] for n in sorted(labels)), spent)
 
@@ -277,7 +274,11 @@ def without_luck(
     Returns:
         ``[worlds, options]``.
     """
-    won_on = np.array([isinstance(table.events[1], Win) for table in ends]).reshape(values.shape)
+    # an indicator owed for a kan is revealed before the discard
+    next_events = [
+        next(then for event, then in pairwise(table.events) if isinstance(event, Discard)) for table in ends
+    ]
+    won_on = np.array([isinstance(event, Win) for event in next_events]).reshape(values.shape)
     return np.where(won_on, now, values) - risk
 
 
@@ -353,15 +354,19 @@ def make_labels_plan(corpus: Corpus, **given: Any) -> LabelsPlan:
 
     Raises:
         ConfigError: the corpus has fewer games, or there is no such policy.
-        CheckpointError: the checkpoints of the policy or of the critic cannot be used.
+        CheckpointError: the checkpoints of the policy, of the critic or of the hands cannot be used.
     """
     plan = LabelsPlan(**given, identity="", corpus=corpus.card["content_sha256"])
     if plan.first + plan.games > len(corpus):
         after = f" after --first {plan.first}" if plan.first else ""
         raise ConfigError(f"--games {plan.games}{after}: the corpus has {len(corpus)}")
     critic = load(critic_folder(plan.critic), "critic").card.tensors.sha256 if plan.horizon else ""
-    identity = load_named(plan.policy).identity
-    return msgspec.structs.replace(plan, identity=identity, critic_identity=critic)
+    return msgspec.structs.replace(
+        plan,
+        identity=load_named(plan.policy).identity,
+        critic_identity=critic,
+        hands_identity=load(HAND_MODELS_FOLDER, "direct").card.tensors.sha256,
+    )
 
 
 def setup_of(corpus: Path, plan: LabelsPlan) -> LabelsSetup:

@@ -35,6 +35,7 @@ class LabelsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields
         corpus: hash of the games.
         critic: folder of the critic; default: the included one.
         critic_identity: hash of its weights.
+        hands_identity: hash of the weights of the model that says how likely a discard deals in.
         models: models whose decisions are labelled.
         first: place of the first game to label; parts of a corpus can be labelled on several machines.
         games: games to label, those that follow in the corpus.
@@ -52,6 +53,7 @@ class LabelsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields
     corpus: Annotated[str, INTERNAL]
     critic: str = ""
     critic_identity: Annotated[str, INTERNAL] = ""
+    hands_identity: Annotated[str, INTERNAL] = ""
     models: Annotated[tuple[Labelled, ...], flag("--model"), Meta(min_length=1)] = get_args(Labelled)
     first: Annotated[int, Meta(ge=0)] = 0
     games: Count = 1000

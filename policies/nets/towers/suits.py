@@ -152,9 +152,9 @@ class SuitsBlock(nn.Module):
         """Columns of ``width`` channels to the same shape."""
         # Learning is bound by memory: sums whose gradient needs no copy, and nothing written twice.
         context: Context = self.context(x.suits.sum(3) / RANKS, x.honours.sum((2, 3)) / HONOURS)
-        inner = added(self.first(x), Columns(context.suits[..., None], context.honours[:, :, None, None]))
+        inner = add_(self.first(x), Columns(context.suits[..., None], context.honours[:, :, None, None]))
         change = self.second_norm(self.second(relu_(self.first_norm(inner))))
-        return relu_(added(change, x))
+        return relu_(add_(change, x))
 
     @torch.no_grad()
     def change_nothing(self) -> None:
@@ -214,7 +214,7 @@ class SuitsYesNoHead(nn.Module):
         return scores
 
 
-def added(x: Columns, y: Columns) -> Columns:
+def add_(x: Columns, y: Columns) -> Columns:
     """The columns ``x`` with ``y`` added in place."""
     return Columns(x.suits.add_(y.suits), x.honours.add_(y.honours))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 import torch
 
 from game.actions import ActionKind
+from game.events import DoraRevealed
 from game.rules import legal_actions
 from game.table.restore import seen_by
 from kit.errors import ConfigError
@@ -99,6 +102,8 @@ def test_a_deal_in_by_the_discard_counts_by_its_chance(corpus: Corpus) -> None:
         assert (lost == lost[0]).all()  # whatever the wall
         assert (values[lost] <= now - 1_000).all()
         assert (counted[lost] == now).all()
+        after_kan: Any = [SimpleNamespace(events=[DoraRevealed(0), *table.events]) for table in ends]
+        assert (without_luck(values, after_kan, now, risk) + risk == counted).all()
         found.append(lost[0].mean())
     assert 0.0 < np.mean(found) < 0.2
 
