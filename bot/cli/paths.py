@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from kit.files import expand_home
+from policies.nets.asked import divided
 
 _SHOWN: Final = 100
 """Characters of a path that a message repeats."""
@@ -19,6 +20,15 @@ def existing_folder(text: str) -> Path:
     """An existing folder."""
     path = _existing(text)
     return path if path.is_dir() else _refuse(text, "a file, expected a folder")
+
+
+def existing_checkpoints(text: str) -> Path:
+    """An existing folder of checkpoints, also as asked to play like a player, ``FOLDER@NAME``."""
+    path = _path(text)
+    if divided(path)[1]:
+        existing_folder(str(divided(path)[0]))
+        return path
+    return existing_folder(text)
 
 
 def existing_file(text: str) -> Path:

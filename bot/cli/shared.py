@@ -9,13 +9,14 @@ from cyclopts import Parameter
 from msgspec import Meta
 
 from bot.cli.command import Setting
-from bot.cli.paths import existing_folder, existing_path, output_file, output_folder
+from bot.cli.paths import existing_checkpoints, existing_folder, existing_path, output_file, output_folder
 from kit.options import Count, Seed, flag
 
 if TYPE_CHECKING:
     from game.scoring.settlement import GameLength
 
 ExistingFolder: TypeAlias = Annotated[Path, existing_folder]
+Checkpoints: TypeAlias = Annotated[Path, existing_checkpoints]
 ExistingPath: TypeAlias = Annotated[Path, existing_path]
 OutputFolder: TypeAlias = Annotated[Path, output_folder]
 OutputFile: TypeAlias = Annotated[Path, output_file]

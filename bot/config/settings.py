@@ -31,7 +31,7 @@ from bot.tenhou.names import NAME_LENGTH, is_guest_name
 from game.scoring.settlement import RewardKind
 from kit.errors import ConfigError
 from kit.files import expand_home
-from policies.play.included import INCLUDED
+from policies.play.included import INCLUDED, included
 
 DEFAULT_FILE: Final = Path("config.yaml")
 GUEST: Final = "NoName"
@@ -123,10 +123,10 @@ def _optional_path(value: object) -> str:
 
 
 def _checkpoints(value: object) -> str:
-    if isinstance(value, str) and value in INCLUDED:
+    if isinstance(value, str) and included(value):
         return value
     path = _optional_path(value)  # which has lost the dot of ./large
-    return str(Path(path).absolute()) if path in INCLUDED else path
+    return str(Path(path).absolute()) if included(path) else path
 
 
 def _hosts(value: object) -> object:

@@ -12,7 +12,7 @@ from kit.errors import CheckpointError, ConfigError, ModelError
 from policies.flow.known_hand import try_policy
 from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.included import INCLUDED
+from policies.play.included import included
 from policies.play.named import load_named
 from policies.play.python_file import PREFIX, PythonPolicy
 
@@ -82,7 +82,7 @@ def folder_of(section: DecisionSection) -> Path | None:
     """The folder of the models, None for the default ones."""
     if not section.checkpoints:
         return None
-    return INCLUDED.get(section.checkpoints) or Path(section.checkpoints)
+    return included(section.checkpoints) or Path(section.checkpoints)
 
 
 def thoughts_of(config: Config, policy: Policy, clock: Clock, pace: Pace) -> Thoughts | None:
@@ -164,7 +164,7 @@ def policy_text(section: DecisionSection) -> str:
     if section.policy.startswith(PREFIX):
         return f"the policy in {section.policy.removeprefix(PREFIX)}"
     models = f"the models in {section.checkpoints}" if section.checkpoints else "the included models"
-    if section.checkpoints in INCLUDED:
+    if included(section.checkpoints):
         models = f"the included models `{section.checkpoints}`"
     looks = f", averaged over {section.permutations} permutations" if section.permutations > 1 else ""
     where = "" if section.device == "cpu" else f", on {section.device}"

@@ -111,3 +111,12 @@ def room_of(game_type: int) -> int:
 def is_ai(name: str) -> bool:
     """Whether a name is that of an official AI account."""
     return name.startswith(_AI_MARK)
+
+
+def ai_name(name: str) -> str:
+    """The name of an official AI account without its mark; "" for the names of people.
+
+    >>> ai_name("ⓝLuckyJ"), ai_name("LuckyJ")
+    ('LuckyJ', '')
+    """
+    return name.removeprefix(_AI_MARK) if is_ai(name) else ""

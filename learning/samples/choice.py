@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from game.ranking import TENHOUI, rank_name
+from learning.corpus.layout import ai_name
 from learning.corpus.reader import Corpus, Numbers
 
 ALL_PLAYERS: Final = 0b1111
@@ -52,6 +55,45 @@ def choose(
         fits &= rows["players"] == (corpus.players.index(player) if player in corpus.players else -1)
     if ai is not None:
         fits &= ((rows["ai"][:, None] >> np.arange(4)) & 1 == 1) == ai
+    return _selected(games, fits)
+
+
+def repeated(corpus: Corpus, choice: SelectedDecisions, times: Mapping[str, int]) -> SelectedDecisions:
+    """The same decisions, those of some players several times; `identities_of` defines the names."""
+    chosen = np.unpackbits(choice.players[:, None], axis=1, count=4, bitorder="little").astype(np.bool_)
+    who = identities_of(corpus, tuple(times))[choice.games]
+    again = [
+        _selected(choice.games, chosen & (who == place))
+        for place, count in enumerate(times.values())
+        for _ in range(count - 1)
+    ]
+    games, players = zip(choice, *again, strict=True)
+    return SelectedDecisions(np.concatenate(games), np.concatenate(players))
+
+
+def identities_of(corpus: Corpus, names: Sequence[str]) -> NDArray[np.int64]:
+    """Who sits where, as places in a list of players.
+
+    A player with an official AI account is known by its name without the mark, others by their rank.
+
+    Args:
+        corpus: The corpus.
+        names: Such as ``LuckyJ`` or ``7-dan``.
+
+    Returns:
+        ``[N, 4]`` for the games of the index; -1 where none of the names fits.
+    """
+    places = {name: place for place, name in enumerate(names)}
+    accounts = np.array([places.get(ai_name(name), -1) for name in corpus.players] or [-1], np.int64)
+    ranks = np.array([places.get(rank_name(rank), -1) for rank in range(TENHOUI + 1)], np.int64)
+    index = corpus.index
+    ai = (index["ai"][:, None] >> np.arange(4)) & 1 == 1
+    who: NDArray[np.int64] = np.where(ai, accounts[index["players"]], ranks[index["ranks"]])
+    return who
+
+
+def _selected(games: Numbers, fits: NDArray[np.bool_]) -> SelectedDecisions:
+    """The games with a player that fits, ``[G, 4]``."""
     players = np.packbits(fits, axis=1, bitorder="little").reshape(len(games))
     return SelectedDecisions(games[players != 0], players[players != 0])
 

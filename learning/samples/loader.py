@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from game.scoring.settlement import LAST_ROUND
 from learning.corpus.reader import Corpus, Numbers
-from learning.samples.choice import SelectedDecisions
+from learning.samples.choice import SelectedDecisions, identities_of
 from learning.samples.hidden import HiddenHands, hidden_hands, no_hands
 from learning.samples.position_kernels import AT_DRAWS, Sampled
 from learning.samples.positions import Positions, by_decision, positions_of
@@ -114,6 +114,8 @@ class Batch(NamedTuple):
         facts: attributes as arrays if requested, else None.
         hands: all hands as arrays if requested, else None; their tiles are permuted as those of the planes.
         moments: where the rows stand in their games, as arrays, if requested, else None.
+        who: ``[B]`` int64, the player as a place in the loader's identities, -1 for none of them; None if it
+            has none.
     """
 
     planes: torch.Tensor
@@ -123,6 +125,7 @@ class Batch(NamedTuple):
     facts: Facts | None
     hands: HiddenHands | None = None
     moments: Moments | None = None
+    who: torch.Tensor | None = None
 
 
 class Costs(msgspec.Struct):
@@ -171,6 +174,7 @@ class _Arrays(NamedTuple):
     facts: Facts | None
     hands: HiddenHands | None
     moments: Moments | None
+    who: Numbers | None
     costs: Costs
 
 
@@ -189,6 +193,7 @@ class Loader:
         facts: Also deliver the attributes that accuracy is broken down by.
         hands: Also deliver everybody's hands.
         moments: Also deliver where the rows stand in their games.
+        identities: Players to tell apart, as `learning.samples.choice.identities_of` names them.
         one_in: Take one decision in so many of each game, others in each epoch.
         workers: Threads.
         pool_games: Games whose decisions are shuffled together; the default depends on the slot. Discards
@@ -216,6 +221,7 @@ class Loader:
         facts: bool = False,
         hands: bool = False,
         moments: bool = False,
+        identities: Sequence[str] = (),
         one_in: int = 1,
         workers: int = 2,
         pool_games: int | None = None,
@@ -238,6 +244,7 @@ class Loader:
         self.facts = facts
         self.hands = hands
         self.moments = moments
+        self._who = identities_of(corpus, identities) if identities else None
         self.one_in = one_in
         self.workers = workers
         self.pool_games = pool_games or _POOL_GAMES[slot]
@@ -280,6 +287,7 @@ class Loader:
             arrays.facts,
             arrays.hands,
             arrays.moments,
+            None if arrays.who is None else torch.from_numpy(arrays.who),
         )
         self.costs.add(arrays.costs)
         self.costs.deliver += time.thread_time() - start
@@ -370,6 +378,7 @@ class Loader:
             )
             if self.moments
             else None,
+            who=np.empty(size, np.int64) if self._who is not None else None,
             costs=Costs(),
         )
 
@@ -384,6 +393,8 @@ class Loader:
         out.decision[part] = piece.first + owners
         if out.facts is not None:
             self._fill_facts(states, players, games, out.facts, part)
+        if out.who is not None and self._who is not None:
+            out.who[part] = self._who[games, players]
         if out.hands is not None:
             found_hands = hidden_hands(states, players, numbers)
             for each, rows in zip(out.hands, found_hands, strict=True):

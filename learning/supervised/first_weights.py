@@ -24,6 +24,7 @@ from policies.nets.networks import (
     Architecture,
     Network,
     SuitsArchitecture,
+    identities_of,
     tower_of,
 )
 from policies.nets.towers.residual import ResidualBlock
@@ -78,6 +79,8 @@ def first_network(
         raise CheckpointMismatch(file, "model", f"{card.model!r} has no tower", "begin from another model")
     whole = card.model == plan.model and not tower_only
     grown = replace(theirs, width=shape.width, depth=shape.depth) if _may_grow(theirs, shape) else theirs
+    if isinstance(grown, SuitsArchitecture) and not grown.identities:
+        grown = replace(grown, identities=identities_of(shape))  # they begin without effect
     if whole and (grown, card.features) != (shape, plan.features):
         problem = f"{theirs} on {card.features}, but the plan wants {shape} on {plan.features}"
         raise CheckpointMismatch(file, "architecture", problem, _ADVICE)
@@ -88,7 +91,15 @@ def first_network(
     if whole and grown == theirs:
         return with_weights(ours, parent.tensors)
     weights = ours.state_dict()
-    inherited = ("tower.", "stem_norm.", "stem.", "head.") if whole else ("tower.", "stem_norm.")
+    inherited: tuple[str, ...] = (
+        ("tower.", "stem_norm.", "stem.", "head.") if whole else ("tower.", "stem_norm.")
+    )
+    if (identities_of(theirs), theirs.width, theirs.depth) == (
+        identities_of(shape),
+        shape.width,
+        shape.depth,
+    ):
+        inherited += ("identities",)
     for name, tensor in parent.tensors.items():
         if name.startswith(inherited):
             _plant(tensor, weights[name], theirs.width, shape.width)

@@ -69,6 +69,8 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         least_rank: only players of at least this rank; 16 is 7-dan.
         player: only the player with this name.
         ai: whether the player is an official AI account; either if None.
+        favour: take the decisions of this player (LuckyJ) or rank (7-dan) more often, as NAME=TIMES; may be
+            repeated.
         share: share of the games to use, 0 to 1; a smaller share is a subset of a larger one.
         decisions: stop adding games once they hold this many decisions; 0 for all games.
     """
@@ -77,6 +79,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     least_rank: Annotated[int, Meta(le=100)] = -1
     player: str = ""
     ai: bool | None = None
+    favour: tuple[str, ...] = ()
     share: Share = 1.0
     decisions: Annotated[int, Meta(ge=0)] = 0
 
@@ -118,6 +121,11 @@ class SamplesPlan(LearnerPlan, frozen=True, kw_only=True, forbid_unknown_fields=
         return Slot.DISCARD
 
     @property
+    def known(self) -> tuple[str, ...]:
+        """The players that the network is told apart."""
+        return ()
+
+    @property
     def one_in(self) -> int:
         """A pass takes one decision in so many of each game."""
         return 1
@@ -137,12 +145,16 @@ class TrainingPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields
         squeeze: with the tower suits, number of channels to reduce the planes to first; 0: no reduction. 32
             is faster, and better in short runs (docs/history/results.md).
         normalised: whether batch normalisation follows the convolutions of the tower `suits`.
+        identities: with the tower suits, let the network know who plays: a player with an official AI
+            account by name (LuckyJ), others by rank (7-dan); may be repeated. `FOLDER@NAME` then answers like
+            one of them.
     """
 
     model: Annotated[Slot, INTERNAL]
     tower: TowerName = "suits"
     squeeze: Annotated[int, Meta(ge=0, le=4096)] = 0
     normalised: Annotated[bool, INTERNAL] = True
+    identities: Annotated[tuple[str, ...], flag("--identity")] = ()
 
     def __post_init__(self) -> None:
         _check(self)
@@ -153,13 +165,38 @@ class TrainingPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields
         return self.model
 
     @property
+    def known(self) -> tuple[str, ...]:
+        """The players that the network is told apart."""
+        return self.identities
+
+    @property
     def architecture(self) -> Architecture:
         """Shape of the network."""
         outputs = outputs_of(self.model, self.tower)
         shape = architecture_of(self.tower, self.features, outputs, self.width, self.depth)
         if isinstance(shape, SuitsArchitecture):
-            return replace(shape, squeeze=self.squeeze, normalised=self.normalised)
+            return replace(
+                shape, squeeze=self.squeeze, normalised=self.normalised, identities=self.identities
+            )
         return shape
+
+
+def times_of(selection: Selection) -> dict[str, int]:
+    """How often the decisions of favoured players are taken, by their names.
+
+    >>> times_of(Selection(favour=("LuckyJ=20", "10-dan=2")))
+    {'LuckyJ': 20, '10-dan': 2}
+
+    Raises:
+        ConfigError: a text is not NAME=TIMES.
+    """
+    times = {}
+    for text in selection.favour:
+        name, _, count = text.rpartition("=")
+        if not name or not count.isdecimal() or not int(count):
+            raise ConfigError(f"--favour {text}: give it as NAME=TIMES, such as LuckyJ=10")
+        times[name] = int(count)
+    return times
 
 
 def features_of(model: Slot, tower: str = "suits") -> str:
@@ -231,6 +268,8 @@ def _check(plan: TrainingPlan) -> None:
         faults.append(f"tower: {plan.tower} does not go with {plan.features}; {towers} go with {HOSEI}")
     if plan.squeeze and plan.tower != "suits":
         faults.append(f"squeeze: only the tower suits reduces its planes, not {plan.tower}")
+    if plan.identities and plan.tower != "suits":
+        faults.append(f"identity: only the tower suits can know who plays, not {plan.tower}")
     if not faults:
         faults += _impossible_sizes(plan)
     if faults:

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from kit.errors import ConfigError
@@ -112,6 +112,12 @@ def agrees(scores: Tensor, batch: Batch) -> Tensor:
     return _allowed(scores, batch).argmax(1) == batch.labels.to(scores.device)
 
 
+def tell_who(network: nn.Module, planes: Tensor, batch: Batch) -> Tensor:
+    """The scores of a network, told who plays if it knows players."""
+    scores: Tensor = network(planes) if batch.who is None else network(planes, batch.who.to(planes.device))
+    return scores
+
+
 def _allowed(scores: Tensor, batch: Batch) -> Tensor:
     """The scores in float32, those of illegal discards far below all others."""
     scores = scores.float()
@@ -139,11 +145,12 @@ class _SupervisedRun(SamplesRun[TrainingPlan, Batch]):
                 "plan.squeeze": 0,
                 "plan.normalised": True,
                 "plan.selection.decisions": 0,
+                "plan.identities": [],
             },
         )
         torch.manual_seed(plan.seed)
         first = first_network(plan, begin, tower_only=parent is not None and parent.tower_only)
-        self.learner = Learner(first, plan, self.threads, loss=imitation_loss)
+        self.learner = Learner(first, plan, self.threads, loss=imitation_loss, ask=tell_who)
 
     def prepared(self, batch: Batch, draw: tuple[int, ...]) -> Batch:
         """The batch as it is."""

@@ -24,10 +24,10 @@ from learning.runs.loop import (
     preparing,
     run_folder,
 )
-from learning.samples.choice import SelectedDecisions, choose
+from learning.samples.choice import SelectedDecisions, choose, repeated
 from learning.samples.loader import Batch, Loader
 from learning.samples.positions import count, first_games
-from learning.supervised.plan import SamplesPlan, Selection, learning_rate_at
+from learning.supervised.plan import SamplesPlan, Selection, learning_rate_at, times_of
 from policies.checkpoint import Card, Data, Model, Training, load, models_in, save
 from policies.features.table import HOSEI
 
@@ -84,7 +84,7 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
                 "corpus": corpus.card["content_sha256"],
                 "parents": self.parents,
             },
-            added=added,
+            added={"plan.selection.favour": [], **(added or {})},
         )
         self.plan, self.corpus, self.out, self.commit = plan, corpus, out, commit
         self.title, self.patience = str(model), plan.patience
@@ -118,6 +118,7 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
             augment=augment,
             hands=self._hands,
             moments=self._moments,
+            identities=plan.known,
             one_in=plan.one_in,
             workers=self.threads,
         )
@@ -257,7 +258,7 @@ def kept(title: str, begin: Callable[[], SamplesRun[Any, Any]], *, quiet: bool) 
 
 
 def choice_of(plan: SamplesPlan, corpus: Corpus, split: Split) -> SelectedDecisions:
-    """The decisions of a split that a plan selects; its share and number apply to the training games alone.
+    """The decisions of a split that a plan selects; share, number and favour apply to training games alone.
 
     Raises:
         ConfigError: there are none.
@@ -275,7 +276,9 @@ def choice_of(plan: SamplesPlan, corpus: Corpus, split: Split) -> SelectedDecisi
     if not len(choice.games):
         raise ConfigError(f"no game of the {split} split matches {msgspec.json.encode(chosen).decode()}")
     if split == "train" and chosen.decisions:
-        return first_games(corpus, choice, plan.slot, chosen.decisions)
+        choice = first_games(corpus, choice, plan.slot, chosen.decisions)
+    if split == "train" and chosen.favour:
+        choice = repeated(corpus, choice, times_of(chosen))
     return choice
 
 
@@ -310,6 +313,7 @@ def described(selection: Selection) -> str:
         parts.append(f"games of {selection.decisions:,} decisions")
     if selection.share < 1.0:
         parts.append(f"{100 * selection.share:g} % of the games")
+    parts += [f"{name} {times} times" for name, times in times_of(selection).items()]
     return ", ".join(parts) or "all players"
 
 

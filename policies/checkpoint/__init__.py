@@ -21,7 +21,15 @@ from policies.checkpoint.card import (
     WeightsFile,
     describe,
 )
-from policies.checkpoint.store import Checkpoint, files_of, load, load_predictor, models_in, network_of, save
+from policies.checkpoint.store import (
+    Checkpoint,
+    files_of,
+    load,
+    load_predictor,
+    models_in,
+    network_of,
+    save,
+)
 
 __all__ = [
     "HAND_MODELS",

@@ -33,7 +33,8 @@ from policies.checkpoint.card import (
 from policies.checkpoint.files import Reader, read_file
 from policies.checkpoint.tensors import largest_size, pack, unpack
 from policies.flow.slots import Slot
-from policies.nets.networks import HoseiArchitecture
+from policies.nets.asked import divided
+from policies.nets.networks import HoseiArchitecture, SuitsArchitecture, identities_of, weights_asked_as
 from policies.reward import PredictorNetwork
 
 N = TypeVar("N", bound=nn.Module)
@@ -90,7 +91,8 @@ def load(
     """Read and check a checkpoint.
 
     Args:
-        folder: folder of the checkpoint.
+        folder: folder of the checkpoint. ``FOLDER@NAME`` is a model of the decision flow as it answers
+            when asked to play like that player.
         model: which one.
         largest: size limit of its file of weights in bytes; by default one that suits the architecture.
         read: reads a file of the folder.
@@ -98,14 +100,36 @@ def load(
     Raises:
         CheckpointMissing: the folder has no checkpoint of the model.
         CheckpointCorrupt: it is incomplete, or does not match its own description.
-        CheckpointMismatch: it is for another model, architecture, feature set or version.
+        CheckpointMismatch: it is for another model, architecture, feature set or version, or does not know
+            the player.
     """
     name = _known(model)
+    folder, identity = divided(folder)
     try:
-        return _load(folder, name, _card_path(folder, name), largest, read)
+        found = _load(folder, name, _card_path(folder, name), largest, read)
     except CheckpointError as exc:
         advice = _advice(folder, name, largest, read)
         raise type(exc)(exc.file, exc.field, exc.problem, advice) from None
+    return asked_as(found, identity) if identity and name in list(Slot) else found
+
+
+def asked_as(checkpoint: Checkpoint, identity: str) -> Checkpoint:
+    """The checkpoint of the same model, as it answers when asked to play like a player.
+
+    Raises:
+        CheckpointMismatch: it does not know the player.
+    """
+    card, shape = checkpoint.card, checkpoint.card.architecture
+    names = identities_of(shape)
+    if identity not in names:
+        problem = f"{excerpt(identity)} is not a player it knows: {', '.join(names) or 'it knows none'}"
+        raise CheckpointMismatch(Path(card.tensors.file), "identities", problem)
+    assert isinstance(shape, SuitsArchitecture)
+    described = f"{card.data.players}, asked as {identity}"
+    asked = replace(
+        card, architecture=replace(shape, identities=()), data=replace(card.data, players=described)
+    )
+    return Checkpoint(asked, weights_asked_as(checkpoint.tensors, names.index(identity)))
 
 
 def files_of(folder: Path, models: Iterable[Model | Slot]) -> dict[str, bytes]:
@@ -155,6 +179,7 @@ def with_weights(network: N, tensors: Mapping[str, Tensor]) -> N:
 
 def models_in(folder: Path) -> tuple[Model, ...]:
     """Models for which a folder has a card, valid or not."""
+    folder, _ = divided(folder)
     return tuple(model for model in ALL_MODELS if _card_path(folder, model).exists())
 
 

@@ -24,6 +24,7 @@ from policies.features.table import ONE, SETS, Axis
 from policies.nets.towers import hosei, residual, suits
 from policies.nets.towers.hands import HAND_SCORES, HandsHead
 from policies.nets.towers.residual import YES_NO, PooledBlock
+from policies.nets.towers.suits import Columns
 
 Outputs: TypeAlias = Literal[2, 4, 8, 34, 735]
 TowerName: TypeAlias = Literal["residual", "pooled", "suits", "hosei", "hosei-base"]
@@ -68,11 +69,13 @@ class SuitsArchitecture(Architecture, frozen=True, forbid_unknown_fields=True, t
         by_suit: the first planes of the groups with one plane a suit, as `suit_planes` finds them.
         squeeze: channels to which the planes are reduced before the first layer; 0 to leave them.
         normalised: whether batch normalisation follows each convolution; if not, a learned scale and bias.
+        identities: the players it can be asked to play like, by name or rank; needs normalisation.
     """
 
     by_suit: tuple[int, ...] = ()
     squeeze: int = 0
     normalised: bool = True
+    identities: tuple[str, ...] = ()
 
 
 class HoseiArchitecture(Architecture, frozen=True, forbid_unknown_fields=True, tag="hosei"):
@@ -219,6 +222,11 @@ class Network(nn.Module):
         if architecture.outputs == HAND_SCORES and not isinstance(architecture, SuitsArchitecture):
             raise ValueError(f"only the tower suits has the direct heads, not {tower_of(architecture)}")
         self.architecture = architecture
+        if names := identities_of(architecture):
+            if not getattr(architecture, "normalised", False):
+                raise ValueError("identities need a network with normalisation")
+            sizes = (len(names), architecture.depth, len(Columns._fields), architecture.width)
+            self.identities = nn.Parameter(torch.zeros(sizes))
         layers = _LAYERS[type(architecture)]
         self.stem = layers.stem(architecture)
         self.stem_norm = layers.norm(architecture)
@@ -228,17 +236,46 @@ class Network(nn.Module):
         self.head = layers.head(architecture)
         self._relu = layers.relu
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, who: Tensor | None = None) -> Tensor:
         """Score the answers.
 
         Args:
             x: ``[B, planes, 34]`` floats from 0 to 1, as `as_input` returns them.
+            who: ``[B]`` the identity of the player to answer like, by its place; -1 or None for anybody.
 
         Returns:
             ``[B, outputs]`` logits. Masking illegal actions is left to the caller.
         """
-        scores: Tensor = self.head(self.tower(self._relu(self.stem_norm(self.stem(x)))))
+        columns = self._relu(self.stem_norm(self.stem(x)))
+        if who is None:
+            columns = self.tower(columns)
+        else:
+            rows = torch.cat([self.identities, torch.zeros_like(self.identities[:1])])[who]
+            for block, added in zip(self.tower, rows[..., None, None].unbind(1), strict=True):
+                columns = block(columns, Columns(*added.unbind(1)))
+        scores: Tensor = self.head(columns)
         return scores
+
+
+def identities_of(architecture: object) -> tuple[str, ...]:
+    """The players that a network of this architecture can be asked to play like."""
+    return architecture.identities if isinstance(architecture, SuitsArchitecture) else ()
+
+
+def weights_asked_as(tensors: Mapping[str, Tensor], number: int) -> dict[str, Tensor]:
+    """The weights of a network without identities that answers as this one does when asked as one of them.
+
+    Args:
+        tensors: its weights by name.
+        number: place of the identity.
+    """
+    weights = dict(tensors)
+    for block, added in enumerate(weights.pop("identities")[number]):
+        # added before a normalisation, so it moves the mean that the normalisation subtracts
+        for part, moved in zip(Columns._fields, added, strict=True):
+            name = f"tower.{block}.first_norm.{part}.running_mean"
+            weights[name] = weights[name] - moved
+    return weights
 
 
 def plane_weights(names: Iterable[str]) -> set[str]:
@@ -285,9 +322,11 @@ __all__ = [
     "TowerName",
     "architecture_of",
     "as_input",
+    "identities_of",
     "outputs_of",
     "parameters_of",
     "plane_weights",
     "suit_planes",
     "tower_of",
+    "weights_asked_as",
 ]

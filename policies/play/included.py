@@ -7,6 +7,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from policies.nets.asked import MARK
+
 _FOLDER: Final = Path(__file__).parents[1] / "checkpoints"
 PHOENIX: Final = _FOLDER / "small-phoenix"
 """Trained on human games from the Phoenix room."""
@@ -19,3 +21,14 @@ INCLUDED: Final[Mapping[str, Path]] = MappingProxyType(
     {"network": SHIPPED, "phoenix": PHOENIX, "large": LARGE}
 )
 """The folder of each set, by its name."""
+
+
+def included(text: str) -> Path | None:
+    """The folder of the set that a text names, as asked to play like a player if it ends in ``@NAME``.
+
+    Returns:
+        None if the text names none.
+    """
+    name, mark, identity = text.partition(MARK)
+    folder = INCLUDED.get(name)
+    return folder and folder.with_name(folder.name + mark + identity)

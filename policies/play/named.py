@@ -14,8 +14,9 @@ from kit.errors import ConfigError
 from kit.files import expand_home
 from policies.flow.slots import Policy, Question, Slot, Source
 from policies.heuristic.player import HeuristicPolicy
+from policies.nets.asked import divided
 from policies.nets.compute import IN_PLAY, Compute
-from policies.play.included import INCLUDED, SHIPPED
+from policies.play.included import INCLUDED, SHIPPED, included
 from policies.play.python_file import identity_of, load_python_policy, python_file_of, read_python_file
 
 if TYPE_CHECKING:
@@ -88,8 +89,9 @@ def load_named(
     """The policy that a text names.
 
     Args:
-        text: a built-in policy, or a folder of checkpoints; a suffix ``:6`` or ``:12`` makes networks average
-            over as many suit permutations. Or a Python file, in the form that
+        text: a built-in policy, or a folder of checkpoints, with a suffix ``@NAME`` as asked to play like a
+            player that it knows; a suffix ``:6`` or ``:12`` makes networks average over as many suit
+            permutations. Or a Python file, in the form that
             `policies.play.python_file.python_file_of` parses.
         usual: number of permutations without a suffix.
         files: what `files_of_named` returned, if the files may not be on this machine.
@@ -174,20 +176,20 @@ def name_of(text: str) -> str:
     if python_file := python_file_of(text):
         return python_file.name
     folder, averaging = _parts(text)
-    name = folder if folder in (*_RULES, *INCLUDED) else Path(folder).resolve().name
+    name = folder if folder in _RULES or included(folder) else Path(folder).resolve().name
     return f"{name}:{averaging}" if averaging else name
 
 
 def _is_folder(name: str) -> bool:
     """Whether the folder exists; the system may reject some texts as a path."""
     try:
-        return bool(name) and _folder(name).is_dir()
+        return bool(name) and divided(_folder(name))[0].is_dir()
     except (OSError, ValueError):
         return False
 
 
 def _folder(name: str) -> Path:
-    return INCLUDED.get(name) or expand_home(name)
+    return included(name) or expand_home(name)
 
 
 def _parts(text: str) -> tuple[str, Averaging | None]:

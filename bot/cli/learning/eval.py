@@ -9,6 +9,7 @@ from cyclopts import Parameter
 from bot.cli.command import Given, command
 from bot.cli.shared import (
     AsJson,
+    Checkpoints,
     CorpusFolder,
     Device,
     ExistingFolder,
@@ -51,7 +52,7 @@ def accuracy(
     given: Given[learning.accuracy.evaluate.AccuracyPlan],
     *,
     data: Data,
-    checkpoints: list[ExistingFolder] | None = None,
+    checkpoints: list[Checkpoints] | None = None,
     ai: OfficialAi = None,
     precision: Precision = "fp32",
     as_json: AsJson = False,

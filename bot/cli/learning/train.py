@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from bot.cli.command import Command, Given, command
 from bot.cli.shared import (
     AsJson,
+    Checkpoints,
     CorpusFolder,
     Device,
     ExistingFolder,
@@ -43,14 +44,14 @@ CheckpointFolder: TypeAlias = Annotated[
     OutputFolder, Parameter(help="Folder for the checkpoint; a stopped run in it resumes.")
 ]
 ContinueFrom: TypeAlias = Annotated[
-    ExistingFolder | None,
+    Checkpoints | None,
     Parameter(
         help="Folder of a checkpoint of this model to start from. --depth may be larger, and for discards "
         "--width; what they add has no effect at first."
     ),
 ]
 TowerFrom: TypeAlias = Annotated[
-    ExistingFolder | None,
+    Checkpoints | None,
     Parameter(help="Folder of a discard model whose tower to start from; its feature set may differ."),
 ]
 

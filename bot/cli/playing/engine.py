@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from msgspec import Meta
 
 from bot.cli.command import Setting, command
-from bot.cli.shared import LOGS, ExistingFolder
+from bot.cli.shared import LOGS, Checkpoints
 
 if TYPE_CHECKING:
     from bot.config.settings import Config
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         "type": Setting("local.type", str, "Game type: hanchan or tonpuu."),
         "policy": "decision.policy",
         "checkpoints": Setting(
-            "decision.checkpoints", ExistingFolder, "Folder of the models; default: the configured one."
+            "decision.checkpoints", Checkpoints, "Folder of the models; default: the configured one."
         ),
         "permutations": "decision.permutations",
         "device": "decision.device",

@@ -148,11 +148,17 @@ class SuitsBlock(nn.Module):
         self.second = SuitsConvolution(width, width)
         self.second_norm = norm(width, 0.0, normalised=normalised)
 
-    def forward(self, x: Columns) -> Columns:
-        """Columns of ``width`` channels to the same shape."""
+    def forward(self, x: Columns, who: Columns | None = None) -> Columns:
+        """Columns of ``width`` channels to the same shape.
+
+        Args:
+            x: the columns.
+            who: what is added to each column inside the block, ``[B, width, 1, 1]``, if anything.
+        """
         # Learning is bound by memory: sums whose gradient needs no copy, and nothing written twice.
         context: Context = self.context(x.suits.sum(3) / RANKS, x.honours.sum((2, 3)) / HONOURS)
-        inner = add_(self.first(x), Columns(context.suits[..., None], context.honours[:, :, None, None]))
+        added = Columns(context.suits[..., None], context.honours[:, :, None, None])
+        inner = add_(self.first(x), added if who is None else add_(added, who))
         change = self.second_norm(self.second(relu_(self.first_norm(inner))))
         return relu_(add_(change, x))
 

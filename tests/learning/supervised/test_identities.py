@@ -1,0 +1,189 @@
+"""Networks that know who plays, from training to play."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from game.ranking import rank_name
+from kit.errors import CheckpointMismatch, ConfigError
+from learning.corpus.reader import Corpus
+from learning.runs.learner import Learner
+from learning.samples.choice import choose, identities_of, repeated
+from learning.samples.loader import Batch, Loader
+from learning.samples.positions import count
+from learning.supervised.first_weights import first_network
+from learning.supervised.plan import TrainingPlan, make_plan
+from learning.supervised.run import choice_of, imitation_loss, tell_who, train
+from policies.checkpoint import load, network_of
+from policies.checkpoint.store import with_weights
+from policies.features.table import LITE, SETS
+from policies.flow.known_hand import known_questions
+from policies.flow.slots import Slot
+from policies.nets.networks import Network, SuitsArchitecture, as_input, suit_planes, weights_asked_as
+from policies.play.inference import Model
+from policies.play.named import load_named
+
+NAMES = ("LuckyJ", "7-dan", "8-dan")
+
+
+def plan(**settings: object) -> TrainingPlan:
+    defaults = {"width": 8, "precision": "fp32", "batch_size": 64, "samples": 640, "validation_rows": 200}
+    return make_plan("discard", preset="tiny", **{**defaults, "identities": NAMES, **settings})  # type: ignore[arg-type]
+
+
+def a_network_that_knows(names: tuple[str, ...]) -> Network:
+    torch.manual_seed(3)
+    planes = SETS[LITE].planes
+    network = Network(SuitsArchitecture(planes, 34, 16, 3, suit_planes(LITE), identities=names))
+    network.train()(as_input(some_planes()))  # no average stays 0 or 1
+    with torch.no_grad():
+        network.identities.normal_()
+    return network.eval()
+
+
+def some_planes(rows: int = 8) -> Tensor:
+    torch.manual_seed(1)
+    shape = (rows, SETS[LITE].planes, 34)
+    return torch.randint(0, 256, shape, dtype=torch.uint8) * (torch.rand(shape) < 0.3)
+
+
+@torch.no_grad()
+def test_a_network_asked_as_a_player_is_a_plain_one_that_answers_alike() -> None:
+    network, planes = a_network_that_knows(NAMES), as_input(some_planes())
+    anybody = network(planes)
+    assert torch.equal(network(planes, torch.full((8,), -1)), anybody)
+    for number in range(len(NAMES)):
+        plain = Network(SuitsArchitecture(planes.shape[1], 34, 16, 3, suit_planes(LITE)))
+        asked = with_weights(plain, weights_asked_as(network.state_dict(), number))
+        wanted = network(planes, torch.full((8,), number))
+        torch.testing.assert_close(asked(planes), wanted, rtol=1e-4, atol=1e-4)
+        assert (wanted - anybody).abs().max() > 0.1
+    mixed = network(planes, torch.tensor([0, 1, 2, -1] * 2))
+    torch.testing.assert_close(mixed[1], network(planes, torch.full((8,), 1))[1])
+    torch.testing.assert_close(mixed[3], anybody[3])
+
+
+def test_a_network_told_who_plays_learns_what_each_does() -> None:
+    wanted = plan(learning_rate=3e-3, averaging=0.0)
+    learner = Learner(first_network(wanted), wanted, loss=imitation_loss, ask=tell_who)
+    planes, rows = some_planes(64), torch.arange(64)
+    who = rows % 2  # two players who disagree about every hand
+    batch = Batch(planes, who * 20, torch.ones((64, 34), dtype=torch.bool), rows, None, who=who)
+    for step in range(60):
+        learner.step(batch, step, 3e-3)
+    agreed = learner.scores(batch).argmax(1) == batch.labels
+    learner.close()
+    assert agreed.float().mean() > 0.9
+
+
+def test_the_loader_says_who_decides(corpus: Corpus) -> None:
+    choice = choose(corpus, corpus.select())
+    ranks = np.unique(corpus.index["ranks"])
+    names = tuple(rank_name(rank) for rank in ranks.tolist()[1:])
+    loader = Loader(corpus, choice, batch_size=256, moments=True, identities=names, augment=False)
+    seen = set()
+    for batch in loader.epoch():
+        assert batch.who is not None
+        assert batch.moments is not None
+        there = corpus.index["ranks"][batch.moments.game, batch.moments.player]
+        places = np.searchsorted(ranks, there) - 1  # the lowest rank is nobody in the list
+        assert np.array_equal(batch.who.numpy(), places)
+        seen.update(batch.who.tolist())
+    assert seen == set(range(-1, len(names)))
+
+
+def test_ai_accounts_are_known_by_name_and_not_by_rank(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = corpus.index.copy()
+    index["ai"][0] = 0b0010
+    monkeypatch.setattr(corpus, "index", index)
+    account = int(index["players"][0, 1])
+    players = tuple("ⓝLuckyJ" if place == account else name for place, name in enumerate(corpus.players))
+    monkeypatch.setattr(corpus, "players", players)
+    rank = rank_name(int(index["ranks"][0, 1]))
+    assert identities_of(corpus, ("LuckyJ", rank))[0, 1] == 0
+    assert identities_of(corpus, (rank,))[0, 1] == -1
+
+
+def test_favoured_players_are_taken_as_often_as_asked(corpus: Corpus) -> None:
+    choice = choice_of(plan(), corpus, "train")
+    ranks = corpus.index["ranks"][choice.games]
+    rank = int(ranks.max())
+    theirs = choose(corpus, choice.games, least_rank=rank)
+    more = repeated(corpus, choice, {rank_name(rank): 3})
+    assert (
+        count(corpus, more).decisions == count(corpus, choice).decisions + 2 * count(corpus, theirs).decisions
+    )
+    favoured = plan(selection={"favour": (f"{rank_name(rank)}=3",)})
+    assert count(corpus, choice_of(favoured, corpus, "train")) == count(corpus, more)
+    validation = choice_of(favoured, corpus, "validation")
+    assert count(corpus, validation) == count(corpus, choice_of(plan(), corpus, "validation"))
+
+
+def test_a_trained_set_is_asked_by_its_name(corpus: Corpus, tmp_path: Path) -> None:
+    names = tuple(rank_name(rank) for rank in np.unique(corpus.index["ranks"]).tolist())
+    folder = tmp_path / "players"
+    for slot in Slot:
+        known = {"identities": names, "samples": 3200 if slot is Slot.DISCARD else 640, "width": 8}
+        train(make_plan(slot, preset="tiny", learning_rate=0.03, **known), corpus, folder, quiet=True)  # type: ignore[arg-type]
+    question = next(each for each in known_questions() if each.slot is Slot.DISCARD)
+    answers = {}
+    for text in (str(folder), *(f"{folder}@{name}" for name in names)):
+        named = load_named(text)
+        answers[named.identity] = named.policy.answer(Slot.DISCARD, [question])[0]
+    assert len(answers) == len(names) + 1
+    assert len({tuple(row) for row in answers.values()}) == len(answers)
+    assert load_named(f"{folder}@{names[0]}:6").name == f"players@{names[0]}:6"
+    whole, asked = load(folder, "discard"), load(Path(f"{folder}@{names[0]}"), "discard")
+    told = network_of(whole)
+    assert isinstance(told, Network)
+    planes = some_planes(4)
+    plain = network_of(asked)
+    assert isinstance(plain, Network)
+    with torch.no_grad():
+        wanted = told(as_input(planes), torch.zeros(4, dtype=torch.long)).numpy()
+    np.testing.assert_allclose(Model(plain, LITE).scores(planes.numpy()), wanted, rtol=0.05, atol=0.05)
+    with pytest.raises(CheckpointMismatch, match=f"'NAGA' is not a player it knows: {names[0]}"):
+        load_named(f"{folder}@NAGA")
+    with pytest.raises(ConfigError, match="is not a player"):
+        load_named(f"{tmp_path / 'nowhere'}@NAGA")
+
+
+def test_a_run_goes_on_from_a_set_asked_as_a_player_and_begins_with_its_answers(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    train(plan(), corpus, tmp_path, quiet=True)
+    whole = load(tmp_path, "discard")
+    begun = first_network(plan(), whole)
+    assert torch.equal(begun.identities, whole.tensors["identities"])
+    asked = first_network(plan(identities=()), load(Path(f"{tmp_path}@8-dan"), "discard"))
+    planes = as_input(some_planes())
+    with torch.no_grad():
+        wanted = begun.eval()(planes, torch.full((8,), NAMES.index("8-dan")))
+        torch.testing.assert_close(asked.eval()(planes), wanted, rtol=1e-4, atol=1e-4)
+    before = tmp_path / "plain"
+    train(plan(identities=()), corpus, before, quiet=True)
+    told = first_network(plan(), load(before, "discard"))
+    plain = network_of(load(before, "discard"))
+    with torch.no_grad():
+        answers = told.eval()(planes, torch.zeros(8, dtype=torch.long))
+        torch.testing.assert_close(answers, plain(planes), rtol=1e-5, atol=1e-5)
+    with pytest.raises(CheckpointMismatch, match="but the plan wants"):
+        first_network(plan(identities=()), whole)
+
+
+@pytest.mark.parametrize("text", ["LuckyJ", "LuckyJ=0", "=3", "LuckyJ=1.5", "LuckyJ=-2"])
+def test_a_favour_without_a_number_is_refused(corpus: Corpus, text: str) -> None:
+    with pytest.raises(ConfigError, match="give it as NAME=TIMES"):
+        choice_of(plan(selection={"favour": (text,)}), corpus, "train")
+
+
+def test_only_the_tower_suits_can_know_who_plays() -> None:
+    with pytest.raises(ConfigError, match="identity: only the tower suits can know who plays"):
+        plan(tower="residual")
