@@ -26,7 +26,7 @@ from policies.deals.deal import Deals
 from policies.flow.slots import Policy, Slot
 from policies.nets.compute import Compute
 from policies.play.inference import Model, NetworkPolicy
-from policies.play.playouts import CutWorth, EndWorth
+from policies.play.playouts import EndWorth
 from policies.play.rollout import TABLES, PolicyChooser, Rollout, Seating
 from policies.training.trajectories import Recorder
 
@@ -130,24 +130,16 @@ class PolicyAdaptation:
         worth: values the ends of the round.
         settings: how to adapt.
         seed: determines the draws.
-        critic: the same worth in the middle of a round; needed for a lookahead.
     """
 
     def __init__(
-        self,
-        policy: NetworkPolicy,
-        worth: EndWorth,
-        settings: AdaptationSettings,
-        seed: int = 0,
-        critic: CutWorth | None = None,
+        self, policy: NetworkPolicy, worth: EndWorth, settings: AdaptationSettings, seed: int = 0
     ) -> None:
-        assert critic is not None or not settings.lookahead
-        self._critic = critic
         self._policy, self._worth, self._settings, self._seed = policy, worth, settings, seed
         self._model = policy.model(Slot.DISCARD)
         self._network = copy.deepcopy(self._model.network).eval()
         self._lesson = GradientLesson(self._network, settings, np.random.default_rng(seed))
-        self._pool = PlayOutPool(self._model, settings.replays, settings.lookahead)
+        self._pool = PlayOutPool(self._model, settings.replays)
         self._learned, self._tried = LessonResult(0.0, 0.0), Trial(0.0, 0.0)
 
     @property
@@ -200,12 +192,7 @@ class PolicyAdaptation:
         except RuntimeError as error:
             raise ModelError(f"a play-out crashed: {error}") from error
         rewards = self._worth([ended[number] for number in sorted(ended)], player)
-        decisions = [decided[number] for number in sorted(decided)]
-        expected = None
-        if self._critic is not None:
-            states = np.concatenate([rows["state"] for rows in decisions])
-            expected = self._critic.at(states, player, deals.view.length)
-        self._pool.add(deals, decisions, rewards, expected)
+        self._pool.add(deals, [decided[number] for number in sorted(decided)], rewards)
 
     def learn(self, between: Callable[[], None] = _nothing, divergence: float | None = None) -> None:
         """Learn from all play-outs so far, starting from the initial policy.

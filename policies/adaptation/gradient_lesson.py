@@ -42,45 +42,34 @@ class PlayOutPool:
     Args:
         model: chose the discards; its encoder turns decisions into planes.
         replays: play-outs of each deal.
-        lookahead: as `AdaptationSettings.lookahead`.
 
     Attributes:
         decisions: ``[B]`` of `policies.training.trajectories.DECISION`.
         owners: ``[B]``, the play-out of each decision.
         rewards: ``[n]``, the worth of each play-out's end.
         dealt: ``[n]``, the same number for play-outs of the same deal.
-        expected: ``[B]``, the worth that the critic expected before each decision; NaN where it cannot be
-            asked, or if there is none.
-        advantages: ``[B]``, how much better than usual it went after each decision, without the luck of the
-            tiles, in standard deviations of a play-out; zero if the tiles explain all.
+        advantages: ``[n]``, the rewards without the luck of the tiles, with a standard deviation of 1; zero
+            if the tiles explain all.
         luck: share of the variance of the rewards that the tiles explain.
     """
 
-    def __init__(self, model: Model, replays: int, lookahead: int = 0) -> None:
-        self._model, self._replays, self._lookahead = model, replays, lookahead
+    def __init__(self, model: Model, replays: int) -> None:
+        self._model, self._replays = model, replays
         self._game: GameLength = "hanchan"
         self.decisions = np.empty(0, DECISION)
         self.owners = np.empty(0, np.int64)
         self.rewards = np.empty(0)
         self.dealt = np.empty(0, np.int64)
-        self.expected = np.empty(0)
         self.advantages = np.empty(0)
         self.luck = 0.0
 
-    def add(
-        self,
-        deals: Deals,
-        decisions: Sequence[NDArray[np.void]],
-        rewards: NDArray[np.float64],
-        expected: NDArray[np.float64] | None = None,
-    ) -> None:
+    def add(self, deals: Deals, decisions: Sequence[NDArray[np.void]], rewards: NDArray[np.float64]) -> None:
         """Add play-outs.
 
         Args:
             deals: the deals, each played out ``replays`` times in a row.
             decisions: the player's own, of each play-out.
             rewards: ``[n]``, the worth of each play-out's end.
-            expected: the worth that a critic expected before each of the decisions.
         """
         first, numbers = len(self.rewards), np.repeat(np.arange(len(deals)), self._replays)
         self._game = deals.view.length
@@ -93,13 +82,7 @@ class PlayOutPool:
         less, self.luck = less_luck(centred, self.dealt)
         spread = less.std()
         alike = spread <= _ALIKE * centred.std()
-        gains = np.zeros(len(less)) if alike else less / spread
-        self.advantages = gains[self.owners]
-        more = np.full(sum(counts), np.nan) if expected is None else expected
-        self.expected = np.append(self.expected, more)
-        if self._lookahead:
-            gains = better_than_expected(self.expected, self.rewards, self.owners, self._lookahead)
-            self.advantages = gains / (gains.std() or 1.0)
+        self.advantages = np.zeros(len(less)) if alike else less / spread
 
     def some(self, most: int, dice: np.random.Generator) -> NDArray[np.int64]:
         """Rows of decisions, a random sample if there are more than ``most``."""
@@ -108,7 +91,7 @@ class PlayOutPool:
 
     def batch(self, rows: NDArray[np.int64]) -> PolicyBatch:
         """Decisions to learn from."""
-        decisions = self.decisions[rows]
+        decisions, owners = self.decisions[rows], self.owners[rows]
         planes = self._model.planes(decisions["state"], decisions["player"], None, self._game)
         planes[:, self._model.blank] = 0
         return PolicyBatch(
@@ -116,47 +99,9 @@ class PlayOutPool:
             legal=torch.from_numpy(kinds_of(decisions["legal"])),
             chosen=torch.from_numpy(decisions["kind"].astype(np.int64)),
             behaviour=torch.from_numpy(np.log(decisions["probability"])),
-            advantages=torch.from_numpy(self.advantages[rows].astype(np.float32)),
+            advantages=torch.from_numpy(self.advantages[owners].astype(np.float32)),
             weights=torch.from_numpy(decisions["weight"].astype(np.float32)),
         )
-
-
-def better_than_expected(
-    expected: NDArray[np.float64],
-    rewards: NDArray[np.float64],
-    owners: NDArray[np.int64],
-    lookahead: int,
-) -> NDArray[np.float64]:
-    """How much better things went after each decision than expected before it.
-
-    What is expected later has less noise than what happens at the end; the critic's errors are its price.
-
-    Args:
-        expected: ``[B]``, the worth expected before each decision; NaN where it is unknown.
-        rewards: ``[n]``, the worth of each play-out's end.
-        owners: ``[B]``, ascending: the play-out of each decision.
-        lookahead: own decisions after which the expectation counts. The end counts if the play-out had fewer,
-            or the expectation there is unknown.
-
-    Returns:
-        ``[B]``. Where the expectation before a decision is unknown, the one before it stands in, and the mean
-        of the ends at the beginning.
-
-    >>> expected = np.array([1.0, 4.0, np.nan, 2.0])
-    >>> better_than_expected(expected, np.array([7.0, 3.0]), np.array([0, 0, 0, 1]), 1)
-    array([3., 3., 3., 1.])
-    """
-    count = len(expected)
-    ends, before = rewards[owners], np.where(np.isnan(expected), rewards.mean(), expected)
-    goes_on = np.append(False, owners[1:] == owners[:-1])
-    for place in np.flatnonzero(np.isnan(expected) & goes_on).tolist():
-        before[place] = before[place - 1]
-    later = np.arange(count) + lookahead
-    there = later < count
-    later = np.where(there, later, 0)
-    there &= (owners[later] == owners) & ~np.isnan(expected[later])
-    found: NDArray[np.float64] = np.where(there, expected[later], ends) - before
-    return found
 
 
 def less_luck(rewards: NDArray[np.float64], groups: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:

@@ -20,8 +20,6 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
         proof: standard errors by which it must gain to be kept.
         replays: play-outs of each deal; the mean of the others is the baseline of each.
         temperature: sampling temperature of the play-outs; the lower, the more often the likeliest is chosen.
-        lookahead: judge each discard of a play-out by what the critic expects so many own decisions later,
-            less what it expected before; 0: by the end of the round.
         steps: gradient steps in each lesson.
         rows: most decisions in a gradient step; drawn anew for each.
         clip: of the importance ratios, as in `policies.training.gradient`.
@@ -33,7 +31,6 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
     proof: Annotated[float, INTERNAL] = 2.5
     replays: Count = 2
     temperature: Annotated[float, Meta(ge=0.05, le=100.0)] = 1.0
-    lookahead: Annotated[int, Meta(ge=0)] = 0
     steps: Count = 2
     rows: Annotated[int, INTERNAL] = 8_192
     clip: Annotated[float, INTERNAL] = 0.0

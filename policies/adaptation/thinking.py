@@ -81,11 +81,6 @@ class ThinkingSettings(msgspec.Struct, frozen=True, kw_only=True):
         """How options are compared, in units of the reward."""
         return SEARCHES[self.reward]
 
-    @property
-    def asks_critic(self) -> bool:
-        """Whether rounds are valued in their middle."""
-        return bool(self.worlds and self.horizon) or self.adaptation.lookahead > 0
-
     def searches(self, record: np.void, player: int) -> bool:
         """Whether options are compared in a round.
 
@@ -121,7 +116,7 @@ class Thinker:
         policy: of the start; plays for everybody and is never changed.
         predictor: expects final rewards; not needed for points.
         settings: what to do.
-        critic: values rounds in their middle; needed with a horizon or a lookahead.
+        critic: values rounds that a search cuts; needed with a horizon.
 
     Raises:
         ConfigError: there is no such sampler.
@@ -134,7 +129,7 @@ class Thinker:
         settings: ThinkingSettings,
         critic: Critic | None = None,
     ) -> None:
-        assert critic is not None or not settings.asks_critic
+        assert critic is not None or not (settings.worlds and settings.horizon)
         self.policy, self.settings = policy, settings
         self._predictor, self._critic = predictor, critic
         self._sampler: DealSampler = load_sampler(settings.sampler)
@@ -192,8 +187,8 @@ class Thinker:
         deals = self._sampler.deals(RoundView.of(observation), settings.worlds, seed)
         steps = searching(deals, candidates, settings.search)
         worth = self.worth(events)
-        if settings.horizon:
-            worth = self._cut(worth)
+        if self._critic is not None:
+            worth = CutWorth(worth, _UNITS[settings.reward], self._critic)
         return PendingSearch("search" if policy is None else "both", base, deals, worth, steps)
 
     def finish_searches(
@@ -242,10 +237,7 @@ class Thinker:
             events: of the game so far.
             seed: determines its draws.
         """
-        worth, settings = self.worth(events), self.settings.adaptation
-        return PolicyAdaptation(
-            self.policy, worth, settings, seed, self._cut(worth) if settings.lookahead else None
-        )
+        return PolicyAdaptation(self.policy, self.worth(events), self.settings.adaptation, seed)
 
     def play_out(
         self,
@@ -297,11 +289,6 @@ class Thinker:
         if trials and adaptation.figures.divergence:
             adaptation.prove(self._sampler.deals(view, trials, seed), between)
 
-    def _cut(self, worth: EndWorth) -> CutWorth:
-        """The worth of rounds that need not have ended."""
-        assert self._critic is not None
-        return CutWorth(worth, _UNITS[self.settings.reward], self._critic)
-
     def worth(self, events: Sequence[GameEvent]) -> EndWorth:
         """The function that values the end of the present round.
 
@@ -330,7 +317,7 @@ def load_thinker(
     """
     policy = load_policy(folder, compute=compute, read=read)
     predictor = load_predictor(folder, read) if settings.reward == "global" else None
-    critic = Critic.load(compute=compute) if settings.asks_critic else None
+    critic = Critic.load(compute=compute) if settings.worlds and settings.horizon else None
     return Thinker(policy, predictor, settings, critic)
 
 

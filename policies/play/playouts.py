@@ -77,14 +77,10 @@ class RewardWorth:
             ]
             found[goes_on] = self._expected(next_rounds, tables[0].length)[:, player]
         if not (over | goes_on).all():
-            found[~(over | goes_on)] = self.now(player, tables[0].length)
+            if self._now is None:
+                self._now = self._expected([self._starts[:0]], tables[0].length)[0]
+            found[~(over | goes_on)] = self._now[player]
         return found
-
-    def now(self, player: int, length: GameLength) -> float:
-        """What a player can expect while the present round goes on."""
-        if self._now is None:
-            self._now = self._expected([self._starts[:0]], length)[0]
-        return float(self._now[player])
 
     def _expected(self, later: Sequence[NDArray[np.void]], length: GameLength) -> NDArray[np.float64]:
         """``[N, 4]`` by player: expected at the start of the last round, of the game and later ones."""
@@ -112,31 +108,6 @@ class CutWorth:
         if cut:
             states = [tables[place].state for place in cut]
             found[cut] += getattr(self._critic.rest(states, tables[cut[0]].length), self._unit)[:, player]
-        return found
-
-    def at(self, states: NDArray[np.void], player: int, length: GameLength) -> NDArray[np.float64]:
-        """``[N]``: what the round can be expected to be worth to a player in the middle of it.
-
-        Args:
-            states: ``[N]`` of `game.layout.ROUND_STATE`, all hands known.
-            player: absolute.
-            length: length of the games.
-
-        Returns:
-            NaN where the critic cannot be asked.
-        """
-        found = np.full(len(states), np.nan)
-        known = [place for place, state in enumerate(states) if is_at_a_draw(state)]
-        if known:
-            asked = [states[place] for place in known]
-            rest = getattr(self._critic.rest(asked, length), self._unit)[:, player]
-            worth = self._worth
-            now = (
-                worth.now(player, length)
-                if isinstance(worth, RewardWorth)
-                else states["scores"][known, player]
-            )
-            found[known] = now + rest
         return found
 
 
