@@ -59,9 +59,9 @@ def choose(
 
 
 def repeated(corpus: Corpus, choice: SelectedDecisions, times: Mapping[str, int]) -> SelectedDecisions:
-    """The same decisions, those of some players several times; `identities_of` defines the names."""
+    """The same decisions, those of some players several times; `identity_table` defines the names."""
     chosen = np.unpackbits(choice.players[:, None], axis=1, count=4, bitorder="little").astype(np.bool_)
-    who = identities_of(corpus, tuple(times))[choice.games]
+    who = identity_table(corpus, tuple(times))[choice.games]
     again = [
         _selected(choice.games, chosen & (who == place))
         for place, count in enumerate(times.values())
@@ -71,7 +71,7 @@ def repeated(corpus: Corpus, choice: SelectedDecisions, times: Mapping[str, int]
     return SelectedDecisions(np.concatenate(games), np.concatenate(players))
 
 
-def identities_of(corpus: Corpus, names: Sequence[str]) -> NDArray[np.int64]:
+def identity_table(corpus: Corpus, names: Sequence[str]) -> NDArray[np.int64]:
     """Who sits where, as places in a list of players.
 
     A player with an official AI account is known by its name without the mark, others by their rank.

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from game.scoring.settlement import LAST_ROUND
 from learning.corpus.reader import Corpus, Numbers
-from learning.samples.choice import SelectedDecisions, identities_of
+from learning.samples.choice import SelectedDecisions, identity_table
 from learning.samples.hidden import HiddenHands, hidden_hands, no_hands
 from learning.samples.position_kernels import AT_DRAWS, Sampled
 from learning.samples.positions import Positions, by_decision, positions_of
@@ -193,7 +193,7 @@ class Loader:
         facts: Also deliver the attributes that accuracy is broken down by.
         hands: Also deliver everybody's hands.
         moments: Also deliver where the rows stand in their games.
-        identities: Players to tell apart, as `learning.samples.choice.identities_of` names them.
+        identities: Players to tell apart, as `learning.samples.choice.identity_table` names them.
         one_in: Take one decision in so many of each game, others in each epoch.
         workers: Threads.
         pool_games: Games whose decisions are shuffled together; the default depends on the slot. Discards
@@ -244,7 +244,7 @@ class Loader:
         self.facts = facts
         self.hands = hands
         self.moments = moments
-        self._who = identities_of(corpus, identities) if identities else None
+        self._who = identity_table(corpus, identities) if identities else None
         self.one_in = one_in
         self.workers = workers
         self.pool_games = pool_games or _POOL_GAMES[slot]

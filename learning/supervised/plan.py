@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
@@ -270,6 +271,8 @@ def _check(plan: TrainingPlan) -> None:
         faults.append(f"squeeze: only the tower suits reduces its planes, not {plan.tower}")
     if plan.identities and plan.tower != "suits":
         faults.append(f"identity: only the tower suits can know who plays, not {plan.tower}")
+    if twice := [name for name, times in Counter(plan.identities).items() if times > 1]:
+        faults.append(f"identity: {', '.join(twice)} is given twice")
     if not faults:
         faults += _impossible_sizes(plan)
     if faults:

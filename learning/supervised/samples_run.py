@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
+import numpy as np
 import torch
 
 from kit.errors import ConfigError
@@ -24,7 +25,7 @@ from learning.runs.loop import (
     preparing,
     run_folder,
 )
-from learning.samples.choice import SelectedDecisions, choose, repeated
+from learning.samples.choice import SelectedDecisions, choose, identity_table, repeated
 from learning.samples.loader import Batch, Loader
 from learning.samples.positions import count, first_games
 from learning.supervised.plan import SamplesPlan, Selection, learning_rate_at, times_of
@@ -275,11 +276,29 @@ def choice_of(plan: SamplesPlan, corpus: Corpus, split: Split) -> SelectedDecisi
     )
     if not len(choice.games):
         raise ConfigError(f"no game of the {split} split matches {msgspec.json.encode(chosen).decode()}")
+    if split == "train":
+        _check_names(plan, corpus, choice)
     if split == "train" and chosen.decisions:
         choice = first_games(corpus, choice, plan.slot, chosen.decisions)
     if split == "train" and chosen.favour:
         choice = repeated(corpus, choice, times_of(chosen))
     return choice
+
+
+def _check_names(plan: SamplesPlan, corpus: Corpus, choice: SelectedDecisions) -> None:
+    """Check that each player to tell apart or to favour decides in some of the games.
+
+    Raises:
+        ConfigError: one does not.
+    """
+    names = tuple(dict.fromkeys((*plan.known, *times_of(plan.selection))))
+    seats = np.unpackbits(choice.players[:, None], axis=1, count=4, bitorder="little") == 1
+    there = set(identity_table(corpus, names)[choice.games][seats].tolist())
+    if missing := [name for place, name in enumerate(names) if place not in there]:
+        raise ConfigError(
+            f"no player in the chosen games is {' or '.join(missing)}; give official AI accounts by name "
+            "without the mark, such as LuckyJ, and others by rank, such as 7-dan"
+        )
 
 
 def steps_of(plan: SamplesPlan, rows: int) -> int:

@@ -68,21 +68,27 @@ def save(folder: Path, card: Card, tensors: Mapping[str, Tensor]) -> Card:
             finite, or the card contains something that cannot be written. Nothing has been written.
         OSError: the disk is full or the folder read-only. The last checkpoint is unchanged.
     """
+    card, data = _packed(folder, card, tensors)
+    folder.mkdir(parents=True, exist_ok=True)
+    replace_file(folder / card.tensors.file, data)
+    _keep_previous(folder, card)
+    replace_file(_card_path(folder, card.model), encode_card(card))
+    _tidy(folder, card)
+    return card
+
+
+def _packed(folder: Path, card: Card, tensors: Mapping[str, Tensor]) -> tuple[Card, bytes]:
+    """The complete card and the file of weights of a checkpoint, checked."""
     path = _card_path(folder, card.model)
     data = pack(tensors)
     digest = hashlib.sha256(data).hexdigest()
     stored = WeightsFile(tensors_file(card.model, digest), len(data), digest)
     card = sealed(replace(card, tensors=stored), path)
-    text = encode_card(card)
-    if len(text) > LARGEST_CARD:
-        raise CheckpointCorrupt(path, "card", f"{len(text)} bytes, but the limit is {LARGEST_CARD}")
+    size = len(encode_card(card))
+    if size > LARGEST_CARD:
+        raise CheckpointCorrupt(path, "card", f"{size} bytes, but the limit is {LARGEST_CARD}")
     unpack(data, _shapes(card, card.model, path), folder / stored.file)
-    folder.mkdir(parents=True, exist_ok=True)
-    replace_file(folder / stored.file, data)
-    _keep_previous(folder, card)
-    replace_file(path, text)
-    _tidy(folder, card)
-    return card
+    return card, data
 
 
 def load(
@@ -127,7 +133,9 @@ def asked_as(checkpoint: Checkpoint, identity: str) -> Checkpoint:
     assert isinstance(shape, SuitsArchitecture)
     described = f"{card.data.players}, asked as {identity}"
     asked = replace(
-        card, architecture=replace(shape, identities=()), data=replace(card.data, players=described)
+        card,
+        architecture=replace(shape, identities=()),
+        data=replace(card.data, players=described),
     )
     return Checkpoint(asked, weights_asked_as(checkpoint.tensors, names.index(identity)))
 
@@ -135,17 +143,24 @@ def asked_as(checkpoint: Checkpoint, identity: str) -> Checkpoint:
 def files_of(folder: Path, models: Iterable[Model | Slot]) -> dict[str, bytes]:
     """The files of checkpoints, by name, each checked as by `load`, so that they can be loaded elsewhere.
 
+    Those of ``FOLDER@NAME`` are of models that play like that player only.
+
     Raises:
         CheckpointError: one cannot be used.
     """
     files: dict[str, bytes] = {}
-
-    def read(path: Path, least: int, most: int) -> bytes:
-        files[path.name] = read_file(path, least, most)
-        return files[path.name]
-
     for model in models:
-        load(folder, model, read=read)
+        read: dict[str, bytes] = {}
+
+        def remember(path: Path, least: int, most: int, read: dict[str, bytes] = read) -> bytes:
+            read[path.name] = read_file(path, least, most)
+            return read[path.name]
+
+        found = load(folder, model, read=remember)
+        if divided(folder)[1] and model in list(Slot):
+            card, data = _packed(folder, found.card, found.tensors)
+            read = {_card_path(folder, card.model).name: encode_card(card), card.tensors.file: data}
+        files |= read
     return files
 
 

@@ -16,9 +16,11 @@ SHIPPED: Final = _FOLDER / "small-ai"
 """The same, trained further on games of strong programs: the default models for play."""
 LARGE: Final = _FOLDER / "large-ai"
 """The same with larger models for discards, chi and pon, for those who have the time."""
+PLAYERS: Final = _FOLDER / "small-players"
+"""Trained on all of them, told who plays: for questions and reviews as by a player or a rank."""
 
 INCLUDED: Final[Mapping[str, Path]] = MappingProxyType(
-    {"network": SHIPPED, "phoenix": PHOENIX, "large": LARGE}
+    {"network": SHIPPED, "phoenix": PHOENIX, "large": LARGE, "players": PLAYERS}
 )
 """The folder of each set, by its name."""
 

@@ -122,7 +122,8 @@ def _load_networks(text: str, usual: Averaging, files: Files | None, compute: Co
     from policies.play.inference import load_policy  # noqa: PLC0415
 
     read = read_file if files is None else reader_of(files)
-    policy = load_policy(_folder(name), averaging=averaging, compute=compute, read=read)
+    folder = _folder(name) if files is None else Path()
+    policy = load_policy(folder, averaging=averaging, compute=compute, read=read)
     digest = hashlib.sha256(b"%d" % averaging)
     for slot, card in sorted(policy.cards.items()):
         digest.update(slot.encode() + b"\0" + msgspec.json.encode(card))

@@ -13,7 +13,7 @@ from game.ranking import rank_name
 from kit.errors import CheckpointMismatch, ConfigError
 from learning.corpus.reader import Corpus
 from learning.runs.learner import Learner
-from learning.samples.choice import choose, identities_of, repeated
+from learning.samples.choice import choose, identity_table, repeated
 from learning.samples.loader import Batch, Loader
 from learning.samples.positions import count
 from learning.supervised.first_weights import first_network
@@ -26,9 +26,9 @@ from policies.flow.known_hand import known_questions
 from policies.flow.slots import Slot
 from policies.nets.networks import Network, SuitsArchitecture, as_input, suit_planes, weights_asked_as
 from policies.play.inference import Model
-from policies.play.named import load_named
+from policies.play.named import files_of_named, load_named
 
-NAMES = ("LuckyJ", "7-dan", "8-dan")
+NAMES = ("9-dan", "7-dan", "8-dan")
 
 
 def plan(**settings: object) -> TrainingPlan:
@@ -107,8 +107,8 @@ def test_ai_accounts_are_known_by_name_and_not_by_rank(
     players = tuple("ⓝLuckyJ" if place == account else name for place, name in enumerate(corpus.players))
     monkeypatch.setattr(corpus, "players", players)
     rank = rank_name(int(index["ranks"][0, 1]))
-    assert identities_of(corpus, ("LuckyJ", rank))[0, 1] == 0
-    assert identities_of(corpus, (rank,))[0, 1] == -1
+    assert identity_table(corpus, ("LuckyJ", rank))[0, 1] == 0
+    assert identity_table(corpus, (rank,))[0, 1] == -1
 
 
 def test_favoured_players_are_taken_as_often_as_asked(corpus: Corpus) -> None:
@@ -149,6 +149,9 @@ def test_a_trained_set_is_asked_by_its_name(corpus: Corpus, tmp_path: Path) -> N
     with torch.no_grad():
         wanted = told(as_input(planes), torch.zeros(4, dtype=torch.long)).numpy()
     np.testing.assert_allclose(Model(plain, LITE).scores(planes.numpy()), wanted, rtol=0.05, atol=0.05)
+    here = load_named(f"{folder}@{names[0]}")
+    elsewhere = load_named(f"{folder}@{names[0]}", files=files_of_named(f"{folder}@{names[0]}"))
+    assert elsewhere.policy.answer(Slot.DISCARD, [question])[0] == answers[here.identity]
     with pytest.raises(CheckpointMismatch, match=f"'NAGA' is not a player it knows: {names[0]}"):
         load_named(f"{folder}@NAGA")
     with pytest.raises(ConfigError, match="is not a player"):
@@ -182,6 +185,21 @@ def test_a_run_goes_on_from_a_set_asked_as_a_player_and_begins_with_its_answers(
 def test_a_favour_without_a_number_is_refused(corpus: Corpus, text: str) -> None:
     with pytest.raises(ConfigError, match="give it as NAME=TIMES"):
         choice_of(plan(selection={"favour": (text,)}), corpus, "train")
+
+
+@pytest.mark.parametrize(
+    "settings", [{"identities": ("Lucky", "7-dan")}, {"selection": {"favour": ("Lucky=3",)}}]
+)
+def test_a_name_that_nobody_has_is_refused(corpus: Corpus, settings: dict[str, object]) -> None:
+    with pytest.raises(
+        ConfigError, match=r"^no player in the chosen games is Lucky; give official AI accounts"
+    ):
+        choice_of(plan(**settings), corpus, "train")
+
+
+def test_a_name_given_twice_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^identity: 7-dan is given twice$"):
+        plan(identities=("7-dan", "8-dan", "7-dan"))
 
 
 def test_only_the_tower_suits_can_know_who_plays() -> None:

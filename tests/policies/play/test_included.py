@@ -9,8 +9,8 @@ import pytest
 from policies.checkpoint import MODELS, load, network_of
 from policies.flow.known_hand import known_questions
 from policies.flow.slots import Slot
-from policies.nets.networks import Architecture
-from policies.play.included import INCLUDED, LARGE, PHOENIX, SHIPPED
+from policies.nets.networks import Architecture, identities_of
+from policies.play.included import INCLUDED, LARGE, PHOENIX, PLAYERS, SHIPPED, included
 from policies.play.inference import load_policy
 
 LARGEST_BYTES = 20 * 1024 * 1024
@@ -63,3 +63,24 @@ def test_the_large_set_is_the_default_one_with_larger_models_for_discards_chi_an
         assert isinstance(theirs, Architecture)
         assert ours.width * ours.depth > theirs.width * theirs.depth
         assert large.parents
+
+
+def test_the_players_of_a_set_are_known_to_all_its_models_and_play_differently() -> None:
+    known = {identities_of(load(PLAYERS, slot).card.architecture) for slot in Slot}
+    assert len(known) == 1
+    (names,) = known
+    assert {"LuckyJ", "Suphx", "10-dan", "7-dan", "4-dan"} <= set(names)
+    hands = [question for question in known_questions() if question.slot is Slot.DISCARD]
+    said = set()
+    for name in names:
+        folder = included(f"players@{name}")
+        assert folder is not None
+        said.add(tuple(map(tuple, load_policy(folder).answer(Slot.DISCARD, hands))))
+    assert len(said) == len(names)
+
+
+def test_a_text_names_an_included_set() -> None:
+    assert included("network") == SHIPPED
+    assert included("players@7-dan") == PLAYERS.with_name("small-players@7-dan")
+    assert included("mine@7-dan") is None
+    assert included("") is None
