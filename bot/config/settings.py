@@ -277,6 +277,7 @@ class AdaptationSection(Section):
     reward: RewardKind = "global"
     sampler: Sampler = "diffusion"
     worlds: Annotated[int, Field(ge=16, le=10_000)] = 64
+    horizon: Annotated[int, Field(ge=0, le=70)] = 8
     from_go_around: Annotated[int, Field(ge=0, le=17)] = 6
     search_s: Annotated[float, Field(gt=0.0, le=30.0)] = 1.5
     playouts: Annotated[int, Field(ge=16, le=1_000_000)] = 1000

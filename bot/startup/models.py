@@ -129,6 +129,7 @@ def thinking_of(config: Config) -> WorkerSetup:
         raise ConfigError(f"adaptation: {exc}") from exc
     thinking = ThinkingSettings(
         worlds=section.worlds if section.mode != "adapt" else 0,
+        horizon=section.horizon,
         from_go_around=section.from_go_around,
         playouts=section.playouts if section.mode != "search" else 0,
         sampler=section.sampler,

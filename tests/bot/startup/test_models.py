@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.config.settings import DecisionSection, load_config
-from bot.startup.models import PolicyLoader, folder_of, load, policy_text, try_out
+from bot.config.settings import AdaptationSection, Config, DecisionSection, load_config
+from bot.startup.models import PolicyLoader, folder_of, load, policy_text, thinking_of, try_out
 from kit.errors import ConfigError
 from policies import checkpoint
 from policies.features.table import LITE
@@ -105,6 +105,10 @@ def test_included_models_are_chosen_by_name() -> None:
     policy = load(config.decision)
     assert isinstance(policy, NetworkPolicy)
     assert policy.cards[Slot.DISCARD] == checkpoint.load(LARGE, Slot.DISCARD).card
+    asked = load_config(None, {}, {"decision.checkpoints": "players@7-dan"})
+    policy = load(asked.decision)
+    assert isinstance(policy, NetworkPolicy)
+    assert policy.cards[Slot.DISCARD].data.players.endswith("asked as 7-dan")
     assert folder_of(DecisionSection()) is None
     assert folder_of(DecisionSection(checkpoints="./large")) == Path("large").absolute()
 
@@ -142,3 +146,10 @@ def test_a_model_without_numbers_is_refused_before_it_plays() -> None:
 )
 def test_the_policy_is_described_in_words(section: DecisionSection, words: str) -> None:
     assert policy_text(section) == words
+
+
+def test_a_search_is_set_up_as_configured() -> None:
+    usual = thinking_of(Config(adaptation=AdaptationSection(mode="search"))).thinking
+    assert (usual.worlds, usual.horizon, usual.from_go_around, usual.playouts) == (64, 8, 6, 0)
+    whole = thinking_of(Config(adaptation=AdaptationSection(mode="search", horizon=0))).thinking
+    assert whole.horizon == 0
