@@ -54,13 +54,13 @@ def choose(
     if player is not None:
         fits &= rows["players"] == (corpus.players.index(player) if player in corpus.players else -1)
     if ai is not None:
-        fits &= ((rows["ai"][:, None] >> np.arange(4)) & 1 == 1) == ai
+        fits &= seats(rows["ai"]) == ai
     return _selected(games, fits)
 
 
 def repeated(corpus: Corpus, choice: SelectedDecisions, times: Mapping[str, int]) -> SelectedDecisions:
     """The same decisions, those of some players several times; `identity_table` defines the names."""
-    chosen = np.unpackbits(choice.players[:, None], axis=1, count=4, bitorder="little").astype(np.bool_)
+    chosen = seats(choice.players)
     who = identity_table(corpus, tuple(times))[choice.games]
     again = [
         _selected(choice.games, chosen & (who == place))
@@ -87,9 +87,13 @@ def identity_table(corpus: Corpus, names: Sequence[str]) -> NDArray[np.int64]:
     accounts = np.array([places.get(ai_name(name), -1) for name in corpus.players] or [-1], np.int64)
     ranks = np.array([places.get(rank_name(rank), -1) for rank in range(TENHOUI + 1)], np.int64)
     index = corpus.index
-    ai = (index["ai"][:, None] >> np.arange(4)) & 1 == 1
-    who: NDArray[np.int64] = np.where(ai, accounts[index["players"]], ranks[index["ranks"]])
+    who: NDArray[np.int64] = np.where(seats(index["ai"]), accounts[index["players"]], ranks[index["ranks"]])
     return who
+
+
+def seats(bits: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """``[G, 4]``: which players of each game a bit is set for."""
+    return np.unpackbits(bits[:, None], axis=1, count=4, bitorder="little").astype(np.bool_)
 
 
 def _selected(games: Numbers, fits: NDArray[np.bool_]) -> SelectedDecisions:

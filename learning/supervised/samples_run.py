@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
-import numpy as np
 import torch
 
 from kit.errors import ConfigError
@@ -25,7 +24,7 @@ from learning.runs.loop import (
     preparing,
     run_folder,
 )
-from learning.samples.choice import SelectedDecisions, choose, identity_table, repeated
+from learning.samples.choice import SelectedDecisions, choose, identity_table, repeated, seats
 from learning.samples.loader import Batch, Loader
 from learning.samples.positions import count, first_games
 from learning.supervised.plan import SamplesPlan, Selection, learning_rate_at, times_of
@@ -292,8 +291,7 @@ def _check_names(plan: SamplesPlan, corpus: Corpus, choice: SelectedDecisions) -
         ConfigError: one does not.
     """
     names = tuple(dict.fromkeys((*plan.known, *times_of(plan.selection))))
-    seats = np.unpackbits(choice.players[:, None], axis=1, count=4, bitorder="little") == 1
-    there = set(identity_table(corpus, names)[choice.games][seats].tolist())
+    there = set(identity_table(corpus, names)[choice.games][seats(choice.players)].tolist())
     if missing := [name for place, name in enumerate(names) if place not in there]:
         raise ConfigError(
             f"no player in the chosen games is {' or '.join(missing)}; give official AI accounts by name "
