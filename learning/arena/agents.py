@@ -16,7 +16,7 @@ from kit.errors import ConfigError
 from learning import plots
 from learning.arena.report import ArenaReport
 from learning.arena.run import look
-from learning.matches.figures import Side
+from learning.matches.figures import Side, lines_of
 
 _COLOUR: Final = "#a83220"
 _EQUAL: Final = "#6b7280"
@@ -32,6 +32,11 @@ class AgentsReport(msgspec.Struct, frozen=True):
 
     opponents: str
     agents: tuple[Side, ...]
+
+    def __str__(self) -> str:
+        """The report for people."""
+        played = ", ".join(f"{each.name} {each.games} games" for each in self.agents)
+        return "\n".join((f"against three {self.opponents}: {played}", *lines_of(self.agents)))
 
 
 def compare_agents(folders: Sequence[Path]) -> AgentsReport:

@@ -49,10 +49,11 @@ def test_the_table_and_the_plot_name_all_players(runs: list[Path], tmp_path: Pat
     assert result.exit_code == 0
     found = compare_agents(runs)
     lines = result.stdout.splitlines()
-    assert lines[0] == f"opponents {found.opponents}"
-    assert next(line for line in lines if line.startswith("name ")).split()[1:] == [
-        each.name for each in found.agents
-    ]
+    strong, weak = found.agents
+    assert lines[0] == f"against three {found.opponents}: {strong.name} 16 games, {weak.name} 16 games"
+    assert lines[1].split() == [strong.name, weak.name]
+    placement = next(line for line in lines if line.startswith("average placement")).split()
+    assert [placement[2], placement[5]] == [f"{sum(STRONG) / 16:.3f}", f"{sum(WEAK) / 16:.3f}"]
     drawn = plot.read_text()
     assert {each.name for each in found.agents} <= {
         text.text for text in ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")
