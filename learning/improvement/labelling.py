@@ -338,13 +338,13 @@ def _figures(plan: LabelsPlan, rows: Sequence[LabelledGame]) -> LabelsFigures:
 
 def _slot_figures(slot: Slot, labels: Sequence[Label]) -> SlotFigures:
     second = np.array([label.points[1] for label in labels], np.float64)
-    noise = np.mean([label.errors[1] ** 2 for label in labels])
-    true = max(0.0, second.var() - float(noise))
+    measured = float(second.var())
+    true = max(0.0, measured - float(np.mean([label.errors[1] ** 2 for label in labels])))
     return SlotFigures(
         slot,
         len(labels),
         true**0.5,
-        true / second.var() if second.any() else 0.0,
+        true / measured if measured else 0.0,
         float(np.mean([max(label.points) > 0 for label in labels])),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from game.events import DoraRevealed
 from game.rules import legal_actions
 from game.table.restore import seen_by
 from kit.errors import ConfigError
+from kit.reports import json_text
 from learning.corpus.reader import Corpus
 from learning.improvement.labelling import (
     labels,
@@ -139,6 +141,7 @@ def test_the_figures_say_how_much_of_the_labels_is_signal(corpus: Corpus, start:
     assert discards.deviation == pytest.approx(300.0, rel=0.06)
     assert discards.changed == pytest.approx(0.5, abs=0.03)
     assert report.figures.ms == 10.0
+    assert json.loads(json_text(report))["figures"]["slots"][0]["labels"] == len(made)
 
 
 def test_a_corpus_with_fewer_games_is_refused(corpus: Corpus, start: Path) -> None:
