@@ -14,7 +14,7 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from time import process_time
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, get_args
 
 import msgspec
 import numpy as np
@@ -30,7 +30,7 @@ from game.warmup import warm_up
 from kit.errors import ConfigError
 from kit.workers.pool import Work
 from learning.corpus.reader import Corpus
-from learning.improvement.labels import NO, SLOTS, Label, LabelledGame, LabelsPlan
+from learning.improvement.labels import NO, SLOTS, CriticError, Label, LabelledGame, LabelsPlan, critic_error
 from learning.measure import Measurement
 from learning.reward.games import played_games
 from learning.samples.choice import ALL_PLAYERS, SelectedDecisions
@@ -45,7 +45,7 @@ from policies.hands.direct import HAND_MODELS_FOLDER, DirectModel
 from policies.heuristic.outlook import danger_of, look
 from policies.play.critic import Critic, critic_folder
 from policies.play.named import Files, files_of_named, load_named, predictor_files
-from policies.play.playouts import Branching, CutWorth, EndWorth, Playouts, RewardWorth, points_worth
+from policies.play.playouts import Branching, CutWorth, EndWorth, Playouts, RewardWorth, Unit, points_worth
 from policies.play.rollout import PolicyChooser
 from policies.reward import Predictor
 
@@ -100,25 +100,34 @@ def labels_of_games(setup: LabelsSetup) -> Work[int, LabelledGame]:
         length: GameLength = "hanchan" if corpus.index["hanchan"][place] else "tonpuu"
         found = _close_decisions(plan, policy, corpus, place, length)
         starts = played_games(corpus, np.array([place])).games.starts[0]
-        playouts = Playouts(PolicyChooser(policy), length, horizon=plan.horizon)
         branchings = [_branching(plan, place, each, length) for each in found]
-        ends = playouts.ends(branchings)  # of all rounds, since networks are faster the more they are asked
         risks = _risks(hands, found, length)
-        labels: dict[int, Label] = {}
-        for rounds, last in enumerate(starts, 1):
-            worths = _worths(predictor, starts[:rounds], critic)
-            here = [
-                n for n, each in enumerate(found) if all(each.state[name] == last[name] for name in _ROUND)
-            ]
-            for player in {found[n].player for n in here}:
-                own = [n for n in here if found[n].player == player]
-                points, rewards = (
-                    _values(worth, player, [ends[n] for n in own], plan.worlds) for worth in worths
-                )
-                for n, value, reward in zip(own, points, rewards, strict=True):
-                    labels[n] = _label(found[n], ends[n], value, reward, risks[n])
+
+        def valued(horizon: int) -> tuple[Label, ...]:
+            playouts = Playouts(PolicyChooser(policy), length, horizon=horizon)
+            ends = playouts.ends(
+                branchings
+            )  # of all rounds, since networks are faster the more they are asked
+            labels: dict[int, Label] = {}
+            for rounds, last in enumerate(starts, 1):
+                worths = _worths(predictor, starts[:rounds], critic)
+                here = [
+                    n
+                    for n, each in enumerate(found)
+                    if all(each.state[name] == last[name] for name in _ROUND)
+                ]
+                for player in {found[n].player for n in here}:
+                    own = [n for n in here if found[n].player == player]
+                    points, rewards = (
+                        _values(worth, player, [ends[n] for n in own], plan.worlds) for worth in worths
+                    )
+                    for n, value, reward in zip(own, points, rewards, strict=True):
+                        labels[n] = _label(found[n], ends[n], value, reward, risks[n])
+            return tuple(labels[n] for n in sorted(labels))
+
+        labels, checked = valued(plan.horizon), valued(0) if plan.checks(place) else ()
         spent = round(process_time() - begun, 2)
-        yield LabelledGame(number, corpus.game_id(place), tuple(labels[n] for n in sorted(labels)), spent)
+        yield LabelledGame(number, corpus.game_id(place), labels, spent, checked)
 
     return label
 
@@ -298,6 +307,8 @@ class SlotFigures(msgspec.Struct, frozen=True):
             without the noise of the worlds.
         signal: share of the variance of the measured differences that is not noise.
         changed: share of the decisions in which another option than the likeliest is worth most.
+        too_much: points that the critic gives riichi and calls too much, as play-outs to the end show.
+        reward_too_much: the same in final reward.
     """
 
     slot: Slot
@@ -305,6 +316,8 @@ class SlotFigures(msgspec.Struct, frozen=True):
     deviation: float
     signal: float
     changed: float
+    too_much: CriticError | None
+    reward_too_much: CriticError | None
 
 
 class LabelsFigures(msgspec.Struct, frozen=True):
@@ -332,11 +345,11 @@ def _figures(plan: LabelsPlan, rows: Sequence[LabelledGame]) -> LabelsFigures:
         games=len(rows),
         labels=len(labels),
         ms=1000 * sum(row.seconds for row in rows) / len(labels),
-        slots=tuple(_slot_figures(slot, each) for slot, each in zip(SLOTS, found, strict=True) if each),
+        slots=tuple(_slot_figures(slot, each, rows) for slot, each in zip(SLOTS, found, strict=True) if each),
     )
 
 
-def _slot_figures(slot: Slot, labels: Sequence[Label]) -> SlotFigures:
+def _slot_figures(slot: Slot, labels: Sequence[Label], rows: Sequence[LabelledGame]) -> SlotFigures:
     second = np.array([label.points[1] for label in labels], np.float64)
     measured = float(second.var())
     true = max(0.0, measured - float(np.mean([label.errors[1] ** 2 for label in labels])))
@@ -346,6 +359,7 @@ def _slot_figures(slot: Slot, labels: Sequence[Label]) -> SlotFigures:
         true**0.5,
         true / measured if measured else 0.0,
         float(np.mean([max(label.points) > 0 for label in labels])),
+        *(critic_error(rows, slot, unit) for unit in get_args(Unit)),
     )
 
 

@@ -6,15 +6,20 @@ game's decisions of that slot (`learning.samples.positions.positions_of`), so st
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, TypeAlias, get_args
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, get_args
 
 import msgspec
+import numpy as np
 from msgspec import Meta
 
 from kit.options import INTERNAL, Count, Seed, flag
 from learning.matches.store import ResumablePlan
 from policies.flow.slots import Slot
 from policies.nets.compute import IN_PLAY, Compute
+
+if TYPE_CHECKING:
+    from policies.play.playouts import Unit
 
 FORMAT: Final = "suzaku-labels/2"
 Labelled: TypeAlias = Literal["discard", "riichi", "chi", "pon"]
@@ -43,6 +48,8 @@ class LabelsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields
         options: maximum number of options to value per decision.
         worlds: walls drawn for a decision; all hands are the true ones.
         horizon: stop play-outs after this many discards, and let the critic value the rest; 0: no horizon.
+        check: with a horizon, also play the decisions of every n-th game out to the end, to see by how much
+            the critic makes too much of riichi and calls, and correct it; 0: of no game.
         seed: seed of the walls.
         compute: how networks compute.
         format: format of the results.
@@ -61,9 +68,14 @@ class LabelsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields
     options: Annotated[int, Meta(ge=2, le=14)] = 3
     worlds: Annotated[int, Meta(ge=2)] = 8
     horizon: Annotated[int, Meta(ge=0, le=70)] = 8
+    check: Annotated[int, Meta(ge=0)] = 30
     seed: Seed = 0
     compute: Compute = IN_PLAY
     format: Annotated[str, INTERNAL] = FORMAT
+
+    def checks(self, place: int) -> bool:
+        """Whether the decisions of the game at a place of the corpus are also played out to the end."""
+        return bool(self.horizon and self.check) and place % self.check == 0
 
 
 class Label(msgspec.Struct, frozen=True, array_like=True):
@@ -88,6 +100,11 @@ class Label(msgspec.Struct, frozen=True, array_like=True):
     reward: tuple[float, ...]
     reward_errors: tuple[float, ...]
 
+    def accepting(self, unit: Unit) -> float:
+        """The value of declaring riichi or calling beyond not doing so."""
+        value: float = getattr(self, unit)[1]
+        return value if self.options[0] == NO else -value
+
 
 class LabelledGame(msgspec.Struct, frozen=True):
     """The labels of a game.
@@ -97,9 +114,46 @@ class LabelledGame(msgspec.Struct, frozen=True):
         game: its id.
         labels: of all its close decisions.
         seconds: CPU time.
+        checked: the same labels without a horizon, over the same walls; empty if the game is not checked.
     """
 
     number: int
     game: str
     labels: tuple[Label, ...]
     seconds: float
+    checked: tuple[Label, ...] = ()
+
+
+class CriticError(msgspec.Struct, frozen=True):
+    """What the critic gives riichi or a call too much on average, beyond declining.
+
+    Attributes:
+        mean: the mean.
+        error: its standard error.
+    """
+
+    mean: float
+    error: float
+
+
+def critic_error(games: Sequence[LabelledGame], slot: Slot, unit: Unit) -> CriticError | None:
+    """By how much labels with a horizon exceed those without, for accepting beyond declining.
+
+    Args:
+        games: labelled games, some of them checked.
+        slot: whose labels.
+        unit: of the values.
+
+    Returns:
+        None for discards, of which none declines, and if fewer than two decisions were checked.
+    """
+    pairs = [
+        pair
+        for game in games
+        for pair in zip(game.labels, game.checked, strict=bool(game.checked))
+        if SLOTS[pair[0].slot] is slot
+    ]
+    if slot is Slot.DISCARD or len(pairs) < 2:
+        return None
+    beyond = np.array([label.accepting(unit) - whole.accepting(unit) for label, whole in pairs])
+    return CriticError(float(beyond.mean()), float(beyond.std(ddof=1)) / len(beyond) ** 0.5)

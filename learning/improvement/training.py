@@ -25,7 +25,7 @@ from kit.errors import ConfigError
 from kit.options import INTERNAL, Count, NotNegative, Share
 from learning.corpus.layout import Split
 from learning.corpus.reader import Corpus
-from learning.improvement.labels import NO, SLOTS, Label, LabelledGame, LabelsPlan
+from learning.improvement.labels import NO, SLOTS, Label, LabelledGame, LabelsPlan, critic_error
 from learning.matches.store import read_rows
 from learning.runs.learner import Learner
 from learning.runs.loop import EvaluationResult
@@ -112,7 +112,7 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
     Args:
         plan: the training settings.
         corpus: the games.
-        labels: of each game, by its place in the corpus.
+        games: with their labels, by place in the corpus.
         start: the model to improve.
         out: folder of the checkpoint.
         commit: commit of the code, for the card.
@@ -122,19 +122,21 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
         self,
         plan: ImprovementPlan,
         corpus: Corpus,
-        labels: Mapping[int, Sequence[Label]],
+        games: Mapping[int, LabelledGame],
         start: Checkpoint,
         out: Path,
         commit: str,
     ) -> None:
-        self._labelled = list(labels)
+        self._labelled = list(games)
         number = _SLOT_NUMBERS[plan.model]
         self._labels = {
-            (game, label.place): label
-            for game, found in labels.items()
-            for label in found
+            (place, label.place): label
+            for place, game in games.items()
+            for label in game.labels
             if label.slot == number
         }
+        error = critic_error(list(games.values()), plan.model, plan.unit)
+        self._too_much = error.mean if error else 0.0
         parents = (start.card.tensors.sha256,)
         super().__init__(plan, corpus, out, commit, model=plan.model.value, parents=parents, moments=True)
         torch.manual_seed(plan.seed)
@@ -154,7 +156,8 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
     def settings(self) -> dict[str, bool | int | float | str]:
         """The other settings that determine the numbers of a run, for the card."""
         names = ("labels", "unit", "temperature", "deviation", "limit")
-        return {**super().settings(), **{name: getattr(self.plan, name) for name in names}}
+        chosen = {name: getattr(self.plan, name) for name in names}
+        return {**super().settings(), **chosen, "too_much": round(self._too_much, 2)}
 
     def prepared(self, batch: Batch, draw: tuple[int, ...]) -> LabelledBatch:
         """The planes, what the start says, and the values of labels."""
@@ -194,6 +197,8 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
         plan = self.plan
         points = plan.unit == "points"
         values = np.array(label.points if points else label.reward, np.float64)
+        if self._too_much:  # the first option is worth 0 by definition, whichever it is
+            values[1] += self._too_much if label.options[1] == NO else -self._too_much
         errors = np.array(label.errors if points else label.reward_errors, np.float64)
         trust = plan.deviation**2 / (plan.deviation**2 + errors**2)
         return np.clip(values, -plan.limit, plan.limit) * trust
@@ -311,23 +316,23 @@ def improve(
     return card
 
 
-def _read(folders: Sequence[Path], corpus: Corpus) -> tuple[dict[int, tuple[Label, ...]], str]:
-    """The labels of games by their places in a corpus, and a hash of them."""
-    labels: dict[int, tuple[Label, ...]] = {}
+def _read(folders: Sequence[Path], corpus: Corpus) -> tuple[dict[int, LabelledGame], str]:
+    """Labelled games by their places in a corpus, and a hash of them."""
+    labelled: dict[int, LabelledGame] = {}
     digest = hashlib.sha256()
     for folder in folders:
         plan, games = read_rows(folder, LabelsPlan, LabelledGame)
         if plan.corpus != corpus.card["content_sha256"]:
             raise ConfigError(f"{folder}: labels of another corpus; give the one that they were made of")
-        found = {plan.first + row.number: row.labels for row in games}
-        if twice := labels.keys() & found.keys():
+        found = {plan.first + row.number: row for row in games}
+        if twice := labelled.keys() & found.keys():
             raise ConfigError(
                 f"{folder}: {len(twice)} of its games have labels in another folder, too; label other games "
                 "with --first"
             )
-        labels |= found
+        labelled |= found
         digest.update(msgspec.json.encode((plan, games)))
-    return labels, digest.hexdigest()
+    return labelled, digest.hexdigest()
 
 
 def _complete(out: Path, start: Path) -> None:

@@ -27,7 +27,7 @@ from learning.improvement.labelling import (
     setup_of,
     without_luck,
 )
-from learning.improvement.labels import NO, SLOTS, Label, LabelledGame, LabelsPlan
+from learning.improvement.labels import NO, SLOTS, CriticError, Label, LabelledGame, LabelsPlan
 from learning.improvement.training import improve
 from learning.matches.store import RESULTS_FILE
 from learning.samples.choice import choose
@@ -127,6 +127,30 @@ def test_decisions_of_some_models_alone_have_the_same_labels(
     )
 
 
+def test_checked_games_have_the_labels_without_a_horizon_too(
+    folder: Path, corpus: Corpus, start: Path
+) -> None:
+    label = labels_of_games(setup_of(folder, a_plan(corpus, start, horizon=2, check=2)))
+    (whole,) = labels_of_games(setup_of(folder, a_plan(corpus, start)))(0)
+    (checked,), (unchecked,) = label(0), label(1)
+    assert checked.checked == whole.labels != checked.labels
+    assert unchecked.labels
+    assert not unchecked.checked
+
+
+def test_the_figures_say_what_the_critic_gives_calls_too_much(corpus: Corpus, start: Path) -> None:
+    def called(place: int, points: int, first: int = NO) -> Label:
+        options, value = ((NO, 2), points) if first == NO else ((2, NO), -points)
+        return Label(SLOTS.index(Slot.CHI), place, options, (0, value), (0, 100), (0.0, 2.0), (0.0, 1.0))
+
+    cut = called(0, 500), called(1, 100, first=2)
+    whole = called(0, 200), called(1, 0, first=2)
+    rows = [LabelledGame(0, "a", cut, 1.0, whole), LabelledGame(1, "b", cut, 1.0)]
+    (chi,) = labels(Path()).report(a_plan(corpus, start), rows).figures.slots
+    assert chi.too_much == CriticError(200.0, 100.0)
+    assert chi.reward_too_much == CriticError(0.0, 0.0)
+
+
 def test_the_figures_say_how_much_of_the_labels_is_signal(corpus: Corpus, start: Path) -> None:
     rng = np.random.default_rng(0)
     true = rng.normal(0.0, 300.0, 4_000)
@@ -140,6 +164,7 @@ def test_the_figures_say_how_much_of_the_labels_is_signal(corpus: Corpus, start:
     assert discards.signal == pytest.approx(0.36, abs=0.04)
     assert discards.deviation == pytest.approx(300.0, rel=0.06)
     assert discards.changed == pytest.approx(0.5, abs=0.03)
+    assert discards.too_much is None
     assert report.figures.ms == 10.0
     assert json.loads(json_text(report))["figures"]["slots"][0]["labels"] == len(made)
 
@@ -177,11 +202,19 @@ def write_towards_low(
     return write_labels(corpus, a_plan(corpus, start, first=first, games=len(games)), folder, label)
 
 
-def write_labels(corpus: Corpus, plan: LabelsPlan, folder: Path, label: Callable[[int], list[Label]]) -> Path:
+def write_labels(
+    corpus: Corpus,
+    plan: LabelsPlan,
+    folder: Path,
+    label: Callable[[int], list[Label]],
+    checked: Callable[[int], list[Label]] = lambda number: [],
+) -> Path:
     """Write a run with the labels of each game by its place in the corpus."""
     rows = [
-        LabelledGame(number, corpus.game_id(plan.first + number), tuple(label(plan.first + number)), 1.0)
-        for number in range(plan.games)
+        LabelledGame(
+            place - plan.first, corpus.game_id(place), tuple(label(place)), 1.0, tuple(checked(place))
+        )
+        for place in range(plan.first, plan.first + plan.games)
     ]
     folder.mkdir()
     lines = [msgspec.json.encode(each) for each in (plan, *rows)]
@@ -222,25 +255,29 @@ def test_a_policy_learns_what_labels_value_and_keeps_the_rest(
 def test_riichi_and_calls_are_learned_as_discards_are(
     slot: Slot, corpus: Corpus, start: Path, tmp_path: Path
 ) -> None:
-    """Where declaring is worth more, the start's refusals change; where less, its declarations."""
+    """Where declaring is worth more, the start's refusals change; where less, its declarations.
 
-    def all_worth(points: int) -> Path:
-        def label(number: int) -> list[Label]:
+    What counts is the value less what play-outs to the end show to be the critic's error.
+    """
+
+    def all_worth(points: int, to_the_end: int) -> Path:
+        def label(number: int, points: int = points) -> list[Label]:
             count = len(positions_of(corpus, choose(corpus, np.array([number])), slot).states)
             return [
                 Label(SLOTS.index(slot), place, (NO, 0), (0, points), (0, 300), (0.0, 0.0), (0.0, 0.0))
                 for place in range(count)
             ]
 
-        plan = a_plan(corpus, start, games=len(corpus))
-        return write_labels(corpus, plan, tmp_path / f"worth{points}", label)
+        plan, folder = a_plan(corpus, start, games=len(corpus)), tmp_path / f"worth{points}to{to_the_end}"
+        return write_labels(corpus, plan, folder, label, lambda number: label(number, to_the_end))
 
-    more, less = (
-        taught(corpus, all_worth(points), start, tmp_path / f"out{points}", slot=slot)
-        for points in (900, -900)
+    more, less, made_up = (
+        taught(corpus, all_worth(points, to_the_end), start, tmp_path / f"out{n}", slot=slot)
+        for n, (points, to_the_end) in enumerate([(900, 900), (-900, -900), (900, -900)])
     )
     assert more["changed"] + less["changed"] == more["labels"]
     assert max(more["gain"], less["gain"]) == pytest.approx(900 * 500**2 / (500**2 + 300**2), abs=1.0)
+    assert made_up == less
 
 
 def test_a_stopped_run_ends_with_the_same_numbers(
