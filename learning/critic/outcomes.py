@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from learning.corpus.reader import Corpus, Numbers
 from learning.reward.games import played_games
 from learning.samples.loader import Moments
-from policies.play.critic import POINTS_UNIT, REWARD_UNIT
+from policies.play.critic import POINTS_UNIT, REWARD_UNIT, reward_of_sticks
 from policies.reward import PaddedGames, Predictor, final_rewards, predict
 
 _GAMES_AT_ONCE: Final = 2048
@@ -46,14 +46,16 @@ class Outcomes:
             moments: in these games.
 
         Returns:
-            ``[B, 2, 4]``: in `POINTS_UNIT` and `REWARD_UNIT`, by seat from the player on.
+            ``[B, 2, 4]``: as in `policies.play.critic.RestOfRound`, but in `POINTS_UNIT` and `REWARD_UNIT`,
+            by seat from the player on.
         """
         games = np.searchsorted(self._numbers, moments.game)
         starts = self._games.starts[games]
         same = (starts["round_index"] == moments.round_index[:, None]) & self._games.dealt[games]
         rounds = (same & (starts["honba"] == moments.honba[:, None])).argmax(axis=1)
         points = (self._after[games, rounds] - moments.scores) / POINTS_UNIT
-        reward = self._reward[games, rounds] / REWARD_UNIT
+        paid = reward_of_sticks(starts["scores"][np.arange(len(rounds)), rounds], moments.scores)
+        reward = (self._reward[games, rounds] - paid) / REWARD_UNIT
         seats = (moments.player[:, None] + _SEATS) % 4
         both = [np.take_along_axis(each, seats, axis=1) for each in (points, reward)]
         return np.stack(both, axis=1).astype(np.float32)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from game.layout import PHASE_TURN, ROUND_STATE
-from game.scoring.settlement import GameLength
+from game.scoring.settlement import RIICHI_STICK, GameLength
 from kit.files import expand_home
 from policies.checkpoint import load, network_of
 from policies.checkpoint.files import Reader, read_file
@@ -29,7 +29,20 @@ CRITIC_FOLDER: Final = Path(__file__).parents[1] / "checkpoints" / "critic"
 POINTS_UNIT: Final = 5_000.0
 REWARD_UNIT: Final = 30.0
 """Points, and final rewards, for each 1 of the network's answers: about a standard deviation."""
+REWARD_OF_STICK: Final = 4.6
+"""Final reward that a riichi stick costs, about. It is counted, instead of left to the network to notice."""
 _SEATS: Final = np.arange(4)
+
+
+def reward_of_sticks(start: NDArray[Any], now: NDArray[Any]) -> NDArray[np.float64]:
+    """``[…, 4]``: what the riichi sticks paid in a round have changed in final reward, by who paid them.
+
+    Args:
+        start: ``[…, 4]`` scores at the start of the round.
+        now: ``[…, 4]`` scores now.
+    """
+    found: NDArray[np.float64] = (now - start) * (REWARD_OF_STICK / RIICHI_STICK)
+    return found
 
 
 class RestOfRound(NamedTuple):
@@ -37,7 +50,8 @@ class RestOfRound(NamedTuple):
 
     Attributes:
         points: ``[N, 4]``, riichi sticks on the table at its end included for who receives them.
-        reward: ``[N, 4]`` final reward beyond that expected at the start of the round.
+        reward: ``[N, 4]`` final reward beyond the sum of that expected at the start of the round and of
+            `reward_of_sticks`.
     """
 
     points: NDArray[np.float64]

@@ -20,7 +20,7 @@ from game.scoring.settlement import GameLength
 from game.table.table import Table
 from kit.errors import ModelError
 from policies.deals.deal import Deals
-from policies.play.critic import Critic, is_at_a_draw
+from policies.play.critic import Critic, is_at_a_draw, reward_of_sticks
 from policies.play.rollout import TABLES, Chooser, Rollout, Seating
 from policies.reward import Predictor, final_rewards, predict, round_starts, together
 
@@ -76,10 +76,13 @@ class RewardWorth:
                 round_starts(tables[place].events)[-1:] for place in np.flatnonzero(goes_on).tolist()
             ]
             found[goes_on] = self._expected(next_rounds, tables[0].length)[:, player]
-        if not (over | goes_on).all():
+        cut = ~(over | goes_on)
+        if cut.any():
             if self._now is None:
                 self._now = self._expected([self._starts[:0]], tables[0].length)[0]
-            found[~(over | goes_on)] = self._now[player]
+            scores = np.array([tables[place].scores for place in np.flatnonzero(cut).tolist()])
+            paid = reward_of_sticks(self._starts["scores"][-1], scores)
+            found[cut] = self._now[player] + paid[:, player]
         return found
 
     def _expected(self, later: Sequence[NDArray[np.void]], length: GameLength) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from game.packing import DRAW, LENGTHS, Packed
+from game.scoring.settlement import RIICHI_STICK
 from kit.errors import ConfigError
 from learning.corpus.reader import Corpus
 from learning.critic.evaluation import CriticEvaluation, evaluate_critic
@@ -23,7 +24,7 @@ from learning.samples.position_kernels import AT_DRAWS
 from policies.checkpoint import load, load_predictor
 from policies.features.table import CRITIC
 from policies.nets.networks import Network, architecture_of
-from policies.play.critic import POINTS_UNIT, REWARD_UNIT, Critic
+from policies.play.critic import POINTS_UNIT, REWARD_OF_STICK, REWARD_UNIT, Critic
 from policies.play.included import SHIPPED
 from policies.play.inference import Model
 from policies.reward import final_rewards, predict
@@ -59,7 +60,7 @@ def test_outcomes_are_what_the_rest_of_the_round_brought(corpus: Corpus) -> None
     games = played_games(corpus, numbers).games
     expected = predict(predictor, games)
     loader = Loader(corpus, choose(corpus, numbers), AT_DRAWS, moments=True, augment=False, batch_size=64)
-    seen = set()
+    seen, paid = set(), 0
     for batch in loader.epoch():
         moments = batch.moments
         assert moments is not None
@@ -77,8 +78,11 @@ def test_outcomes_are_what_the_rest_of_the_round_brought(corpus: Corpus) -> None
                 reward = final_rewards(after, predictor.architecture.rewards)
             points = np.roll(after - moments.scores[row], -player)
             assert np.allclose(rest[row, 0] * POINTS_UNIT, points, atol=0.1)
-            change = np.roll(reward - expected[game, place], -player)
+            sticks = (rounds[place]["scores"] - moments.scores[row]) // RIICHI_STICK
+            paid += int(sticks.sum())
+            change = np.roll(reward - expected[game, place] + REWARD_OF_STICK * sticks, -player)
             assert np.allclose(rest[row, 1] * REWARD_UNIT, change, atol=1e-3)
+    assert paid
     assert len(seen) == games.counts.sum()
 
 

@@ -14,6 +14,7 @@ from game.actions import Action, ActionKind
 from game.table.table import Table
 from policies.checkpoint import load, network_of
 from policies.deals import Deals, UniformDeals
+from policies.play.critic import REWARD_OF_STICK
 from policies.play.included import PHOENIX
 from policies.play.playouts import Branching, Playouts, RewardWorth, points_worth
 from policies.play.rollout import PolicyChooser, Rollout, Seating
@@ -143,6 +144,16 @@ def test_options_are_played_out_over_the_same_deals(deals: Deals) -> None:
     again, last = values(Branching(deals, options[1:], range(2, 4)), Branching(deals, options, (3,)))
     assert np.array_equal(again, both[2:, 1:])
     assert np.array_equal(last, both[3:])
+
+
+def test_a_round_that_goes_on_is_worth_what_was_expected_and_the_sticks_paid() -> None:
+    predictor = network_of(load(PHOENIX, "reward"))
+    assert isinstance(predictor, PredictorNetwork)
+    begun, paid = Table(7), Table(7, riichi_sticks=1, scores=(25_000, 24_000, 25_000, 25_000))
+    worth = RewardWorth(predictor, round_starts(begun.events))
+    values = np.array([worth([begun, paid], player) for player in range(4)])
+    assert values[:, 0].sum() == pytest.approx(0.0, abs=1e-3)
+    assert values[:, 1] - values[:, 0] == pytest.approx([0.0, -REWARD_OF_STICK, 0.0, 0.0])
 
 
 def test_the_end_of_a_round_is_worth_what_the_predictor_expects() -> None:
