@@ -105,9 +105,8 @@ def labels_of_games(setup: LabelsSetup) -> Work[int, LabelledGame]:
 
         def valued(horizon: int) -> tuple[Label, ...]:
             playouts = Playouts(PolicyChooser(policy), length, horizon=horizon)
-            ends = playouts.ends(
-                branchings
-            )  # of all rounds, since networks are faster the more they are asked
+            # of all rounds, since networks are faster the more they are asked
+            ends = playouts.ends(branchings)
             labels: dict[int, Label] = {}
             for rounds, last in enumerate(starts, 1):
                 worths = _worths(predictor, starts[:rounds], critic)

@@ -150,7 +150,8 @@ def critic_error(games: Sequence[LabelledGame], slot: Slot, unit: Unit) -> Criti
     pairs = [
         pair
         for game in games
-        for pair in zip(game.labels, game.checked, strict=bool(game.checked))
+        if game.checked
+        for pair in zip(game.labels, game.checked, strict=True)
         if SLOTS[pair[0].slot] is slot
     ]
     if slot is Slot.DISCARD or len(pairs) < 2:
