@@ -2,16 +2,13 @@
 
 All players play on by the policy. The options of a decision share their worlds: the hands are those of the
 game, and the walls are drawn anew. The policy that learns from the values sees only what its player sees, and
-so averages over the hands. Most of what it would have to average is whether these hands win on the discard:
-that is rare, decides by thousands of points, and is known better from the model of the opponents' hands. So a
-deal-in by the discard counts by its chance; this is a control variate, and as right as those chances.
+so averages over the hands. A deal-in by a discard itself counts by its chance (`learning.deal_ins`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from time import process_time
 from typing import Any, Final, NamedTuple, get_args
@@ -21,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.actions import PASS, Action, ActionKind
-from game.events import Discard, Win
 from game.rules import legal_actions
 from game.scoring.settlement import GameLength
 from game.table.restore import seen_by
@@ -30,6 +26,7 @@ from game.warmup import warm_up
 from kit.errors import ConfigError
 from kit.workers.pool import Work
 from learning.corpus.reader import Corpus
+from learning.deal_ins import DiscardChoice, deal_in_costs, without_luck
 from learning.improvement.labels import NO, SLOTS, CriticError, Label, LabelledGame, LabelsPlan, critic_error
 from learning.measure import Measurement
 from learning.reward.games import played_games
@@ -42,7 +39,6 @@ from policies.deals.deal import RoundView, true_deals
 from policies.flow.draws import drawn_bits
 from policies.flow.slots import Policy, Question, Slot
 from policies.hands.direct import HAND_MODELS_FOLDER, DirectModel
-from policies.heuristic.outlook import danger_of, look
 from policies.play.critic import Critic, critic_folder
 from policies.play.named import Files, files_of_named, load_named, predictor_files
 from policies.play.playouts import Branching, CutWorth, EndWorth, Playouts, RewardWorth, Unit, points_worth
@@ -101,7 +97,15 @@ def labels_of_games(setup: LabelsSetup) -> Work[int, LabelledGame]:
         found = _close_decisions(plan, policy, corpus, place, length)
         starts = played_games(corpus, np.array([place])).games.starts[0]
         branchings = [_branching(plan, place, each, length) for each in found]
-        risks = _risks(hands, found, length)
+        costs = deal_in_costs(
+            hands,
+            {
+                n: DiscardChoice(each.state, each.player, each.options)
+                for n, each in enumerate(found)
+                if each.slot is Slot.DISCARD
+            },
+            length,
+        )
 
         def valued(horizon: int) -> tuple[Label, ...]:
             playouts = Playouts(PolicyChooser(policy), length, horizon=horizon)
@@ -121,7 +125,7 @@ def labels_of_games(setup: LabelsSetup) -> Work[int, LabelledGame]:
                         _values(worth, player, [ends[n] for n in own], plan.worlds) for worth in worths
                     )
                     for n, value, reward in zip(own, points, rewards, strict=True):
-                        labels[n] = _label(found[n], ends[n], value, reward, risks[n])
+                        labels[n] = _label(found[n], ends[n], value, reward, costs.get(n))
             return tuple(labels[n] for n in sorted(labels))
 
         labels, checked = valued(plan.horizon), valued(0) if plan.checks(place) else ()
@@ -221,23 +225,6 @@ def _worths(
     return CutWorth(points, "points", critic), CutWorth(reward, "reward", critic)
 
 
-def _risks(
-    hands: DirectModel, decisions: Sequence[_CloseDecision], length: GameLength
-) -> list[NDArray[np.float64] | None]:
-    """``[options]``: points that a deal-in by the discard costs, times its chance; None for other slots."""
-    found: list[NDArray[np.float64] | None] = [None] * len(decisions)
-    places = [n for n, each in enumerate(decisions) if each.slot is Slot.DISCARD]
-    if not places:
-        return found
-    states = np.array([decisions[n].state for n in places])
-    players = [decisions[n].player for n in places]
-    deal_ins = hands.read(states, players).deal_ins
-    for chances, state, player, n in zip(deal_ins, states, players, places, strict=True):
-        points = danger_of(state, player, look(state, player, length)).points
-        found[n] = points @ chances[:, list(decisions[n].options)]
-    return found
-
-
 def _values(
     worth: EndWorth, player: int, ends: Sequence[Sequence[Table]], worlds: int
 ) -> list[NDArray[np.float64]]:
@@ -252,10 +239,10 @@ def _label(
     ends: Sequence[Table],
     values: NDArray[np.float64],
     rewards: NDArray[np.float64],
-    risk: NDArray[np.float64] | None,
+    costs: NDArray[np.float64] | None,
 ) -> Label:
-    if risk is not None:
-        values = without_luck(values, ends, int(decision.state["scores"][decision.player]), risk)
+    if costs is not None:
+        values = without_luck(values, ends, int(decision.state["scores"][decision.player]), costs)
     (points, errors), (reward, reward_errors) = _means(values), _means(rewards)
     return Label(
         SLOTS.index(decision.slot),
@@ -266,28 +253,6 @@ def _label(
         tuple(reward.round(2).tolist()),
         tuple(reward_errors.round(2).tolist()),
     )
-
-
-def without_luck(
-    values: NDArray[np.float64], ends: Sequence[Table], now: int, risk: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Values of discards with a deal-in by the discard itself counted by its chance.
-
-    Args:
-        values: ``[worlds, options]`` the player's points in the end.
-        ends: the tables they are of, in that order, with the events since the discard.
-        now: the player's points at the decision.
-        risk: ``[options]`` points that a deal-in by the discard costs, times its chance.
-
-    Returns:
-        ``[worlds, options]``.
-    """
-    # an indicator owed for a kan is revealed before the discard
-    next_events = [
-        next(then for event, then in pairwise(table.events) if isinstance(event, Discard)) for table in ends
-    ]
-    won_on = np.array([isinstance(event, Win) for event in next_events]).reshape(values.shape)
-    return np.where(won_on, now, values) - risk
 
 
 def _means(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

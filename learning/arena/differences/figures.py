@@ -27,6 +27,7 @@ class Gain(msgspec.Struct, frozen=True):
         of: decisions that it counts.
         differences: number of them a game.
         points: gain in points.
+        steady: the same, with deal-ins by discards counted by their chance: less noise, and as right as that.
         reward: gain in the expected final reward.
         place: change of the expected place, below 0 is better; not defined if nothing says places.
     """
@@ -34,6 +35,7 @@ class Gain(msgspec.Struct, frozen=True):
     of: str
     differences: float
     points: Estimate
+    steady: Estimate
     reward: Estimate
     place: Estimate
 
@@ -125,19 +127,19 @@ def _gains(rows: Sequence[DifferencesGame]) -> list[Gain]:
     names = ["all"]
     for part_of in _DIVISIONS:
         names += sorted({part_of(each) for row in rows for each in row.differences})
-    sums: Floats = np.zeros((len(rows), len(names), 4))
+    sums: Floats = np.zeros((len(rows), len(names), 5))
     for number, row in enumerate(rows):
         for each in row.differences:
             place = float("nan") if each.place is None else each.place
             parts = [0, *(names.index(part_of(each)) for part_of in _DIVISIONS)]
-            sums[number, parts] += (1.0, each.points, each.reward, place)
+            sums[number, parts] += (1.0, each.points, each.steady, each.reward, place)
     games = np.concatenate([np.ones((len(rows), 1)), sums.reshape(len(rows), -1)], axis=1)
     drawn = resample(games)
     return [
         Gain(
             name,
             float(sums[:, part, 0].mean()),
-            *(estimate(games, drawn, ratio(1 + 4 * part + column, 0)) for column in (1, 2, 3)),
+            *(estimate(games, drawn, ratio(1 + 5 * part + column, 0)) for column in (1, 2, 3, 4)),
         )
         for part, name in enumerate(names)
     ]

@@ -107,6 +107,17 @@ def test_gains_are_the_sum_of_differences(players: tuple[str, str]) -> None:
     assert figures.seconds == pytest.approx(0.3)
 
 
+def test_deal_ins_by_the_discard_count_by_their_chance(tmp_path: Path) -> None:
+    (tmp_path / "quitter.py").write_text(QUITTER)
+    plan = a_plan(f"python:{tmp_path}/quitter.py:Quitter", "heuristic", games=3)
+    found = [each for row in rows(plan, range(3)) for each in row.differences]
+    discards = [each for each in found if each.model == "discard"]
+    moved = [abs(each.steady - each.points) for each in discards]
+    assert 0.0 < min(moved) < 200.0  # an unlikely deal-in that did not happen
+    assert max(moved) > 1_000.0  # one that did
+    assert all(each.steady == each.points for each in found if each.model != "discard")
+
+
 def test_the_same_numbers_from_one_process_or_two_and_resumed(
     players: tuple[str, str], tmp_path: Path
 ) -> None:
@@ -129,8 +140,9 @@ def test_giving_up_tenpai_hands_loses_points(tmp_path: Path) -> None:
     found = figures_of(plan, rows(plan, range(5)))
     assert {each.of for each in found.by} >= {"tenpai", "discard", "riichi"}
     assert "not tenpai" not in {each.of for each in found.by}
-    assert found.gain.points.high is not None
-    assert found.gain.points.high < 0.0
+    for gained in (found.gain.points, found.gain.steady):
+        assert gained.high is not None
+        assert gained.high < 0.0
     assert found.gain.reward.value is not None
     assert found.gain.reward.value < 0.0
     assert found.gain.place.value is not None
@@ -168,11 +180,12 @@ def test_how_sure_the_champion_is(
 
 def test_the_plot_has_a_row_for_each_part(players: tuple[str, str], tmp_path: Path) -> None:
     each = Difference("discard", 7, tenpai=True, riichi=False, round_index=4, sure=0.1, points=-100.0,
-                      reward=-1.0, place=None)  # fmt: skip
+                      steady=-80.0, reward=-1.0, place=None)  # fmt: skip
     games = [DifferencesGame(number, 90, 0, (each,) * (number + 1), 1.0) for number in range(4)]
     found = figures_of(a_plan(*players), games)
     assert found.gain.place.value is None
     assert found.gain.points.value == -250.0
+    assert found.gain.steady.value == -200.0
     path = tmp_path / "differences.svg"
     draw_differences(found, path)
     texts = [text for node in ET.parse(path).iter() for text in (node.text or "",)]

@@ -20,12 +20,12 @@ from game.table.restore import seen_by
 from kit.errors import ConfigError
 from kit.reports import json_text
 from learning.corpus.reader import Corpus
+from learning.deal_ins import without_luck
 from learning.improvement.labelling import (
     labels,
     labels_of_games,
     make_labels_plan,
     setup_of,
-    without_luck,
 )
 from learning.improvement.labels import NO, SLOTS, CriticError, Label, LabelledGame, LabelsPlan
 from learning.improvement.training import improve

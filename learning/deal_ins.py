@@ -1,0 +1,76 @@
+"""What discards cost by dealing in, counted by its chance instead of by whether the true hands win on them.
+
+Where play-outs use the true hands, most of the noise of a discard's value is whether these hands win on it:
+that is rare, decides by thousands of points, and is known better from the model of the opponents' hands.
+Counting it by its chance is a control variate, and as right as those chances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from game.events import Discard, Win
+from game.scoring.settlement import GameLength
+from game.table.table import Table
+from policies.hands.direct import DirectModel
+from policies.heuristic.outlook import danger_of, look
+
+
+class DiscardChoice(NamedTuple):
+    """A decision between discards: the round, the player, absolute, and the kinds of tiles."""
+
+    state: np.void
+    player: int
+    kinds: Sequence[int]
+
+
+def deal_in_costs(
+    hands: DirectModel, choices: Mapping[int, DiscardChoice], length: GameLength
+) -> dict[int, NDArray[np.float64]]:
+    """Points that a deal-in by each discard costs, times its chance.
+
+    Args:
+        hands: the model of the opponents' hands; it uses only what the players see.
+        choices: decisions by any number.
+        length: length of the game.
+
+    Returns:
+        ``[kinds]`` by the same numbers.
+    """
+    if not choices:
+        return {}
+    states, players, _ = zip(*choices.values(), strict=True)
+    found: dict[int, NDArray[np.float64]] = {}
+    for (number, choice), deal_ins in zip(
+        choices.items(), hands.read(np.array(states), players).deal_ins, strict=True
+    ):
+        points = danger_of(choice.state, choice.player, look(choice.state, choice.player, length)).points
+        found[number] = points @ deal_ins[:, list(choice.kinds)]
+    return found
+
+
+def without_luck(
+    values: NDArray[np.float64], ends: Sequence[Table], now: int, costs: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Values of discards with a deal-in by the discard itself counted by its chance.
+
+    Args:
+        values: ``[worlds, options]`` the player's points in the end.
+        ends: the tables they are of, in that order, with the events since the discard.
+        now: the player's points at the decision.
+        costs: ``[options]`` from `deal_in_costs`.
+
+    Returns:
+        ``[worlds, options]``.
+    """
+    # an indicator owed for a kan is revealed before the discard
+    next_events = [
+        next(then for event, then in pairwise(table.events) if isinstance(event, Discard)) for table in ends
+    ]
+    won_on = np.array([isinstance(event, Win) for event in next_events]).reshape(values.shape)
+    return np.where(won_on, now, values) - costs
