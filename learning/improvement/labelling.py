@@ -269,8 +269,11 @@ class SlotFigures(msgspec.Struct, frozen=True):
         labels: their number.
         deviation: standard deviation of the true differences between the two likeliest options, in points,
             without the noise of the worlds.
-        signal: share of the variance of the measured differences that is not noise.
+        signal: share of the variance of these differences, as measured, that is not noise.
+        reward_signal: the same in final reward.
         changed: share of the decisions in which another option than the likeliest is worth most.
+        accepting: mean points of declaring or calling beyond not doing so; None for discards.
+        reward_accepting: the same in final reward.
         too_much: points that the critic gives riichi and calls too much, as play-outs to the end show.
         reward_too_much: the same in final reward.
     """
@@ -279,7 +282,10 @@ class SlotFigures(msgspec.Struct, frozen=True):
     labels: int
     deviation: float
     signal: float
+    reward_signal: float
     changed: float
+    accepting: float | None
+    reward_accepting: float | None
     too_much: CriticError | None
     reward_too_much: CriticError | None
 
@@ -314,17 +320,33 @@ def _figures(plan: LabelsPlan, rows: Sequence[LabelledGame]) -> LabelsFigures:
 
 
 def _slot_figures(slot: Slot, labels: Sequence[Label], rows: Sequence[LabelledGame]) -> SlotFigures:
-    second = np.array([label.points[1] for label in labels], np.float64)
-    measured = float(second.var())
-    true = max(0.0, measured - float(np.mean([label.errors[1] ** 2 for label in labels])))
+    deviation, signal = _signal([(label.points[1], label.errors[1]) for label in labels])
+    _, reward_signal = _signal([(label.reward[1], label.reward_errors[1]) for label in labels])
     return SlotFigures(
         slot,
         len(labels),
-        true**0.5,
-        true / measured if measured else 0.0,
+        deviation,
+        signal,
+        reward_signal,
         float(np.mean([max(label.points) > 0 for label in labels])),
+        _accepting(slot, labels, "points"),
+        _accepting(slot, labels, "reward"),
         *(critic_error(rows, slot, unit) for unit in get_args(Unit)),
     )
+
+
+def _accepting(slot: Slot, labels: Sequence[Label], unit: Unit) -> float | None:
+    if slot is Slot.DISCARD:
+        return None
+    return float(np.mean([label.accepting(unit) for label in labels]))
+
+
+def _signal(found: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Of measured values and their errors: the true values' standard deviation, and share of the variance."""
+    values, errors = np.array(found, np.float64).T
+    measured = float(values.var())
+    true = max(0.0, measured - float(np.square(errors).mean()))
+    return true**0.5, true / measured if measured else 0.0
 
 
 def make_labels_plan(corpus: Corpus, **given: Any) -> LabelsPlan:

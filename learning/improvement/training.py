@@ -2,8 +2,9 @@
 
 At a labelled decision the loss is minus the expected value of the options under the policy, over the
 temperature; everywhere the divergence from the policy at the start is added. Its minimum is the start times
-exp(value / τ). Values are shrunk, the more the larger their errors. They are clipped only far out: a deal-in
-that only the true hands show is an outlier, but clipped ones would make risky tiles look cheap.
+exp(value / τ). The noise of labels averages out, so their errors do not weigh them: a value that is rare and
+large has a large error, too, and a riichi that wins seldom but much would look worse than it is. For the same
+reason values are clipped only far out.
 """
 
 from __future__ import annotations
@@ -50,7 +51,6 @@ class ImprovementPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fie
         labels: hash of the labels.
         unit: unit of the values: points, or reward for the expected final reward.
         temperature: difference in value that multiplies the odds of an option by e, in that unit.
-        deviation: prior standard deviation of the true values, by which noisy ones are shrunk.
         limit: largest absolute value; larger ones are clipped.
     """
 
@@ -58,7 +58,6 @@ class ImprovementPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fie
     labels: Annotated[str, INTERNAL]
     unit: Literal["points", "reward"] = "points"
     temperature: Annotated[float, Meta(gt=0.0)] = 50.0
-    deviation: Annotated[float, Meta(gt=0.0)] = 500.0
     limit: Annotated[float, Meta(gt=0.0)] = 12_000.0
     passes: NotNegative = 3.0
     averaging: Share = 0.99
@@ -155,7 +154,7 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
 
     def settings(self) -> dict[str, bool | int | float | str]:
         """The other settings that determine the numbers of a run, for the card."""
-        names = ("labels", "unit", "temperature", "deviation", "limit")
+        names = ("labels", "unit", "temperature", "limit")
         chosen = {name: getattr(self.plan, name) for name in names}
         return {**super().settings(), **chosen, "too_much": round(self._too_much, 2)}
 
@@ -181,7 +180,7 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
                 continue
             columns = self._columns(label, int(moments.candidate[row]), int(moments.permutation[row]))
             if columns is not None:
-                values[row, columns] = self._shrunk(label) / self.plan.temperature
+                values[row, columns] = self._worth(label) / self.plan.temperature
                 valued[row, columns] = True
         return values, valued
 
@@ -193,15 +192,12 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
             return None
         return [int(option != NO) for option in label.options]
 
-    def _shrunk(self, label: Label) -> NDArray[np.float64]:
-        plan = self.plan
-        points = plan.unit == "points"
-        values = np.array(label.points if points else label.reward, np.float64)
+    def _worth(self, label: Label) -> NDArray[np.float64]:
+        """What the options are worth beyond the first, without the critic's mean error."""
+        values = np.array(label.points if self.plan.unit == "points" else label.reward, np.float64)
         if self._too_much:  # the first option is worth 0 by definition, whichever it is
             values[1] += self._too_much if label.options[1] == NO else -self._too_much
-        errors = np.array(label.errors if points else label.reward_errors, np.float64)
-        trust = plan.deviation**2 / (plan.deviation**2 + errors**2)
-        return np.clip(values, -plan.limit, plan.limit) * trust
+        return np.clip(values, -self.plan.limit, self.plan.limit)
 
     def evaluate(self) -> EvaluationResult:
         """The loss on the validation split, and what is gained there where the choice changes."""

@@ -147,6 +147,8 @@ def test_the_figures_say_what_the_critic_gives_calls_too_much(corpus: Corpus, st
     whole = called(0, 200), called(1, 0, first=2)
     rows = [LabelledGame(0, "a", cut, 1.0, whole), LabelledGame(1, "b", cut, 1.0)]
     (chi,) = labels(Path()).report(a_plan(corpus, start), rows).figures.slots
+    assert chi.accepting == 300.0
+    assert chi.reward_accepting == 0.0
     assert chi.too_much == CriticError(200.0, 100.0)
     assert chi.reward_too_much == CriticError(0.0, 0.0)
 
@@ -156,15 +158,16 @@ def test_the_figures_say_how_much_of_the_labels_is_signal(corpus: Corpus, start:
     true = rng.normal(0.0, 300.0, 4_000)
     said = true + rng.normal(0.0, 400.0, 4_000)
     made = tuple(
-        Label(0, place, (3, 4), (0, int(value)), (0, 400), (0.0, 0.0), (0.0, 0.0))
+        Label(0, place, (3, 4), (0, int(value)), (0, 400), (0.0, value / 200), (0.0, 2.0))
         for place, value in enumerate(said)
     )
     report = labels(Path()).report(a_plan(corpus, start), [LabelledGame(0, "a", made, 40.0)])
     (discards,) = report.figures.slots
     assert discards.signal == pytest.approx(0.36, abs=0.04)
+    assert discards.reward_signal == pytest.approx(discards.signal, abs=0.01)
     assert discards.deviation == pytest.approx(300.0, rel=0.06)
     assert discards.changed == pytest.approx(0.5, abs=0.03)
-    assert discards.too_much is None
+    assert discards.accepting is discards.too_much is None
     assert report.figures.ms == 10.0
     assert json.loads(json_text(report))["figures"]["slots"][0]["labels"] == len(made)
 
@@ -276,8 +279,25 @@ def test_riichi_and_calls_are_learned_as_discards_are(
         for n, (points, to_the_end) in enumerate([(900, 900), (-900, -900), (900, -900)])
     )
     assert more["changed"] + less["changed"] == more["labels"]
-    assert max(more["gain"], less["gain"]) == pytest.approx(900 * 500**2 / (500**2 + 300**2), abs=1.0)
+    assert max(more["gain"], less["gain"]) == pytest.approx(900, abs=1.0)
     assert made_up == less
+
+
+def test_rare_large_gains_outweigh_frequent_small_losses(corpus: Corpus, start: Path, tmp_path: Path) -> None:
+    """A value that two worlds make large has a large error, too: it must not count less for that."""
+
+    def label(number: int) -> list[Label]:
+        found = positions_of(corpus, choose(corpus, np.array([number])), Slot.CHI).states
+        worth = [(8_000, 8_000) if place % 8 == 0 else (-200, 0) for place in range(len(found))]
+        return [
+            Label(SLOTS.index(Slot.CHI), place, (NO, 0), (0, points), (0, error), (0.0, 0.0), (0.0, 0.0))
+            for place, (points, error) in enumerate(worth)
+        ]
+
+    folder = write_labels(corpus, a_plan(corpus, start, games=len(corpus)), tmp_path / "labels", label)
+    metrics = taught(corpus, folder, start, tmp_path / "out", slot=Slot.CHI)
+    assert metrics["changed"] > 0
+    assert metrics["gain"] > 0.0
 
 
 def test_a_stopped_run_ends_with_the_same_numbers(
