@@ -21,13 +21,12 @@ _EQUAL: Final = "#777777"
 
 
 class Gain(msgspec.Struct, frozen=True):
-    """What is gained a game.
+    """What is gained a game, less the luck of discards that dealt in or did not; see `_lucky_parts`.
 
     Attributes:
         of: decisions that it counts.
         differences: number of them a game.
         points: gain in points.
-        steady: the same, with deal-ins by discards counted by their chance: less noise, and as right as that.
         reward: gain in the expected final reward.
         place: change of the expected place, below 0 is better; not defined if nothing says places.
     """
@@ -35,7 +34,6 @@ class Gain(msgspec.Struct, frozen=True):
     of: str
     differences: float
     points: Estimate
-    steady: Estimate
     reward: Estimate
     place: Estimate
 
@@ -127,22 +125,46 @@ def _gains(rows: Sequence[DifferencesGame]) -> list[Gain]:
     names = ["all"]
     for part_of in _DIVISIONS:
         names += sorted({part_of(each) for row in rows for each in row.differences})
-    sums: Floats = np.zeros((len(rows), len(names), 5))
+    sums: Floats = np.zeros((len(rows), len(names), 4))
+    lucky = _lucky_parts(rows)
     for number, row in enumerate(rows):
         for each in row.differences:
-            place = float("nan") if each.place is None else each.place
             parts = [0, *(names.index(part_of(each)) for part_of in _DIVISIONS)]
-            sums[number, parts] += (1.0, each.points, each.steady, each.reward, place)
+            sums[number, parts] += (1.0, *(_worth(each) - lucky * _luck(each)))
     games = np.concatenate([np.ones((len(rows), 1)), sums.reshape(len(rows), -1)], axis=1)
     drawn = resample(games)
     return [
         Gain(
             name,
             float(sums[:, part, 0].mean()),
-            *(estimate(games, drawn, ratio(1 + 5 * part + column, 0)) for column in (1, 2, 3, 4)),
+            *(estimate(games, drawn, ratio(1 + 4 * part + column, 0)) for column in (1, 2, 3)),
         )
         for part, name in enumerate(names)
     ]
+
+
+def _lucky_parts(rows: Sequence[DifferencesGame]) -> Floats:
+    """``[3]``: points, final reward and place that go with each lucky point, by least squares.
+
+    Luck is 0 on average, so the expected gain is the same without its part, and has less noise: luck is a
+    control variate.
+    """
+    found = [each for row in rows for each in row.differences]
+    luck = np.array([_luck(each) for each in found])
+    apart = luck - luck.mean() if found else luck
+    if not apart.any():
+        return np.zeros(3)
+    slopes: Floats = apart @ np.array([_worth(each) for each in found]) / (apart @ apart)
+    return slopes
+
+
+def _luck(each: Difference) -> float:
+    """Points by which the true hands win on the discards, or do not, beyond the chances of it."""
+    return each.points - each.steady
+
+
+def _worth(each: Difference) -> Floats:
+    return np.array([each.points, each.reward, float("nan") if each.place is None else each.place])
 
 
 def draw_differences(found: DifferencesFigures, path: Path) -> None:

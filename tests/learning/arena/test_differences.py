@@ -7,6 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import msgspec
+import numpy as np
 import pytest
 
 from game.actions import PASS, Action, ActionKind
@@ -140,9 +141,8 @@ def test_giving_up_tenpai_hands_loses_points(tmp_path: Path) -> None:
     found = figures_of(plan, rows(plan, range(5)))
     assert {each.of for each in found.by} >= {"tenpai", "discard", "riichi"}
     assert "not tenpai" not in {each.of for each in found.by}
-    for gained in (found.gain.points, found.gain.steady):
-        assert gained.high is not None
-        assert gained.high < 0.0
+    assert found.gain.points.high is not None
+    assert found.gain.points.high < 0.0
     assert found.gain.reward.value is not None
     assert found.gain.reward.value < 0.0
     assert found.gain.place.value is not None
@@ -185,11 +185,28 @@ def test_the_plot_has_a_row_for_each_part(players: tuple[str, str], tmp_path: Pa
     found = figures_of(a_plan(*players), games)
     assert found.gain.place.value is None
     assert found.gain.points.value == -250.0
-    assert found.gain.steady.value == -200.0
     path = tmp_path / "differences.svg"
     draw_differences(found, path)
     texts = [text for node in ET.parse(path).iter() for text in (node.text or "",)]
     assert {f"{part.of} (2.5 a game)" for part in (found.gain, *found.by)} <= set(texts)
+
+
+def test_what_goes_with_the_luck_of_discards_is_subtracted(players: tuple[str, str]) -> None:
+    """Half of each lucky point is in the points, and a thousandth of it in the final reward."""
+    luck = np.random.default_rng(0).normal(0.0, 3_000.0, 400)
+    games = [
+        DifferencesGame(
+            number, 90, 0, (Difference("discard", 7, tenpai=True, riichi=False, round_index=4, sure=0.1,
+                                       points=100.0 + 0.5 * each, steady=100.0 - 0.5 * each,
+                                       reward=1.0 + each / 1_000.0, place=0.0),), 1.0,
+        )
+        for number, each in enumerate(luck.tolist())
+    ]  # fmt: skip
+    gain = figures_of(a_plan(*players), games).gain
+    for found, true in ((gain.points, 100.0), (gain.reward, 1.0)):
+        low, value, high = found.low or 0.0, found.value or 0.0, found.high or 0.0
+        assert value == pytest.approx(true, rel=0.02)
+        assert high - low < 0.05 * true  # some 150 points otherwise
 
 
 def test_players_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:
