@@ -7,6 +7,7 @@ so averages over the hands. A deal-in by a discard itself counts by its chance (
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -27,7 +28,15 @@ from kit.errors import ConfigError
 from kit.workers.pool import Work
 from learning.corpus.reader import Corpus
 from learning.deal_ins import DiscardChoice, deal_in_costs, without_luck
-from learning.improvement.labels import NO, SLOTS, CriticError, Label, LabelledGame, LabelsPlan, critic_error
+from learning.improvement.labels import (
+    NO,
+    SLOTS,
+    Label,
+    LabelledGame,
+    LabelsPlan,
+    MeanWithError,
+    critic_error,
+)
 from learning.measure import Measurement
 from learning.reward.games import played_games
 from learning.samples.choice import ALL_PLAYERS, SelectedDecisions
@@ -261,6 +270,24 @@ def _means(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np
     return beyond.mean(axis=0), beyond.std(axis=0, ddof=1) / np.sqrt(len(beyond))
 
 
+class Accepting(msgspec.Struct, frozen=True):
+    """What declaring riichi or calling is worth beyond not doing so, at decisions where the policy agrees.
+
+    Attributes:
+        likely: whether it is the policy's likelier answer.
+        to_the_end: whether play-outs went to the end of the round, in the games that were checked so.
+        decisions: their number.
+        points: mean points.
+        reward: mean final reward.
+    """
+
+    likely: bool
+    to_the_end: bool
+    decisions: int
+    points: MeanWithError | None
+    reward: MeanWithError | None
+
+
 class SlotFigures(msgspec.Struct, frozen=True):
     """The labels of one slot.
 
@@ -272,8 +299,8 @@ class SlotFigures(msgspec.Struct, frozen=True):
         signal: share of the variance of these differences, as measured, that is not noise.
         reward_signal: the same in final reward.
         changed: share of the decisions in which another option than the likeliest is worth most.
-        accepting: mean points of declaring or calling beyond not doing so; None for discards.
-        reward_accepting: the same in final reward.
+        accepting: what declaring or calling is worth, where the policy would and where it would not; empty
+            for discards.
         too_much: points that the critic gives riichi and calls too much, as play-outs to the end show.
         reward_too_much: the same in final reward.
     """
@@ -284,10 +311,9 @@ class SlotFigures(msgspec.Struct, frozen=True):
     signal: float
     reward_signal: float
     changed: float
-    accepting: float | None
-    reward_accepting: float | None
-    too_much: CriticError | None
-    reward_too_much: CriticError | None
+    accepting: tuple[Accepting, ...]
+    too_much: MeanWithError | None
+    reward_too_much: MeanWithError | None
 
 
 class LabelsFigures(msgspec.Struct, frozen=True):
@@ -329,16 +355,24 @@ def _slot_figures(slot: Slot, labels: Sequence[Label], rows: Sequence[LabelledGa
         signal,
         reward_signal,
         float(np.mean([max(label.points) > 0 for label in labels])),
-        _accepting(slot, labels, "points"),
-        _accepting(slot, labels, "reward"),
+        () if slot is Slot.DISCARD else tuple(_accepting(slot, rows)),
         *(critic_error(rows, slot, unit) for unit in get_args(Unit)),
     )
 
 
-def _accepting(slot: Slot, labels: Sequence[Label], unit: Unit) -> float | None:
-    if slot is Slot.DISCARD:
-        return None
-    return float(np.mean([label.accepting(unit) for label in labels]))
+def _accepting(slot: Slot, rows: Sequence[LabelledGame]) -> Iterator[Accepting]:
+    for to_the_end, likely in itertools.product((False, True), (False, True)):
+        found = [
+            label
+            for row in rows
+            for label in (row.checked if to_the_end else row.labels)
+            if SLOTS[label.slot] is slot and (label.options[0] != NO) is likely
+        ]
+        if found:
+            points, reward = (
+                MeanWithError.of([label.accepting(unit) for label in found]) for unit in get_args(Unit)
+            )
+            yield Accepting(likely, to_the_end, len(found), points, reward)
 
 
 def _signal(found: Sequence[tuple[float, float]]) -> tuple[float, float]:

@@ -7,7 +7,7 @@ game's decisions of that slot (`learning.samples.positions.positions_of`), so st
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, TypeAlias, get_args
 
 import msgspec
 import numpy as np
@@ -124,20 +124,22 @@ class LabelledGame(msgspec.Struct, frozen=True):
     checked: tuple[Label, ...] = ()
 
 
-class CriticError(msgspec.Struct, frozen=True):
-    """What the critic gives riichi or a call too much on average, beyond declining.
-
-    Attributes:
-        mean: the mean.
-        error: its standard error.
-    """
+class MeanWithError(msgspec.Struct, frozen=True):
+    """A mean and its standard error."""
 
     mean: float
     error: float
 
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Self | None:
+        """Of independent values; None for fewer than two."""
+        if len(values) < 2:
+            return None
+        return cls(float(np.mean(values)), float(np.std(values, ddof=1)) / len(values) ** 0.5)
 
-def critic_error(games: Sequence[LabelledGame], slot: Slot, unit: Unit) -> CriticError | None:
-    """By how much labels with a horizon exceed those without, for accepting beyond declining.
+
+def critic_error(games: Sequence[LabelledGame], slot: Slot, unit: Unit) -> MeanWithError | None:
+    """What the critic gives riichi or a call too much: what labels with a horizon exceed those without by.
 
     Args:
         games: labelled games, some of them checked.
@@ -154,7 +156,6 @@ def critic_error(games: Sequence[LabelledGame], slot: Slot, unit: Unit) -> Criti
         for pair in zip(game.labels, game.checked, strict=True)
         if SLOTS[pair[0].slot] is slot
     ]
-    if slot is Slot.DISCARD or len(pairs) < 2:
+    if slot is Slot.DISCARD:
         return None
-    beyond = np.array([label.accepting(unit) - whole.accepting(unit) for label, whole in pairs])
-    return CriticError(float(beyond.mean()), float(beyond.std(ddof=1)) / len(beyond) ** 0.5)
+    return MeanWithError.of([label.accepting(unit) - whole.accepting(unit) for label, whole in pairs])

@@ -27,7 +27,7 @@ from learning.improvement.labelling import (
     make_labels_plan,
     setup_of,
 )
-from learning.improvement.labels import NO, SLOTS, CriticError, Label, LabelledGame, LabelsPlan
+from learning.improvement.labels import NO, SLOTS, Label, LabelledGame, LabelsPlan, MeanWithError
 from learning.improvement.training import improve
 from learning.matches.store import RESULTS_FILE
 from learning.samples.choice import choose
@@ -147,10 +147,15 @@ def test_the_figures_say_what_the_critic_gives_calls_too_much(corpus: Corpus, st
     whole = called(0, 200), called(1, 0, first=2)
     rows = [LabelledGame(0, "a", cut, 1.0, whole), LabelledGame(1, "b", cut, 1.0)]
     (chi,) = labels(Path()).report(a_plan(corpus, start), rows).figures.slots
-    assert chi.accepting == 300.0
-    assert chi.reward_accepting == 0.0
-    assert chi.too_much == CriticError(200.0, 100.0)
-    assert chi.reward_too_much == CriticError(0.0, 0.0)
+    assert [(each.likely, each.to_the_end, each.decisions) for each in chi.accepting] == [
+        (False, False, 2), (True, False, 2), (False, True, 1), (True, True, 1),
+    ]  # fmt: skip
+    declined, called_for, *_, to_the_end = chi.accepting
+    assert (declined.points, declined.reward) == (MeanWithError(500.0, 0.0), MeanWithError(2.0, 0.0))
+    assert (called_for.points, called_for.reward) == (MeanWithError(100.0, 0.0), MeanWithError(-2.0, 0.0))
+    assert to_the_end.points is None  # one decision has no error
+    assert chi.too_much == MeanWithError(200.0, 100.0)
+    assert chi.reward_too_much == MeanWithError(0.0, 0.0)
 
 
 def test_the_figures_say_how_much_of_the_labels_is_signal(corpus: Corpus, start: Path) -> None:
@@ -167,7 +172,8 @@ def test_the_figures_say_how_much_of_the_labels_is_signal(corpus: Corpus, start:
     assert discards.reward_signal == pytest.approx(discards.signal, abs=0.01)
     assert discards.deviation == pytest.approx(300.0, rel=0.06)
     assert discards.changed == pytest.approx(0.5, abs=0.03)
-    assert discards.accepting is discards.too_much is None
+    assert discards.accepting == ()
+    assert discards.too_much is None
     assert report.figures.ms == 10.0
     assert json.loads(json_text(report))["figures"]["slots"][0]["labels"] == len(made)
 
