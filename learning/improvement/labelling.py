@@ -363,14 +363,16 @@ def _slot_figures(slot: Slot, labels: Sequence[Label], rows: Sequence[LabelledGa
 def _accepting(slot: Slot, rows: Sequence[LabelledGame]) -> Iterator[Accepting]:
     for to_the_end, likely in itertools.product((False, True), (False, True)):
         found = [
-            label
+            (label, row.number)
             for row in rows
             for label in (row.checked if to_the_end else row.labels)
             if SLOTS[label.slot] is slot and (label.options[0] != NO) is likely
         ]
         if found:
+            games = [game for _, game in found]
             points, reward = (
-                MeanWithError.of([label.accepting(unit) for label in found]) for unit in get_args(Unit)
+                MeanWithError.of([label.accepting(unit) for label, _ in found], games)
+                for unit in get_args(Unit)
             )
             yield Accepting(likely, to_the_end, len(found), points, reward)
 

@@ -125,17 +125,27 @@ class LabelledGame(msgspec.Struct, frozen=True):
 
 
 class MeanWithError(msgspec.Struct, frozen=True):
-    """A mean and its standard error."""
+    """A mean, and its standard error from how games differ; None if all values are of one game."""
 
     mean: float
-    error: float
+    error: float | None
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> Self | None:
-        """Of independent values; None for fewer than two."""
-        if len(values) < 2:
+    def of(cls, values: Sequence[float], games: Sequence[int]) -> Self | None:
+        """The mean of some values; those of one game are taken as dependent. None without values.
+
+        >>> MeanWithError.of([1.0, 1.0, 3.0, 3.0], [7, 7, 8, 8])
+        MeanWithError(mean=2.0, error=1.0)
+        """
+        if not len(values):
             return None
-        return cls(float(np.mean(values)), float(np.std(values, ddof=1)) / len(values) ** 0.5)
+        found = np.asarray(values, np.float64)
+        mean = float(found.mean())
+        places = np.unique(games, return_inverse=True)[1]
+        sums = np.bincount(places, found - mean)
+        if len(sums) < 2:
+            return cls(mean, None)
+        return cls(mean, float(np.sqrt(np.square(sums).sum() * len(sums) / (len(sums) - 1)) / len(found)))
 
 
 def critic_error(games: Sequence[LabelledGame], slot: Slot, unit: Unit) -> MeanWithError | None:
@@ -147,15 +157,15 @@ def critic_error(games: Sequence[LabelledGame], slot: Slot, unit: Unit) -> MeanW
         unit: of the values.
 
     Returns:
-        None for discards, of which none declines, and if fewer than two decisions were checked.
+        None for discards, of which none declines, and if no decision was checked.
     """
-    pairs = [
-        pair
-        for game in games
-        if game.checked
-        for pair in zip(game.labels, game.checked, strict=True)
-        if SLOTS[pair[0].slot] is slot
-    ]
     if slot is Slot.DISCARD:
         return None
-    return MeanWithError.of([label.accepting(unit) - whole.accepting(unit) for label, whole in pairs])
+    found = [
+        (label.accepting(unit) - whole.accepting(unit), game.number)
+        for game in games
+        if game.checked
+        for label, whole in zip(game.labels, game.checked, strict=True)
+        if SLOTS[label.slot] is slot
+    ]
+    return MeanWithError.of([value for value, _ in found], [game for _, game in found])

@@ -26,7 +26,15 @@ from kit.errors import ConfigError
 from kit.options import INTERNAL, Count, NotNegative, Share
 from learning.corpus.layout import Split
 from learning.corpus.reader import Corpus
-from learning.improvement.labels import NO, SLOTS, Label, LabelledGame, LabelsPlan, critic_error
+from learning.improvement.labels import (
+    NO,
+    SLOTS,
+    Label,
+    LabelledGame,
+    LabelsPlan,
+    MeanWithError,
+    critic_error,
+)
 from learning.matches.store import read_rows
 from learning.runs.learner import Learner
 from learning.runs.loop import EvaluationResult
@@ -211,30 +219,16 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
         chosen = gained.isfinite() & (gained != 0.0)
         changed, valued = gained[chosen], int(gained.isfinite().sum())
         loss, best = sum(losses) / len(gained), self.status.best
-        mean, error = mean_of_groups(changed.numpy(), torch.cat(games)[chosen].numpy())
+        gain = MeanWithError.of(changed.tolist(), torch.cat(games)[chosen].tolist())
+        mean, error = (gain.mean, gain.error or 0.0) if gain is not None else (0.0, 0.0)
         return EvaluationResult(
             score=loss,
             improved=best is None or loss < best,
-            text=f"loss {loss:.5f}, {len(changed)} of {valued} labelled choices change and gain {mean:.0f} ± "
-            f"{error:.0f} {self.plan.unit} each",
+            text=f"loss {loss:.5f}, {len(changed)} of {valued} labelled choices change and gain {mean:.3g} ± "
+            f"{error:.3g} {self.plan.unit} each",
             curves={"validation/loss": loss, "validation/gain": mean * len(changed) / max(1, valued)},
             metrics={"loss": loss, "gain": mean, "error": error, "changed": len(changed), "labels": valued},
         )
-
-
-def mean_of_groups(values: NDArray[Any], groups: NDArray[np.int64]) -> tuple[float, float]:
-    """The mean of some values and its standard error, with values of one group taken as dependent.
-
-    >>> mean_of_groups(np.array([1.0, 1.0, 3.0, 3.0]), np.array([0, 0, 1, 1]))
-    (2.0, 1.0)
-    """
-    if not len(values):
-        return 0.0, 0.0
-    mean = values.mean()
-    places = np.unique(groups, return_inverse=True)[1]
-    sums, count = np.bincount(places, values - mean), int(places.max()) + 1
-    error = np.sqrt(np.square(sums).sum() * count / max(1, count - 1)) / len(values)
-    return float(mean), float(error)
 
 
 def _gains(scores: Tensor, batch: LabelledBatch) -> Tensor:

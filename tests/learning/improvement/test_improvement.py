@@ -144,18 +144,21 @@ def test_the_figures_say_what_the_critic_gives_calls_too_much(corpus: Corpus, st
         return Label(SLOTS.index(Slot.CHI), place, options, (0, value), (0, 100), (0.0, 2.0), (0.0, 1.0))
 
     cut = called(0, 500), called(1, 100, first=2)
-    whole = called(0, 200), called(1, 0, first=2)
-    rows = [LabelledGame(0, "a", cut, 1.0, whole), LabelledGame(1, "b", cut, 1.0)]
+    wholes = (called(0, 200), called(1, 0, first=2)), (called(0, 400), called(1, 100, first=2))
+    checked = [LabelledGame(number, "a", cut, 1.0, whole) for number, whole in enumerate(wholes)]
+    rows = [*checked, LabelledGame(2, "b", cut, 1.0)]
     (chi,) = labels(Path()).report(a_plan(corpus, start), rows).figures.slots
     assert [(each.likely, each.to_the_end, each.decisions) for each in chi.accepting] == [
-        (False, False, 2), (True, False, 2), (False, True, 1), (True, True, 1),
+        (False, False, 3), (True, False, 3), (False, True, 2), (True, True, 2),
     ]  # fmt: skip
-    declined, called_for, *_, to_the_end = chi.accepting
+    declined, called_for, declined_to_the_end, _ = chi.accepting
     assert (declined.points, declined.reward) == (MeanWithError(500.0, 0.0), MeanWithError(2.0, 0.0))
     assert (called_for.points, called_for.reward) == (MeanWithError(100.0, 0.0), MeanWithError(-2.0, 0.0))
-    assert to_the_end.points is None  # one decision has no error
-    assert chi.too_much == MeanWithError(200.0, 100.0)
+    assert declined_to_the_end.points == MeanWithError(300.0, 100.0)
+    assert chi.too_much == MeanWithError(125.0, 75.0)  # decisions of one game are dependent
     assert chi.reward_too_much == MeanWithError(0.0, 0.0)
+    (of_one_game,) = labels(Path()).report(a_plan(corpus, start), rows[:1]).figures.slots
+    assert of_one_game.too_much == MeanWithError(200.0, None)
 
 
 def test_the_figures_say_how_much_of_the_labels_is_signal(corpus: Corpus, start: Path) -> None:
