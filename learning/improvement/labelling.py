@@ -363,7 +363,7 @@ def _slot_figures(slot: Slot, labels: Sequence[Label], rows: Sequence[LabelledGa
 def _accepting(slot: Slot, rows: Sequence[LabelledGame]) -> Iterator[Accepting]:
     for to_the_end, likely in itertools.product((False, True), (False, True)):
         found = [
-            (label, row.number)
+            (label, row.game)
             for row in rows
             for label in (row.checked if to_the_end else row.labels)
             if SLOTS[label.slot] is slot and (label.options[0] != NO) is likely

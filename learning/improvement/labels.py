@@ -131,7 +131,7 @@ class MeanWithError(msgspec.Struct, frozen=True):
     error: float | None
 
     @classmethod
-    def of(cls, values: Sequence[float], games: Sequence[int]) -> Self | None:
+    def of(cls, values: Sequence[float], games: Sequence[int] | Sequence[str]) -> Self | None:
         """The mean of some values; those of one game are taken as dependent. None without values.
 
         >>> MeanWithError.of([1.0, 1.0, 3.0, 3.0], [7, 7, 8, 8])
@@ -162,7 +162,7 @@ def critic_error(games: Sequence[LabelledGame], slot: Slot, unit: Unit) -> MeanW
     if slot is Slot.DISCARD:
         return None
     found = [
-        (label.accepting(unit) - whole.accepting(unit), game.number)
+        (label.accepting(unit) - whole.accepting(unit), game.game)
         for game in games
         if game.checked
         for label, whole in zip(game.labels, game.checked, strict=True)

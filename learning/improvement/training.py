@@ -143,7 +143,8 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
             if label.slot == number
         }
         error = critic_error(list(games.values()), plan.model, plan.unit)
-        self._too_much = error.mean if error else 0.0
+        # one game tells too little to correct all others by it
+        self._too_much = error.mean if error is not None and error.error is not None else 0.0
         parents = (start.card.tensors.sha256,)
         super().__init__(plan, corpus, out, commit, model=plan.model.value, parents=parents, moments=True)
         torch.manual_seed(plan.seed)

@@ -145,8 +145,8 @@ def test_the_figures_say_what_the_critic_gives_calls_too_much(corpus: Corpus, st
 
     cut = called(0, 500), called(1, 100, first=2)
     wholes = (called(0, 200), called(1, 0, first=2)), (called(0, 400), called(1, 100, first=2))
-    checked = [LabelledGame(number, "a", cut, 1.0, whole) for number, whole in enumerate(wholes)]
-    rows = [*checked, LabelledGame(2, "b", cut, 1.0)]
+    checked = [LabelledGame(number, f"{number}", cut, 1.0, whole) for number, whole in enumerate(wholes)]
+    rows = [*checked, LabelledGame(2, "2", cut, 1.0)]
     (chi,) = labels(Path()).report(a_plan(corpus, start), rows).figures.slots
     assert [(each.likely, each.to_the_end, each.decisions) for each in chi.accepting] == [
         (False, False, 3), (True, False, 3), (False, True, 2), (True, True, 2),
