@@ -24,6 +24,7 @@ from torch.nn import functional
 
 from kit.errors import ConfigError
 from kit.options import INTERNAL, Count, NotNegative, Share
+from kit.reports import number_text
 from learning.corpus.layout import Split
 from learning.corpus.reader import Corpus
 from learning.improvement.labels import (
@@ -225,8 +226,8 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
         return EvaluationResult(
             score=loss,
             improved=best is None or loss < best,
-            text=f"loss {loss:.5f}, {len(changed)} of {valued} labelled choices change and gain {mean:.3g} ± "
-            f"{error:.3g} {self.plan.unit} each",
+            text=f"loss {loss:.5f}, {len(changed)} of {valued} labelled choices change and gain "
+            f"{number_text(mean)} ± {number_text(error)} {self.plan.unit} each",
             curves={"validation/loss": loss, "validation/gain": mean * len(changed) / max(1, valued)},
             metrics={"loss": loss, "gain": mean, "error": error, "changed": len(changed), "labels": valued},
         )
