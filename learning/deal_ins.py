@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from game.scoring.settlement import GameLength
 from game.table.table import Table
 from policies.hands.direct import DirectModel
 from policies.heuristic.outlook import danger_of, look
+
+REWARD_OF_LUCK: Final = 5.3e-3
+"""Final reward that goes with a point won or lost by that luck; any number would leave values right on average."""
 
 
 class DiscardChoice(NamedTuple):

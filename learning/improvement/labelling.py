@@ -27,7 +27,7 @@ from game.warmup import warm_up
 from kit.errors import ConfigError
 from kit.workers.pool import Work
 from learning.corpus.reader import Corpus
-from learning.deal_ins import DiscardChoice, deal_in_costs, without_luck
+from learning.deal_ins import REWARD_OF_LUCK, DiscardChoice, deal_in_costs, without_luck
 from learning.improvement.labels import (
     NO,
     SLOTS,
@@ -251,7 +251,8 @@ def _label(
     costs: NDArray[np.float64] | None,
 ) -> Label:
     if costs is not None:
-        values = without_luck(values, ends, int(decision.state["scores"][decision.player]), costs)
+        steady = without_luck(values, ends, int(decision.state["scores"][decision.player]), costs)
+        values, rewards = steady, rewards - REWARD_OF_LUCK * (values - steady)
     (points, errors), (reward, reward_errors) = _means(values), _means(rewards)
     return Label(
         SLOTS.index(decision.slot),

@@ -21,7 +21,7 @@ from policies.nets.compute import IN_PLAY, Compute
 if TYPE_CHECKING:
     from policies.play.playouts import Unit
 
-FORMAT: Final = "suzaku-labels/2"
+FORMAT: Final = "suzaku-labels/3"
 Labelled: TypeAlias = Literal["discard", "riichi", "chi", "pon"]
 """Models whose decisions are labelled."""
 SLOTS: Final = tuple(Slot(model) for model in get_args(Labelled))
@@ -88,7 +88,7 @@ class Label(msgspec.Struct, frozen=True, array_like=True):
         points: mean points of each beyond the first's, over the same worlds; a deal-in by the discard itself
             counts by its chance.
         errors: standard errors of these.
-        reward: the same in final reward, deal-ins as the hands have them.
+        reward: the same in final reward, without what goes with the luck of these deal-ins.
         reward_errors: standard errors of these.
     """
 
