@@ -21,7 +21,7 @@ from policies.hands.direct import DirectModel
 from policies.heuristic.outlook import danger_of, look
 
 REWARD_OF_LUCK: Final = 5.3e-3
-"""Final reward that goes with a point won or lost by that luck; any number would leave values right on average."""
+"""Final reward that goes with a point of that luck; with any number values stay right on average."""
 
 
 class DiscardChoice(NamedTuple):

@@ -20,8 +20,10 @@ from game.table.restore import seen_by
 from kit.errors import ConfigError
 from kit.reports import json_text
 from learning.corpus.reader import Corpus
-from learning.deal_ins import without_luck
+from learning.deal_ins import REWARD_OF_LUCK, without_luck
 from learning.improvement.labelling import (
+    _CloseDecision,
+    _label,
     labels,
     labels_of_games,
     make_labels_plan,
@@ -106,6 +108,10 @@ def test_a_deal_in_by_the_discard_counts_by_its_chance(corpus: Corpus) -> None:
         assert (counted[lost] == now).all()
         after_kan: Any = [SimpleNamespace(events=[DoraRevealed(0), *table.events]) for table in ends]
         assert (without_luck(values, after_kan, now, risk) + risk == counted).all()
+        kinds = tuple(option.tile >> 2 for option in options)
+        decision = _CloseDecision(Slot.DISCARD, 0, state, player, kinds, tuple(options))
+        label = _label(decision, ends, values, REWARD_OF_LUCK * values, risk)
+        assert label.reward == pytest.approx(REWARD_OF_LUCK * np.array(label.points), abs=0.01)
         found.append(lost[0].mean())
     assert 0.0 < np.mean(found) < 0.2
 
