@@ -92,9 +92,15 @@ class _CloseDecision(NamedTuple):
 
 
 def labels_of_games(setup: LabelsSetup) -> Work[int, LabelledGame]:
-    """Load everything; return the function that labels a game."""
+    """Load everything; return the function that labels a game.
+
+    Raises:
+        ConfigError: this machine has another corpus in the folder.
+    """
     warm_up()
     plan, corpus = setup.plan, Corpus(setup.corpus)
+    if corpus.card["content_sha256"] != plan.corpus:
+        raise ConfigError(f"{setup.corpus}: another corpus lies there on this machine; copy the one to label")
     policy = load_named(plan.policy, files=setup.files, compute=plan.compute).policy
     predictor = load_predictor(Path(), reader_of(setup.predictor))
     critic = None if setup.critic is None else Critic.load(Path(), read=reader_of(setup.critic))

@@ -223,6 +223,7 @@ def labels(
     corpus: CorpusFolder,
     out: ResumedFolder,
     workers: Workers = None,
+    ray: Ray = None,
     device: Device = "cpu",
     precision: PlayPrecision = "auto",
     as_json: AsJson = False,
@@ -237,6 +238,7 @@ def labels(
         corpus: games with all hands known, best of the policy's own self-play.
         out: folder of the labels.
         workers: number of processes.
+        ray: address of a cluster.
         device: of the networks.
         precision: of the networks.
         as_json: whether to print JSON.
@@ -248,7 +250,7 @@ def labels(
     from learning.matches.store import compute_for
 
     plan = make_labels_plan(Corpus(corpus), compute=compute_for(out, device, precision), **given)
-    report = measurement(corpus).run(plan, out, workers=workers, quiet=as_json)
+    report = measurement(corpus).run(plan, out, workers=workers, ray=ray, quiet=as_json)
     return write_report(report, as_json=as_json)
 
 

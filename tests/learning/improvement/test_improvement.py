@@ -17,7 +17,7 @@ from game.actions import ActionKind
 from game.events import DoraRevealed
 from game.rules import legal_actions
 from game.table.restore import seen_by
-from kit.errors import ConfigError
+from kit.errors import ConfigError, WorkerFailed
 from kit.reports import json_text
 from learning.corpus.reader import Corpus
 from learning.deal_ins import REWARD_OF_LUCK, without_luck
@@ -31,7 +31,7 @@ from learning.improvement.labelling import (
 )
 from learning.improvement.labels import NO, SLOTS, Label, LabelledGame, LabelsPlan, MeanWithError
 from learning.improvement.training import improve
-from learning.matches.store import RESULTS_FILE
+from learning.matches.store import RESULTS_FILE, read_rows
 from learning.samples.choice import choose
 from learning.samples.positions import positions_of
 from policies.checkpoint import load
@@ -41,8 +41,11 @@ from policies.heuristic.player import HeuristicPolicy
 from policies.play.inference import load_policy
 from policies.play.playouts import Branching, Playouts, points_worth
 from policies.play.rollout import PolicyChooser
+from tests.learning.clusters import address, machines
 from tests.learning.stopping import stop_at
 from tests.policies.models import save_models
+
+__all__ = ["address", "machines"]
 
 pytestmark = pytest.mark.usefixtures("restore_logs", "one_thread")
 
@@ -120,6 +123,21 @@ def test_parts_of_a_corpus_are_labelled_as_the_whole(folder: Path, corpus: Corpu
     (of_the_whole,) = labels_of_games(setup_of(folder, a_plan(corpus, start)))(1)
     (of_a_part,) = labels_of_games(setup_of(folder, a_plan(corpus, start, first=1, games=1)))(0)
     assert (of_a_part.game, of_a_part.labels) == (of_the_whole.game, of_the_whole.labels)
+
+
+def test_a_cluster_makes_the_same_labels_and_takes_no_other_corpus(
+    folder: Path, corpus: Corpus, start: Path, address: str, tmp_path: Path
+) -> None:
+    plan = a_plan(corpus, start, models=("riichi",))
+    labels(folder).run(plan, tmp_path / "here", workers=1, quiet=True)
+    labels(folder).run(plan, tmp_path / "there", workers=1, ray=address, quiet=True)
+    (_, here), (_, there) = (
+        read_rows(tmp_path / name, LabelsPlan, LabelledGame) for name in ("here", "there")
+    )
+    assert [(row.number, row.labels) for row in there] == [(row.number, row.labels) for row in here]
+    other = msgspec.structs.replace(plan, corpus="0" * 64)
+    with pytest.raises(WorkerFailed, match="another corpus lies there"):
+        labels(folder).run(other, None, workers=1, ray=address, quiet=True)
 
 
 def test_decisions_of_some_models_alone_have_the_same_labels(
