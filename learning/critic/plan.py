@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
+from msgspec import structs
+
 from kit.errors import ConfigError
 from kit.options import INTERNAL, Count
 from learning.samples.position_kernels import AT_DRAWS, Sampled
-from learning.supervised.plan import (
-    PRESET_SIZES,
-    PresetName,
-    SamplesPlan,
-    Selection,
-    faults_in,
-    training_precision,
-)
+from learning.supervised.plan import PRESET_SIZES, PresetName, SamplesPlan, completed, faults_in
 from policies.features.table import CRITIC
 from policies.nets.networks import Architecture, architecture_of, outputs_of
 
@@ -57,23 +52,13 @@ def make_critic_plan(
     *,
     preset: PresetName = "small",
     precision: str = "auto",
-    width: int | None = None,
-    depth: int | None = None,
-    learning_rate: float | None = None,
     selection: Mapping[str, Any] | None = None,
-    **settings: Any,
+    **given: Any,
 ) -> CriticPlan:
     """Make a plan from the user's choices; the rest comes from the preset and the machine.
 
     Raises:
         ConfigError: a setting is not valid.
     """
-    size = PRESET_SIZES[preset]
-    return CriticPlan(
-        width=width if width is not None else size.width,
-        depth=depth if depth is not None else size.depth,
-        learning_rate=learning_rate if learning_rate is not None else 3e-3,
-        precision=training_precision(precision),
-        selection=Selection(**(selection or {})),
-        **settings,
-    )
+    size = structs.replace(PRESET_SIZES[preset], learning_rate=3e-3)
+    return CriticPlan(**completed(given, size, precision=precision, selection=selection))

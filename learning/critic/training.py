@@ -20,10 +20,8 @@ from learning.critic.plan import CriticPlan
 from learning.runs.learner import Learner
 from learning.runs.loop import EvaluationResult
 from learning.samples.loader import Batch
-from learning.supervised.first_weights import first_network
-from learning.supervised.run import Parent
-from learning.supervised.samples_run import SamplesRun, kept
-from policies.checkpoint import Card, load
+from learning.supervised.first_weights import Parent, first_network
+from learning.supervised.samples_run import SamplesRun
 from policies.reward import Predictor
 
 
@@ -52,8 +50,8 @@ class CriticRun(SamplesRun[CriticPlan, CriticBatch]):
         corpus: the games.
         out: folder of the checkpoint.
         parent: the checkpoint to begin from; new weights if None.
-        predictor: expects final rewards.
         commit: commit of the code, for the card.
+        predictor: expects final rewards.
     """
 
     def __init__(
@@ -62,14 +60,12 @@ class CriticRun(SamplesRun[CriticPlan, CriticBatch]):
         corpus: Corpus,
         out: Path,
         parent: Parent | None,
-        predictor: Predictor,
         commit: str,
+        *,
+        predictor: Predictor,
     ) -> None:
-        begin = load(parent.folder, parent.model) if parent is not None else None
-        parents = (begin.card.tensors.sha256,) if begin is not None else ()
-        super().__init__(plan, corpus, out, commit, model="critic", parents=parents, moments=True)
-        torch.manual_seed(plan.seed)
-        self.learner = Learner(first_network(plan, begin), plan, self.threads, loss=critic_loss)
+        super().__init__(plan, corpus, out, parent, commit, moments=True)
+        self.learner = Learner(first_network(plan, self.begin), plan, self.threads, loss=critic_loss)
         games = np.union1d(self.choice.games, self.chosen("validation").games)
         self._outcomes = Outcomes(corpus, games, predictor)
 
@@ -100,33 +96,3 @@ class CriticRun(SamplesRun[CriticPlan, CriticBatch]):
             curves={"validation/loss": loss, "validation/points": points, "validation/reward": reward},
             metrics={"loss": loss, "points": points, "reward": reward, "rows": len(rest)},
         )
-
-
-def train_critic(
-    plan: CriticPlan,
-    corpus: Corpus,
-    out: Path,
-    *,
-    predictor: Predictor,
-    parent: Parent | None = None,
-    commit: str = "",
-    quiet: bool = False,
-) -> Card:
-    """Train the critic, or resume an interrupted run.
-
-    Args:
-        plan: the training settings.
-        corpus: the games.
-        out: folder of the checkpoint; the run's state and curves are in its subfolder ``runs/critic``.
-        predictor: expects final rewards.
-        parent: the checkpoint to begin from; new weights if None.
-        commit: commit of the code, for the card.
-        quiet: show no progress.
-
-    Returns:
-        The card of the kept checkpoint.
-
-    Raises:
-        BotError: as in `learning.supervised.samples_run.kept`.
-    """
-    return kept("critic", lambda: CriticRun(plan, corpus, out, parent, predictor, commit), quiet=quiet)

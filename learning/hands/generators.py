@@ -20,9 +20,9 @@ from learning.runs.learner import Learner, Samples
 from learning.runs.loop import EvaluationResult
 from learning.samples.hidden import HiddenHands
 from learning.samples.loader import Batch
-from learning.supervised.run import Parent
+from learning.supervised.first_weights import Parent
 from learning.supervised.samples_run import SamplesRun
-from policies.checkpoint import Checkpoint, load, network_of
+from policies.checkpoint import Checkpoint, network_of
 from policies.checkpoint.store import with_weights
 from policies.features.table import KINDS
 from policies.hands.autoregressive import partial_inputs
@@ -100,15 +100,10 @@ class _GeneratorRun(SamplesRun[HandsPlan, GeneratorBatch]):
     def __init__(
         self, plan: HandsPlan, corpus: Corpus, out: Path, parent: Parent | None, commit: str
     ) -> None:
-        if parent is None:
+        super().__init__(plan, corpus, out, parent, commit, added=ADDED, hands=True)
+        if self.begin is None:
             raise ConfigError(f"the {plan.model} model needs the tower of a direct model")
-        begin = load(parent.folder, parent.model)
-        parents = (begin.card.tensors.sha256,)
-        super().__init__(
-            plan, corpus, out, commit, model=plan.model, parents=parents, added=ADDED, hands=True
-        )
-        torch.manual_seed(plan.seed)
-        network = first_denoiser(plan, begin)
+        network = first_denoiser(plan, self.begin)
         self.learner = Learner(network, plan, self.threads, loss=self.loss, ask=self.ask)
 
     def ask(self, network: nn.Module, planes: Tensor, batch: GeneratorBatch) -> Tensor:

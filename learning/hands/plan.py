@@ -12,11 +12,11 @@ from kit.errors import ConfigError
 from kit.options import INTERNAL
 from learning.supervised.plan import (
     PRESET_SIZES,
+    Preset,
     PresetName,
     SamplesPlan,
-    Selection,
+    completed,
     faults_in,
-    training_precision,
 )
 from policies.checkpoint import HandModel
 from policies.features.table import HOSEI, LITE
@@ -82,9 +82,8 @@ class HandsPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 ADDED: Final = {"plan.distil": 0}
 """Settings that plans did not always have, and what runs without them did."""
-_GENERATOR_SIZES: Final = (48, 4)
-"""Width and depth of the small network of a generator, whatever the preset."""
-_LEARNING_RATES: Final = {"direct": 4e-3, "diffusion": 3e-3, "autoregressive": 3e-3}
+_GENERATOR: Final = Preset(48, 4, 3e-3)
+"""Size of the small network of a generator, whatever the preset."""
 
 
 def make_hands_plan(
@@ -92,27 +91,19 @@ def make_hands_plan(
     *,
     preset: PresetName = "small",
     precision: str = "auto",
-    width: int | None = None,
-    depth: int | None = None,
-    learning_rate: float | None = None,
     features: str | None = None,
     selection: Mapping[str, Any] | None = None,
-    **settings: Any,
+    **given: Any,
 ) -> HandsPlan:
     """Make a plan from the user's choices; the rest comes from the preset, the model and the machine.
 
     Raises:
         ConfigError: a setting is not valid.
     """
-    of_preset = PRESET_SIZES[preset]
-    usual = (of_preset.width, of_preset.depth) if model == "direct" else _GENERATOR_SIZES
+    of_preset = msgspec.structs.replace(PRESET_SIZES[preset], learning_rate=4e-3)
+    size = of_preset if model == "direct" else _GENERATOR
     return HandsPlan(
         model=model,
         features=features or LITE,
-        width=width if width is not None else usual[0],
-        depth=depth if depth is not None else usual[1],
-        learning_rate=learning_rate if learning_rate is not None else _LEARNING_RATES[model],
-        precision=training_precision(precision),
-        selection=Selection(**(selection or {})),
-        **settings,
+        **completed(given, size, precision=precision, selection=selection),
     )

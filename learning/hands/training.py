@@ -17,11 +17,9 @@ from learning.hands.plan import ADDED, HandsPlan, Weights
 from learning.runs.learner import Learner
 from learning.runs.loop import EvaluationResult
 from learning.samples.loader import Batch
-from learning.supervised.first_weights import first_network
-from learning.supervised.run import Parent
-from learning.supervised.samples_run import SamplesRun, kept
-from policies.checkpoint import Card, HandModel, load
-from policies.flow.slots import Slot
+from learning.supervised.first_weights import Parent, first_network, parent_of
+from learning.supervised.samples_run import SamplesRun
+from policies.checkpoint import HandModel
 from policies.nets.towers.hands import SHANTEN_CLASSES, hand_scores
 
 
@@ -97,13 +95,8 @@ class DirectRun(SamplesRun[HandsPlan, DirectBatch]):
     def __init__(
         self, plan: HandsPlan, corpus: Corpus, out: Path, parent: Parent | None, commit: str
     ) -> None:
-        begin = load(parent.folder, parent.model) if parent is not None else None
-        parents = (begin.card.tensors.sha256,) if begin is not None else ()
-        super().__init__(
-            plan, corpus, out, commit, model=plan.model, parents=parents, added=ADDED, hands=True
-        )
-        torch.manual_seed(plan.seed)
-        self.learner = Learner(first_network(plan, begin), plan, self.threads, loss=self._loss)
+        super().__init__(plan, corpus, out, parent, commit, added=ADDED, hands=True)
+        self.learner = Learner(first_network(plan, self.begin), plan, self.threads, loss=self._loss)
 
     def _loss(self, scores: Tensor, batch: DirectBatch) -> Tensor:
         return direct_loss(scores, batch, self.plan.weights)
@@ -154,49 +147,22 @@ _RUNS: Final[Mapping[HandModel, Callable[..., DirectRun | DiffusionRun | Autoreg
 }
 
 
-def parent_of(plan: HandsPlan, continue_from: Path | None, tower_from: Path | None) -> Parent | None:
+def parent_of_hands(plan: HandsPlan, continue_from: Path | None, tower_from: Path | None) -> Parent | None:
     """The checkpoint to begin from, according to the user's flags.
 
     Raises:
         ConfigError: both flags are given, or a generator is not told whose tower it has.
     """
-    if continue_from is not None and tower_from is not None:
-        raise ConfigError("--continue-from and --tower-from: give only one of them")
+    found = parent_of(plan.model, continue_from, tower_from)
     if plan.distil and continue_from is None:
         raise ConfigError("--continue-from: give the folder of the diffusion model to distil")
-    if continue_from is not None:
-        return Parent(continue_from, plan.model)
-    if plan.model == "direct":
-        return None if tower_from is None else Parent(tower_from, Slot.DISCARD)
+    if continue_from is not None or plan.model == "direct":
+        return found
     if tower_from is None:
         raise ConfigError("--tower-from: give the folder of a direct model, whose tower sees the state")
     return Parent(tower_from, "direct")
 
 
-def train_hands(
-    plan: HandsPlan,
-    corpus: Corpus,
-    out: Path,
-    *,
-    parent: Parent | None = None,
-    commit: str = "",
-    quiet: bool = False,
-) -> Card:
-    """Train a model of hands, or resume an interrupted run.
-
-    Args:
-        plan: the training settings.
-        corpus: the games.
-        out: folder of the checkpoint; the run's state and curves are in its subfolder ``runs/<model>``.
-        parent: the checkpoint to begin from, or whose tower to take; new weights if None.
-        commit: commit of the code, for the card.
-        quiet: show no progress.
-
-    Returns:
-        The card of the kept checkpoint.
-
-    Raises:
-        BotError: as in `learning.supervised.samples_run.kept`.
-    """
-    begin = DistillationRun if plan.distil else _RUNS[plan.model]
-    return kept(plan.model, lambda: begin(plan, corpus, out, parent, commit), quiet=quiet)
+def run_of(plan: HandsPlan) -> Callable[..., DirectRun | DiffusionRun | AutoregressiveRun]:
+    """What makes the run of a plan."""
+    return DistillationRun if plan.distil else _RUNS[plan.model]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
@@ -41,8 +42,9 @@ from learning.runs.learner import Learner
 from learning.runs.loop import EvaluationResult
 from learning.samples.choice import SelectedDecisions
 from learning.samples.loader import Batch, Moments
+from learning.supervised.first_weights import Parent
 from learning.supervised.plan import CALL_SLOTS, SamplesPlan, faults_in, training_precision
-from learning.supervised.samples_run import SamplesRun, choice_of, kept
+from learning.supervised.samples_run import SamplesRun, choice_of, train
 from policies.checkpoint import Card, Checkpoint, load, models_in, network_of, save
 from policies.features.permute import KIND_MAPS
 from policies.features.table import KINDS
@@ -120,20 +122,21 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
     Args:
         plan: the training settings.
         corpus: the games.
-        games: with their labels, by place in the corpus.
-        start: the model to improve.
         out: folder of the checkpoint.
+        parent: the model to improve.
         commit: commit of the code, for the card.
+        games: with their labels, by place in the corpus.
     """
 
     def __init__(
         self,
         plan: ImprovementPlan,
         corpus: Corpus,
-        games: Mapping[int, LabelledGame],
-        start: Checkpoint,
         out: Path,
+        parent: Parent | None,
         commit: str,
+        *,
+        games: Mapping[int, LabelledGame],
     ) -> None:
         self._labelled = list(games)
         number = _SLOT_NUMBERS[plan.model]
@@ -146,11 +149,11 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
         error = critic_error(list(games.values()), plan.model, plan.unit)
         # one game tells too little to correct all others by it
         self._too_much = error.mean if error is not None and error.error is not None else 0.0
-        parents = (start.card.tensors.sha256,)
-        super().__init__(plan, corpus, out, commit, model=plan.model.value, parents=parents, moments=True)
-        torch.manual_seed(plan.seed)
-        self.learner = Learner(_network(start), plan, self.threads, loss=improvement_loss, frozen=True)
-        self._start = _network(start).to(self.learner.device)
+        super().__init__(plan, corpus, out, parent, commit, moments=True)
+        assert self.begin is not None, "there is a model to improve"
+        first = _network(self.begin)
+        self.learner = Learner(first, plan, self.threads, loss=improvement_loss, frozen=True)
+        self._start = _network(self.begin).to(self.learner.device)
 
     def chosen(self, split: Split) -> SelectedDecisions:
         """The decisions of the labelled games of a split; the test split validates, too."""
@@ -281,7 +284,7 @@ def improve(
 
     Raises:
         ConfigError: the labels are of other games, a game is labelled twice, or no label is of this model.
-        BotError: as in `learning.supervised.samples_run.kept`.
+        BotError: as in `learning.supervised.samples_run.train`.
     """
     found, identity = _read(labels, corpus)
     checkpoint = load(start, model)
@@ -299,11 +302,8 @@ def improve(
     )
     if faults := faults_in(run_plan, calls=model in CALL_SLOTS, purpose=model):
         raise ConfigError("\n".join(faults))
-    card = kept(
-        model.value,
-        lambda: ImprovementRun(run_plan, corpus, found, checkpoint, out, commit),
-        quiet=quiet,
-    )
+    begin, parent = partial(ImprovementRun, games=found), Parent(start, model)
+    card = train(begin, run_plan, corpus, out, parent=parent, commit=commit, quiet=quiet)
     _complete(out, start)
     return card
 

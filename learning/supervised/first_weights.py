@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import torch
 from msgspec.structs import replace
 from torch import Tensor
 
-from kit.errors import CheckpointMismatch
-from policies.checkpoint import Checkpoint
+from kit.errors import CheckpointMismatch, ConfigError
+from policies.checkpoint import Checkpoint, Model
 from policies.checkpoint.store import with_weights
 from policies.features.table import SETS
+from policies.flow.slots import Slot
 from policies.nets.networks import (
     DISCARDS,
     HOSEI_TOWERS,
@@ -32,6 +33,27 @@ from policies.nets.towers.suits import SuitsBlock
 
 _SQUEEZE: Final = "stem.squeeze.weight"
 _ADVICE = "choose the --tower, --preset and --features it was made with"
+
+
+class Parent(NamedTuple):
+    """A checkpoint to begin from: its folder, its model, and whether only its tower counts."""
+
+    folder: Path
+    model: Model | Slot
+    tower_only: bool = False
+
+
+def parent_of(model: Model | Slot, continue_from: Path | None, tower_from: Path | None) -> Parent | None:
+    """The checkpoint to begin from, according to the user's flags.
+
+    Raises:
+        ConfigError: both flags are given.
+    """
+    if continue_from is not None and tower_from is not None:
+        raise ConfigError("--continue-from and --tower-from: give only one of them")
+    if tower_from is not None:
+        return Parent(tower_from, Slot.DISCARD, tower_only=True)
+    return None if continue_from is None else Parent(continue_from, model)
 
 
 class NetworkPlan(Protocol):

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast
 
 import msgspec
-from msgspec import Meta
-from msgspec.structs import replace
+from msgspec import Meta, structs
 
 from kit.errors import ConfigError
 from kit.options import INTERNAL, Count, NotNegative, Share, flag
 from learning.corpus.layout import Room
 from learning.runs.learner import LearnerPlan
 from learning.samples.position_kernels import Sampled
+from policies.checkpoint import Model
 from policies.checkpoint.architectures import empty_network
 from policies.features.table import HOSEI, LITE, LITE_CALL, SETS, looks_deep
 from policies.flow.slots import Slot
@@ -117,6 +117,11 @@ class SamplesPlan(LearnerPlan, frozen=True, kw_only=True, forbid_unknown_fields=
     patience: Annotated[int, Meta(ge=0)] = 0
 
     @property
+    def model(self) -> Model | Slot:
+        """The model in training."""
+        raise NotImplementedError
+
+    @property
     def slot(self) -> Sampled:
         """The slot whose decisions are the samples, or draws."""
         return Slot.DISCARD
@@ -176,7 +181,7 @@ class TrainingPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields
         outputs = outputs_of(self.model, self.tower)
         shape = architecture_of(self.tower, self.features, outputs, self.width, self.depth)
         if isinstance(shape, SuitsArchitecture):
-            return replace(
+            return structs.replace(
                 shape, squeeze=self.squeeze, normalised=self.normalised, identities=self.identities
             )
         return shape
@@ -212,18 +217,27 @@ def training_precision(name: str) -> FloatPrecision:
     return fast_precision() if name == "auto" else cast("FloatPrecision", name)
 
 
+def completed(
+    given: Mapping[str, Any], size: Preset, *, precision: str, selection: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """The settings of a plan: the user's choices, and a size for what they leave open."""
+    return {
+        **structs.asdict(size),
+        **{name: value for name, value in given.items() if value is not None},
+        "precision": training_precision(precision),
+        "selection": Selection(**(selection or {})),
+    }
+
+
 def make_plan(
     model: str,
     *,
     preset: PresetName = "small",
     tower: TowerName = "suits",
     precision: str = "auto",
-    width: int | None = None,
-    depth: int | None = None,
-    learning_rate: float | None = None,
     features: str | None = None,
     selection: Mapping[str, Any] | None = None,
-    **settings: Any,
+    **given: Any,
 ) -> TrainingPlan:
     """Make a plan from the user's choices; the rest comes from the preset, the model and the machine.
 
@@ -235,12 +249,7 @@ def make_plan(
         model=Slot(model),
         features=features or features_of(Slot(model), tower),
         tower=tower,
-        width=width if width is not None else size.width,
-        depth=depth if depth is not None else size.depth,
-        learning_rate=learning_rate if learning_rate is not None else size.learning_rate,
-        precision=training_precision(precision),
-        selection=Selection(**(selection or {})),
-        **settings,
+        **completed(given, size, precision=precision, selection=selection),
     )
 
 

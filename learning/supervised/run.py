@@ -10,36 +10,21 @@ Source: Suphx, arXiv:2003.13590, section 3 and table 3.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
-import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from kit.errors import ConfigError
 from learning.corpus.reader import Corpus
 from learning.runs.learner import Learner
 from learning.runs.loop import EvaluationResult
 from learning.samples.loader import Batch
-from learning.supervised.first_weights import first_network
+from learning.supervised.first_weights import Parent, first_network
 from learning.supervised.plan import TrainingPlan
-from learning.supervised.samples_run import SamplesRun, choice_of, kept
-from policies.checkpoint import Card, Model, load
-from policies.flow.slots import Slot
-
-__all__ = ["Parent", "ValidationScores", "choice_of", "parent_of", "train"]
-
+from learning.supervised.samples_run import SamplesRun
 
 _NOT_ALLOWED: Final = -1e9
-
-
-class Parent(NamedTuple):
-    """A checkpoint to begin from: its folder, its model, and whether only its tower counts."""
-
-    folder: Path
-    model: Model | Slot
-    tower_only: bool = False
 
 
 class ValidationScores(msgspec.Struct, frozen=True):
@@ -54,47 +39,6 @@ class ValidationScores(msgspec.Struct, frozen=True):
     accuracy: float
     loss: float
     rows: int
-
-
-def train(
-    plan: TrainingPlan,
-    corpus: Corpus,
-    out: Path,
-    *,
-    parent: Parent | None = None,
-    commit: str = "",
-    quiet: bool = False,
-) -> Card:
-    """Train a model, or resume an interrupted run.
-
-    Args:
-        plan: the training settings.
-        corpus: the games.
-        out: folder of the checkpoint; the run's state and curves are in its subfolder ``runs/<model>``.
-        parent: the checkpoint to begin from; new weights if None.
-        commit: commit of the code, for the card.
-        quiet: show no progress.
-
-    Returns:
-        The card of the kept checkpoint.
-
-    Raises:
-        BotError: as in `learning.supervised.samples_run.kept`.
-    """
-    return kept(plan.model.value, lambda: _SupervisedRun(plan, corpus, out, parent, commit), quiet=quiet)
-
-
-def parent_of(model: Model | Slot, continue_from: Path | None, tower_from: Path | None) -> Parent | None:
-    """The checkpoint to begin from, according to the user's flags.
-
-    Raises:
-        ConfigError: both flags are given.
-    """
-    if continue_from is not None and tower_from is not None:
-        raise ConfigError("--continue-from and --tower-from: give only one of them")
-    if tower_from is not None:
-        return Parent(tower_from, Slot.DISCARD, tower_only=True)
-    return None if continue_from is None else Parent(continue_from, model)
 
 
 def imitation_loss(scores: Tensor, batch: Batch) -> Tensor:
@@ -126,30 +70,21 @@ def _allowed(scores: Tensor, batch: Batch) -> Tensor:
     return scores.masked_fill(~batch.legal.to(scores.device), _NOT_ALLOWED)
 
 
-class _SupervisedRun(SamplesRun[TrainingPlan, Batch]):
-    """One run: its data, its learner, and how both are used."""
+class SupervisedRun(SamplesRun[TrainingPlan, Batch]):
+    """One run of a model of the decision flow; the arguments are those of its base."""
 
     def __init__(
         self, plan: TrainingPlan, corpus: Corpus, out: Path, parent: Parent | None, commit: str
     ) -> None:
-        begin = load(parent.folder, parent.model) if parent is not None else None
-        super().__init__(
-            plan,
-            corpus,
-            out,
-            commit,
-            model=plan.model.value,
-            parents=(begin.card.tensors.sha256,) if begin is not None else (),
-            added={
-                "plan.tower": "residual",
-                "plan.squeeze": 0,
-                "plan.normalised": True,
-                "plan.selection.decisions": 0,
-                "plan.identities": [],
-            },
-        )
-        torch.manual_seed(plan.seed)
-        first = first_network(plan, begin, tower_only=parent is not None and parent.tower_only)
+        added = {
+            "plan.tower": "residual",
+            "plan.squeeze": 0,
+            "plan.normalised": True,
+            "plan.selection.decisions": 0,
+            "plan.identities": [],
+        }
+        super().__init__(plan, corpus, out, parent, commit, added=added)
+        first = first_network(plan, self.begin, tower_only=parent is not None and parent.tower_only)
         self.learner = Learner(first, plan, self.threads, loss=imitation_loss, ask=tell_who)
 
     def prepared(self, batch: Batch, draw: tuple[int, ...]) -> Batch:

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar, cast
 
 import msgspec
 import torch
@@ -27,6 +27,7 @@ from learning.runs.loop import (
 from learning.samples.choice import SelectedDecisions, choose, identity_table, repeated, seats
 from learning.samples.loader import Batch, Loader
 from learning.samples.positions import count, first_games
+from learning.supervised.first_weights import Parent
 from learning.supervised.plan import SamplesPlan, Selection, learning_rate_at, times_of
 from policies.checkpoint import Card, Data, Model, Training, load, models_in, save
 from policies.features.table import HOSEI
@@ -44,19 +45,20 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         plan: the training settings.
         corpus: the games.
         out: folder of the checkpoint.
+        parent: the checkpoint to begin from; new weights if None.
         commit: commit of the code, for the card.
-        model: name of the model.
-        parents: hashes of the initial weights.
         added: as in `run_folder`.
         hands: whether batches hold the hands of all players.
         moments: whether they say where the rows stand in their games.
 
     Attributes:
+        begin: the parent as it was read; torch's generator is seeded for what it does not provide.
         learner: the network and its optimiser.
         threads: threads of the loader and the learner.
 
     Raises:
         ConfigError: no decision matches the selection.
+        CheckpointError: the parent cannot be read.
     """
 
     unit = "samples"
@@ -67,18 +69,19 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         plan: PlanT,
         corpus: Corpus,
         out: Path,
+        parent: Parent | None,
         commit: str,
         *,
-        model: Model,
-        parents: tuple[str, ...] = (),
         added: Mapping[str, Any] | None = None,
         hands: bool = False,
         moments: bool = False,
     ) -> None:
-        self.parents, self.model, self._hands, self._moments = parents, model, hands, moments
+        self.begin = load(parent.folder, parent.model) if parent is not None else None
+        self.parents = (self.begin.card.tensors.sha256,) if self.begin is not None else ()
+        self.model, self._hands, self._moments = cast("Model", str(plan.model)), hands, moments
         self.folder = run_folder(
             out,
-            model,
+            self.model,
             {
                 "plan": msgspec.to_builtins(plan),
                 "corpus": corpus.card["content_sha256"],
@@ -87,19 +90,20 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
             added={"plan.selection.favour": [], **(added or {})},
         )
         self.plan, self.corpus, self.out, self.commit = plan, corpus, out, commit
-        self.title, self.patience = str(model), plan.patience
+        self.title, self.patience = str(self.model), plan.patience
         self.choice = self.chosen("train")
         counted = count(corpus, self.choice, plan.slot)
         rows = counted.decisions if plan.features == HOSEI else counted.rows
         self.rows = -(-rows // plan.one_in)
         if not self.rows:
-            raise ConfigError(f"none of the chosen games holds a decision for the {model} model")
+            raise ConfigError(f"none of the chosen games holds a decision for the {self.model} model")
         self.last_step = steps_of(plan, self.rows)
         self.total = self.last_step * plan.batch_size
         self.threads = torch.get_num_threads()
         self.loader = self._loader(self.choice, plan.batch_size, augment=plan.augment, seed=plan.seed)
         self.validation = self._loader(self.chosen("validation"), _VALIDATION_BATCH, augment=False, seed=0)
         self.status = RunStatus()
+        torch.manual_seed(plan.seed)
 
     def chosen(self, split: Split) -> SelectedDecisions:
         """The decisions of a split to learn from."""
@@ -229,12 +233,25 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         }
 
 
-def kept(title: str, begin: Callable[[], SamplesRun[Any, Any]], *, quiet: bool) -> Card:
-    """Begin or resume a run, and finish it.
+def train(
+    begin: Callable[[PlanT, Corpus, Path, Parent | None, str], SamplesRun[PlanT, Any]],
+    plan: PlanT,
+    corpus: Corpus,
+    out: Path,
+    *,
+    parent: Parent | None = None,
+    commit: str = "",
+    quiet: bool = False,
+) -> Card:
+    """Train a model, or resume an interrupted run.
 
     Args:
-        title: the model in training.
-        begin: makes the run.
+        begin: makes the run of the following.
+        plan: the training settings.
+        corpus: the games.
+        out: folder of the checkpoint; the run's state and curves are in its subfolder ``runs/<model>``.
+        parent: the checkpoint to begin from; new weights if None.
+        commit: commit of the code, for the card.
         quiet: show no progress.
 
     Returns:
@@ -248,8 +265,8 @@ def kept(title: str, begin: Callable[[], SamplesRun[Any, Any]], *, quiet: bool) 
         KeyboardInterrupt: a signal asked to stop; the state is saved.
     """
     keep_freed_memory()
-    with preparing(title, quiet=quiet):
-        run = begin()
+    with preparing(str(plan.model), quiet=quiet):
+        run = begin(plan, corpus, out, parent, commit)
     try:
         carry_out(run, quiet=quiet)
     finally:

@@ -22,7 +22,8 @@ from learning.matches.records import CRASHES_FOLDER, RECORDS_FOLDER
 from learning.matches.store import RESULTS_FILE, read_results
 from learning.selfplay import SelfPlay, SelfPlaySummary, players_of, run
 from learning.supervised.plan import make_plan
-from learning.supervised.run import train
+from learning.supervised.run import SupervisedRun
+from learning.supervised.samples_run import train
 from replays.formats import read_game
 from tests.cli import run_cli
 from tests.learning.arena.made_up import HEURISTIC, RANDOM, break_table
@@ -144,7 +145,9 @@ def test_both_forms_become_the_same_corpus_which_is_verified_and_learned_from(tm
     lessons = make_plan(
         "discard", preset="tiny", width=8, depth=1, features="lite-239/1", samples=128, batch_size=32
     )
-    card = train(lessons, Corpus(tmp_path / "mjlog" / "corpus"), tmp_path / "model", quiet=True)
+    card = train(
+        SupervisedRun, lessons, Corpus(tmp_path / "mjlog" / "corpus"), tmp_path / "model", quiet=True
+    )
     assert card.training.steps == 4
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import sys
-from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 
 from cyclopts import Parameter
 
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     import learning.reward.training
     import learning.supervised.plan
     import policies.checkpoint
+    from learning.supervised.first_weights import Parent
+    from learning.supervised.samples_run import SamplesRun
     from policies.checkpoint import Card
 
 CheckpointFolder: TypeAlias = Annotated[
@@ -88,16 +92,14 @@ def _imitation(model: str) -> Command:
             tower_from: a checkpoint to take the tower from.
             as_json: whether to print JSON.
         """
-        from learning.corpus.reader import Corpus
-        from learning.runs.commit import current_commit
-        from learning.supervised import run
+        from learning.supervised.first_weights import parent_of
         from learning.supervised.plan import make_plan
+        from learning.supervised.run import SupervisedRun
 
         selected = {**selection, "ai": ai}
         plan = make_plan(model, preset=preset, precision=precision, selection=selected, **given)
-        parent = run.parent_of(plan.model, continue_from, tower_from)
-        card = run.train(plan, Corpus(corpus), out, parent=parent, commit=current_commit(), quiet=as_json)
-        return _report(out, card, as_json=as_json)
+        parent = parent_of(plan.model, continue_from, tower_from)
+        return _train(SupervisedRun, plan, corpus, out, parent, as_json=as_json)
 
     imitate.__name__ = model
     imitate.__doc__ = (imitate.__doc__ or "").replace("this model", f"the {model} model")
@@ -138,16 +140,13 @@ def hands(
         tower_from: a checkpoint to take the tower from.
         as_json: whether to print JSON.
     """
-    from learning.corpus.reader import Corpus
     from learning.hands.plan import make_hands_plan
-    from learning.hands.training import parent_of, train_hands
-    from learning.runs.commit import current_commit
+    from learning.hands.training import parent_of_hands, run_of
 
     selected = {**selection, "ai": ai}
     plan = make_hands_plan(model, preset=preset, precision=precision, selection=selected, **given)
-    parent = parent_of(plan, continue_from, tower_from)
-    card = train_hands(plan, Corpus(corpus), out, parent=parent, commit=current_commit(), quiet=as_json)
-    return _report(out, card, as_json=as_json)
+    parent = parent_of_hands(plan, continue_from, tower_from)
+    return _train(run_of(plan), plan, corpus, out, parent, as_json=as_json)
 
 
 @command()
@@ -188,11 +187,9 @@ def critic(
         tower_from: a checkpoint to take the tower from.
         as_json: whether to print JSON.
     """
-    from learning.corpus.reader import Corpus
     from learning.critic.plan import make_critic_plan
-    from learning.critic.training import train_critic
-    from learning.runs.commit import current_commit
-    from learning.supervised.run import parent_of
+    from learning.critic.training import CriticRun
+    from learning.supervised.first_weights import parent_of
     from policies.checkpoint import load, load_predictor
     from policies.play.included import SHIPPED
 
@@ -204,16 +201,9 @@ def critic(
         predictor=load(folder, "reward").card.tensors.sha256,
         **given,
     )
-    card = train_critic(
-        plan,
-        Corpus(corpus),
-        out,
-        predictor=load_predictor(folder),
-        parent=parent_of(plan.model, continue_from, tower_from),
-        commit=current_commit(),
-        quiet=as_json,
-    )
-    return _report(out, card, as_json=as_json)
+    begin = functools.partial(CriticRun, predictor=load_predictor(folder))
+    parent = parent_of(plan.model, continue_from, tower_from)
+    return _train(begin, plan, corpus, out, parent, as_json=as_json)
 
 
 @command()
@@ -418,6 +408,23 @@ def cfr(
     from learning.cfr.run import learn, print_run
 
     return print_run(plan, learn(plan, iterations, out, quiet=as_json), out, as_json=as_json)
+
+
+def _train(
+    begin: Callable[..., SamplesRun[Any, Any]],
+    plan: learning.supervised.plan.SamplesPlan,
+    corpus: Path,
+    out: Path,
+    parent: Parent | None,
+    *,
+    as_json: bool,
+) -> int:
+    from learning.corpus.reader import Corpus
+    from learning.runs.commit import current_commit
+    from learning.supervised.samples_run import train
+
+    card = train(begin, plan, Corpus(corpus), out, parent=parent, commit=current_commit(), quiet=as_json)
+    return _report(out, card, as_json=as_json)
 
 
 def _report(out: Path, card: Card, *, as_json: bool) -> int:

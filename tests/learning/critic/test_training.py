@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,12 @@ from learning.corpus.reader import Corpus
 from learning.critic.evaluation import CriticEvaluation, evaluate_critic
 from learning.critic.outcomes import Outcomes
 from learning.critic.plan import CriticPlan, make_critic_plan
-from learning.critic.training import train_critic
+from learning.critic.training import CriticRun
 from learning.reward.games import played_games
 from learning.samples.choice import choose
 from learning.samples.loader import Loader
 from learning.samples.position_kernels import AT_DRAWS
+from learning.supervised import samples_run
 from policies.checkpoint import load, load_predictor
 from policies.features.table import CRITIC
 from policies.nets.networks import Network, architecture_of
@@ -50,8 +52,8 @@ def plan(**settings: Any) -> CriticPlan:
 
 
 def train(plan: CriticPlan, corpus: Corpus, out: Path) -> dict[str, float]:
-    predictor = load_predictor(SHIPPED)
-    return train_critic(plan, corpus, out, predictor=predictor, quiet=True).metrics
+    begin = functools.partial(CriticRun, predictor=load_predictor(SHIPPED))
+    return samples_run.train(begin, plan, corpus, out, quiet=True).metrics
 
 
 def test_outcomes_are_what_the_rest_of_the_round_brought(corpus: Corpus) -> None:

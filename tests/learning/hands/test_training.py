@@ -11,9 +11,10 @@ from kit.errors import CheckpointMismatch, ConfigError
 from learning.corpus.reader import Corpus
 from learning.hands.generators import partial_hands
 from learning.hands.plan import HandsPlan, make_hands_plan
-from learning.hands.training import parent_of, train_hands
-from learning.supervised.run import Parent
-from policies.checkpoint import HAND_MODELS, HandModel, load
+from learning.hands.training import parent_of_hands, run_of
+from learning.supervised import samples_run
+from learning.supervised.first_weights import Parent
+from policies.checkpoint import HAND_MODELS, Card, HandModel, load
 from tests.learning.stopping import stop_at
 from tests.scale import scaled
 
@@ -38,8 +39,12 @@ def plan(model: str = "direct", **settings: Any) -> HandsPlan:
 def direct(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a direct model, hardly trained."""
     folder = tmp_path_factory.mktemp("direct")
-    train_hands(plan(samples=64), corpus, folder, quiet=True)
+    train(plan(samples=64), corpus, folder)
     return folder
+
+
+def train(plan: HandsPlan, corpus: Corpus, out: Path, **settings: Any) -> Card:
+    return samples_run.train(run_of(plan), plan, corpus, out, quiet=True, **settings)
 
 
 def parent(model: str, direct: Path) -> Parent | None:
@@ -50,16 +55,13 @@ def parent(model: str, direct: Path) -> Parent | None:
 def test_every_model_gets_better_and_its_card_names_its_data(
     corpus: Corpus, direct: Path, tmp_path: Path, model: HandModel
 ) -> None:
-    short = train_hands(
-        plan(model, samples=32), corpus, tmp_path / "short", parent=parent(model, direct), quiet=True
-    )
-    card = train_hands(
+    short = train(plan(model, samples=32), corpus, tmp_path / "short", parent=parent(model, direct))
+    card = train(
         plan(model, samples=scaled(960, 1_600), learning_rate=0.01),
         corpus,
         tmp_path,
         parent=parent(model, direct),
         commit="abc",
-        quiet=True,
     )
     assert card == load(tmp_path, model).card
     assert card.metrics["loss"] < short.metrics["loss"] - 0.02
@@ -74,12 +76,12 @@ def test_a_run_stopped_by_a_signal_ends_with_the_same_numbers(
     corpus: Corpus, direct: Path, tmp_path: Path, model: HandModel
 ) -> None:
     begin = parent(model, direct)
-    train_hands(plan(model), corpus, tmp_path / "whole", parent=begin, quiet=True)
+    train(plan(model), corpus, tmp_path / "whole", parent=begin)
     with pytest.MonkeyPatch.context() as patch:
         stop_at(patch, 4)
         with pytest.raises(KeyboardInterrupt, match=r"^stopped: 128 of 320 samples"):
-            train_hands(plan(model), corpus, tmp_path / "parts", parent=begin, quiet=True)
-    train_hands(plan(model), corpus, tmp_path / "parts", parent=begin, quiet=True)
+            train(plan(model), corpus, tmp_path / "parts", parent=begin)
+    train(plan(model), corpus, tmp_path / "parts", parent=begin)
     ours, theirs = load(tmp_path / "whole", model).tensors, load(tmp_path / "parts", model).tensors
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)
 
@@ -87,24 +89,24 @@ def test_a_run_stopped_by_a_signal_ends_with_the_same_numbers(
 def test_the_trunk_of_a_generator_stays_that_of_its_parent(
     corpus: Corpus, direct: Path, tmp_path: Path
 ) -> None:
-    train_hands(plan("diffusion"), corpus, tmp_path, parent=Parent(direct, "direct"), quiet=True)
+    train(plan("diffusion"), corpus, tmp_path, parent=Parent(direct, "direct"))
     theirs, ours = load(direct, "direct").tensors, load(tmp_path, "diffusion").tensors
     for name, tensor in theirs.items():
         if not name.startswith("head."):
             assert torch.equal(ours[f"trunk.{name}"], tensor)
     wider = plan("diffusion", width=12)
     with pytest.raises(CheckpointMismatch, match="8×1, but the plan wants 12×1"):
-        train_hands(wider, corpus, tmp_path / "wider", parent=Parent(tmp_path, "diffusion"), quiet=True)
+        train(wider, corpus, tmp_path / "wider", parent=Parent(tmp_path, "diffusion"))
 
 
 @pytest.mark.slow
 def test_a_model_is_distilled_to_fewer_steps(corpus: Corpus, direct: Path, tmp_path: Path) -> None:
-    train_hands(plan("diffusion"), corpus, tmp_path / "whole", parent=Parent(direct, "direct"), quiet=True)
+    train(plan("diffusion"), corpus, tmp_path / "whole", parent=Parent(direct, "direct"))
     begin = Parent(tmp_path / "whole", "diffusion")
     losses = []
     for samples in (32, scaled(960, 1_600)):
         short = plan("diffusion", distil=2, samples=samples, learning_rate=0.01)
-        card = train_hands(short, corpus, tmp_path / str(samples), parent=begin, quiet=True)
+        card = train(short, corpus, tmp_path / str(samples), parent=begin)
         losses.append(card.metrics["loss"])
         assert card.architecture.steps == 2  # type: ignore[union-attr]
         assert card.parents == (load(tmp_path / "whole", "diffusion").card.tensors.sha256,)
@@ -112,7 +114,7 @@ def test_a_model_is_distilled_to_fewer_steps(corpus: Corpus, direct: Path, tmp_p
     assert losses[1] < 0.8 * losses[0]
     again = plan("diffusion", samples=32)
     further = Parent(tmp_path / "32", "diffusion")
-    assert not train_hands(again, corpus, tmp_path / "again", parent=further, quiet=True).architecture.steps  # type: ignore[union-attr]
+    assert not train(again, corpus, tmp_path / "again", parent=further).architecture.steps  # type: ignore[union-attr]
 
 
 def test_what_cannot_be_trained_is_refused() -> None:
@@ -121,13 +123,13 @@ def test_what_cannot_be_trained_is_refused() -> None:
     with pytest.raises(ConfigError, match="lite-287/1 is for"):
         plan(features="lite-287/1")
     with pytest.raises(ConfigError, match="--tower-from: give the folder of a direct model"):
-        parent_of(plan("diffusion"), None, None)
+        parent_of_hands(plan("diffusion"), None, None)
     with pytest.raises(ConfigError, match="--continue-from: give the folder of the diffusion"):
-        parent_of(plan("diffusion", distil=4), None, Path("a"))
+        parent_of_hands(plan("diffusion", distil=4), None, Path("a"))
     with pytest.raises(ConfigError, match="distil: only diffusion takes steps"):
         plan("autoregressive", distil=4)
     with pytest.raises(ConfigError, match="give only one"):
-        parent_of(plan(), Path("a"), Path("b"))
+        parent_of_hands(plan(), Path("a"), Path("b"))
 
 
 def test_any_part_of_the_hands_is_shown_but_not_all() -> None:

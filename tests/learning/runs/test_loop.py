@@ -25,7 +25,8 @@ from learning.runs.loop import EvaluationResult
 from learning.runs.progress import TrainingProgress
 from learning.runs.state import CURVES_FOLDER, STATE_FILE, RunFolder
 from learning.supervised.plan import TrainingPlan, make_plan
-from learning.supervised.run import _SupervisedRun, train
+from learning.supervised.run import SupervisedRun
+from learning.supervised.samples_run import train
 from policies.checkpoint import models_in
 from tests.cli import run_cli
 from tests.learning.stopping import stop_at
@@ -55,7 +56,7 @@ def carry_out(model: str, folder: Path, out: Path) -> None:
     if model == "reward":
         train_reward(reward_plan(), Corpus(folder), out, quiet=True)
     else:
-        train(discard_plan(), Corpus(folder), out, quiet=True)
+        train(SupervisedRun, discard_plan(), Corpus(folder), out, quiet=True)
 
 
 def last_state(out: Path, model: str) -> dict[str, Any]:
@@ -226,15 +227,15 @@ def test_the_state_is_saved_before_each_evaluation_and_at_the_end(folder: Path, 
 def test_a_run_killed_in_an_evaluation_evaluates_first_when_it_resumes(folder: Path, tmp_path: Path) -> None:
     carry_out("discard", folder, tmp_path / "whole")
     with pytest.MonkeyPatch.context() as patch:
-        real, left = _SupervisedRun.evaluate, [1]
+        real, left = SupervisedRun.evaluate, [1]
 
-        def killed(run: _SupervisedRun) -> EvaluationResult:
+        def killed(run: SupervisedRun) -> EvaluationResult:
             if not left[0]:
                 raise RuntimeError("killed")
             left[0] -= 1
             return real(run)
 
-        patch.setattr(_SupervisedRun, "evaluate", killed)
+        patch.setattr(SupervisedRun, "evaluate", killed)
         with pytest.raises(RuntimeError, match="killed"):
             carry_out("discard", folder, tmp_path / "parts")
     assert last_state(tmp_path / "parts", "discard")["standing"]["step"] == 4
@@ -328,7 +329,7 @@ def test_a_state_that_takes_long_to_save_is_saved_less_often(folder: Path, tmp_p
         patch.setattr(Descent, "step", slow_step)
         patch.setattr(RunFolder, "save", slow_save)
         ten = discard_plan(samples=64 * 10, validate_every=500_000, validation_rows=64)
-        train(ten, Corpus(folder), tmp_path, quiet=True)
+        train(SupervisedRun, ten, Corpus(folder), tmp_path, quiet=True)
     assert saves == [3, 8, 10, 10]
 
 

@@ -18,7 +18,8 @@ from learning.samples.loader import Batch, Loader
 from learning.samples.positions import count
 from learning.supervised.first_weights import first_network
 from learning.supervised.plan import TrainingPlan, make_plan
-from learning.supervised.run import choice_of, imitation_loss, tell_who, train
+from learning.supervised.run import SupervisedRun, imitation_loss, tell_who
+from learning.supervised.samples_run import choice_of, train
 from policies.checkpoint import load, network_of
 from policies.checkpoint.store import with_weights
 from policies.features.table import LITE, SETS
@@ -131,7 +132,13 @@ def test_a_trained_set_is_asked_by_its_name(corpus: Corpus, tmp_path: Path) -> N
     folder = tmp_path / "players"
     for slot in Slot:
         known = {"identities": names, "samples": 3200 if slot is Slot.DISCARD else 640, "width": 8}
-        train(make_plan(slot, preset="tiny", learning_rate=0.03, **known), corpus, folder, quiet=True)  # type: ignore[arg-type]
+        train(
+            SupervisedRun,
+            make_plan(slot, preset="tiny", learning_rate=0.03, **known),
+            corpus,
+            folder,
+            quiet=True,
+        )  # type: ignore[arg-type]
     question = next(each for each in known_questions() if each.slot is Slot.DISCARD)
     answers = {}
     for text in (str(folder), *(f"{folder}@{name}" for name in names)):
@@ -161,7 +168,7 @@ def test_a_trained_set_is_asked_by_its_name(corpus: Corpus, tmp_path: Path) -> N
 def test_a_run_goes_on_from_a_set_asked_as_a_player_and_begins_with_its_answers(
     corpus: Corpus, tmp_path: Path
 ) -> None:
-    train(plan(), corpus, tmp_path, quiet=True)
+    train(SupervisedRun, plan(), corpus, tmp_path, quiet=True)
     whole = load(tmp_path, "discard")
     begun = first_network(plan(), whole)
     assert torch.equal(begun.identities, whole.tensors["identities"])
@@ -171,7 +178,7 @@ def test_a_run_goes_on_from_a_set_asked_as_a_player_and_begins_with_its_answers(
         wanted = begun.eval()(planes, torch.full((8,), NAMES.index("8-dan")))
         torch.testing.assert_close(asked.eval()(planes), wanted, rtol=1e-4, atol=1e-4)
     before = tmp_path / "plain"
-    train(plan(identities=()), corpus, before, quiet=True)
+    train(SupervisedRun, plan(identities=()), corpus, before, quiet=True)
     told = first_network(plan(), load(before, "discard"))
     plain = network_of(load(before, "discard"))
     with torch.no_grad():

@@ -19,9 +19,10 @@ from learning.runs.learner import Learner
 from learning.runs.state import STATE_FILE
 from learning.samples.loader import Loader
 from learning.samples.positions import count
-from learning.supervised.first_weights import first_network
+from learning.supervised.first_weights import Parent, first_network, parent_of
 from learning.supervised.plan import TrainingPlan, make_plan
-from learning.supervised.run import Parent, choice_of, imitation_loss, parent_of, train
+from learning.supervised.run import SupervisedRun, imitation_loss
+from learning.supervised.samples_run import choice_of, train
 from policies.checkpoint import load, network_of
 from policies.features.table import HOSEI, LITE, SETS
 from policies.flow.slots import Slot
@@ -53,7 +54,7 @@ def same(one: Path, other: Path, model: Slot = Slot.DISCARD) -> bool:
 
 @pytest.mark.parametrize("model", list(Slot))
 def test_every_model_learns_and_its_card_names_its_data(corpus: Corpus, tmp_path: Path, model: Slot) -> None:
-    card = train(plan(model), corpus, tmp_path, commit="abc", quiet=True)
+    card = train(SupervisedRun, plan(model), corpus, tmp_path, commit="abc", quiet=True)
     assert card == load(tmp_path, model).card
     assert (card.model, card.training.commit, card.training.seed) == (model, "abc", 0)
     assert card.data.corpus == corpus.card["content_sha256"]
@@ -63,24 +64,24 @@ def test_every_model_learns_and_its_card_names_its_data(corpus: Corpus, tmp_path
 
 
 def test_it_gets_better_than_the_first_weights(corpus: Corpus, tmp_path: Path) -> None:
-    short = train(plan(samples=64), corpus, tmp_path / "short", quiet=True)
-    long = train(plan(samples=4_000), corpus, tmp_path / "long", quiet=True)
+    short = train(SupervisedRun, plan(samples=64), corpus, tmp_path / "short", quiet=True)
+    long = train(SupervisedRun, plan(samples=4_000), corpus, tmp_path / "long", quiet=True)
     assert long.metrics["accuracy"] > short.metrics["accuracy"] + 0.1
     assert long.metrics["loss"] < short.metrics["loss"] - 0.3
 
 
 def test_a_run_stopped_by_a_signal_ends_with_the_same_numbers(corpus: Corpus, tmp_path: Path) -> None:
     wanted = plan(samples=1280)
-    train(wanted, corpus, tmp_path / "whole", quiet=True)
+    train(SupervisedRun, wanted, corpus, tmp_path / "whole", quiet=True)
     with pytest.MonkeyPatch.context() as patch:
         stop_at(patch, 7)
         with pytest.raises(
             KeyboardInterrupt,
             match=r"^stopped: 448 of 1,280 samples are learned and saved in .*discard; give the same command",
         ):
-            train(wanted, corpus, tmp_path / "parts", quiet=True)
+            train(SupervisedRun, wanted, corpus, tmp_path / "parts", quiet=True)
     assert (tmp_path / "parts" / "runs" / "discard" / STATE_FILE).exists()
-    train(wanted, corpus, tmp_path / "parts", quiet=True)
+    train(SupervisedRun, wanted, corpus, tmp_path / "parts", quiet=True)
     assert same(tmp_path / "whole", tmp_path / "parts")
 
 
@@ -103,7 +104,8 @@ from pathlib import Path
 import msgspec, torch
 torch.set_num_threads(1)
 from learning.runs import loop
-from learning.supervised.run import imitation_loss, train
+from learning.supervised.run import SupervisedRun, imitation_loss
+from learning.supervised.samples_run import train
 from learning.corpus.reader import Corpus
 from learning.supervised.first_weights import first_network
 from learning.runs.learner import Learner
@@ -111,7 +113,7 @@ from learning.supervised.plan import TrainingPlan
 loop.SAVE_EVERY_S = 0.0
 print("begun", flush=True)
 plan = msgspec.json.decode(sys.argv[1], type=TrainingPlan)
-train(plan, Corpus(Path(sys.argv[2])), Path(sys.argv[3]), quiet=True)
+train(SupervisedRun, plan, Corpus(Path(sys.argv[2])), Path(sys.argv[3]), quiet=True)
 print("done", flush=True)
 """
 
@@ -122,7 +124,7 @@ def test_fault_18_a_run_killed_at_its_saves_ends_with_the_same_numbers(folder: P
     torch_threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        train(wanted, Corpus(folder), tmp_path / "whole", quiet=True)
+        train(SupervisedRun, wanted, Corpus(folder), tmp_path / "whole", quiet=True)
     finally:
         torch.set_num_threads(torch_threads)
     command = [
@@ -151,22 +153,22 @@ def test_fault_18_a_run_killed_at_its_saves_ends_with_the_same_numbers(folder: P
 
 
 def test_a_finished_run_is_left_as_it_is(corpus: Corpus, tmp_path: Path) -> None:
-    first = train(plan(), corpus, tmp_path, quiet=True)
-    assert train(plan(), corpus, tmp_path, quiet=True) == first
+    first = train(SupervisedRun, plan(), corpus, tmp_path, quiet=True)
+    assert train(SupervisedRun, plan(), corpus, tmp_path, quiet=True) == first
 
 
 def test_another_plan_in_the_same_folder_is_refused(corpus: Corpus, tmp_path: Path) -> None:
-    train(plan(samples=64), corpus, tmp_path, quiet=True)
+    train(SupervisedRun, plan(samples=64), corpus, tmp_path, quiet=True)
     with pytest.raises(ConfigError, match=r"differs in plan\.seed.*another --out"):
-        train(plan(samples=64, seed=1), corpus, tmp_path, quiet=True)
+        train(SupervisedRun, plan(samples=64, seed=1), corpus, tmp_path, quiet=True)
 
 
 def test_a_broken_state_is_named(corpus: Corpus, tmp_path: Path) -> None:
-    train(plan(samples=64), corpus, tmp_path, quiet=True)
+    train(SupervisedRun, plan(samples=64), corpus, tmp_path, quiet=True)
     state = tmp_path / "runs" / "discard" / STATE_FILE
     state.write_bytes(state.read_bytes()[:1000])
     with pytest.raises(TrainingError, match=r"state\.pt: cannot be read.*remove it"):
-        train(plan(samples=64), corpus, tmp_path, quiet=True)
+        train(SupervisedRun, plan(samples=64), corpus, tmp_path, quiet=True)
 
 
 def test_a_full_disk_stops_a_run_and_keeps_what_was_saved(
@@ -184,9 +186,9 @@ def test_a_full_disk_stops_a_run_and_keeps_what_was_saved(
     with monkeypatch.context() as patch:
         patch.setattr("learning.runs.state.replace_hashed", replace_three)
         with pytest.raises(TrainingError, match=r"cannot be written.*No space left.*free some space"):
-            train(plan(), corpus, tmp_path / "parts", quiet=True)
-    train(plan(), corpus, tmp_path / "parts", quiet=True)
-    train(plan(), corpus, tmp_path / "whole", quiet=True)
+            train(SupervisedRun, plan(), corpus, tmp_path / "parts", quiet=True)
+    train(SupervisedRun, plan(), corpus, tmp_path / "parts", quiet=True)
+    train(SupervisedRun, plan(), corpus, tmp_path / "whole", quiet=True)
     assert same(tmp_path / "whole", tmp_path / "parts")
 
 
@@ -199,20 +201,20 @@ def test_a_disk_that_is_full_while_a_checkpoint_is_kept_costs_no_step(
     with monkeypatch.context() as patch:
         patch.setattr("policies.checkpoint.store.replace_file", full)
         with pytest.raises(TrainingError, match=r"^stopped: .*No space left.* is intact: free some space"):
-            train(plan(), corpus, tmp_path / "parts", quiet=True)
-    train(plan(), corpus, tmp_path / "parts", quiet=True)
-    train(plan(), corpus, tmp_path / "whole", quiet=True)
+            train(SupervisedRun, plan(), corpus, tmp_path / "parts", quiet=True)
+    train(SupervisedRun, plan(), corpus, tmp_path / "parts", quiet=True)
+    train(SupervisedRun, plan(), corpus, tmp_path / "whole", quiet=True)
     assert same(tmp_path / "whole", tmp_path / "parts")
 
 
 def test_a_run_stops_early_when_nothing_gets_better(corpus: Corpus, tmp_path: Path) -> None:
     still = plan(samples=64 * 100, learning_rate=1e-9, validate_every=64, patience=3)
-    assert train(still, corpus, tmp_path, quiet=True).training.steps < 20
+    assert train(SupervisedRun, still, corpus, tmp_path, quiet=True).training.steps < 20
 
 
 @pytest.mark.parametrize("tower", ["residual", "suits"])
 def test_groups_left_out_do_not_count_in_play(corpus: Corpus, tmp_path: Path, tower: TowerName) -> None:
-    train(plan(tower=tower, samples=128, without=("LA3a", "G")), corpus, tmp_path, quiet=True)
+    train(SupervisedRun, plan(tower=tower, samples=128, without=("LA3a", "G")), corpus, tmp_path, quiet=True)
     checkpoint = load(tmp_path, "discard")
     assert checkpoint.card.without == ("LA3a", "G")
     stems = [checkpoint.tensors[name] for name in plane_weights(checkpoint.tensors)]
@@ -224,8 +226,9 @@ def test_groups_left_out_do_not_count_in_play(corpus: Corpus, tmp_path: Path, to
 
 
 def test_a_run_goes_on_from_another_ones_weights(corpus: Corpus, tmp_path: Path) -> None:
-    first = train(plan(samples=64), corpus, tmp_path / "first", quiet=True)
+    first = train(SupervisedRun, plan(samples=64), corpus, tmp_path / "first", quiet=True)
     second = train(
+        SupervisedRun,
         plan(samples=64, learning_rate=1e-9),
         corpus,
         tmp_path / "second",
@@ -238,6 +241,7 @@ def test_a_run_goes_on_from_another_ones_weights(corpus: Corpus, tmp_path: Path)
         assert torch.allclose(ours[name], theirs[name], atol=1e-5)
     with pytest.raises(CheckpointMismatch, match="architecture"):
         train(
+            SupervisedRun,
             plan(width=4),
             corpus,
             tmp_path / "third",
@@ -250,7 +254,7 @@ def test_a_run_goes_on_from_another_ones_weights(corpus: Corpus, tmp_path: Path)
 def test_a_deeper_network_begins_with_the_answers_of_the_shallower_one(
     corpus: Corpus, tmp_path: Path, tower: TowerName
 ) -> None:
-    train(plan(tower=tower, samples=640), corpus, tmp_path / "shallow", quiet=True)
+    train(SupervisedRun, plan(tower=tower, samples=640), corpus, tmp_path / "shallow", quiet=True)
     shallow = load(tmp_path / "shallow", "discard")
     wanted = plan(tower=tower, depth=4)
     torch.manual_seed(1)
@@ -260,7 +264,7 @@ def test_a_deeper_network_begins_with_the_answers_of_the_shallower_one(
     with torch.no_grad():
         assert torch.allclose(begun(planes), theirs(planes), atol=1e-6)
     parent = Parent(tmp_path / "shallow", Slot.DISCARD)
-    train(wanted, corpus, tmp_path / "deep", parent=parent, quiet=True)
+    train(SupervisedRun, wanted, corpus, tmp_path / "deep", parent=parent, quiet=True)
     learned = load(tmp_path / "deep", "discard").tensors
     added = [
         name for name in learned if name.startswith(("tower.2.", "tower.3.")) and name.endswith("weight")
@@ -279,7 +283,7 @@ def test_a_deeper_network_begins_with_the_answers_of_the_shallower_one(
 
 
 def test_a_wider_network_begins_with_the_answers_of_the_narrower_one(corpus: Corpus, tmp_path: Path) -> None:
-    train(plan(samples=640), corpus, tmp_path, quiet=True)
+    train(SupervisedRun, plan(samples=640), corpus, tmp_path, quiet=True)
     narrow = load(tmp_path, "discard")
     wanted = plan(width=12, depth=3)
     torch.manual_seed(1)
@@ -301,7 +305,7 @@ def test_a_wider_network_begins_with_the_answers_of_the_narrower_one(corpus: Cor
 def test_a_discard_model_begins_with_a_tower_that_saw_other_planes(
     corpus: Corpus, tmp_path: Path, features: str
 ) -> None:
-    train(plan(samples=640), corpus, tmp_path, quiet=True)
+    train(SupervisedRun, plan(samples=640), corpus, tmp_path, quiet=True)
     parent = parent_of(plan().model, None, tmp_path)
     assert parent == Parent(tmp_path, Slot.DISCARD, tower_only=True)
     # 32 channels hold all that 8 filters over three columns, and 8 over one, can tell of their planes
@@ -330,7 +334,9 @@ def test_a_discard_model_begins_with_a_tower_that_saw_other_planes(
 def load_trained(
     wanted: TrainingPlan, corpus: Corpus, begin: Path, name: str, parent: Parent | None = None
 ) -> Network:
-    train(wanted, corpus, begin / name, parent=parent or Parent(begin, Slot.DISCARD), quiet=True)
+    train(
+        SupervisedRun, wanted, corpus, begin / name, parent=parent or Parent(begin, Slot.DISCARD), quiet=True
+    )
     network = network_of(load(begin / name, "discard"))
     assert isinstance(network, Network)
     return network
@@ -341,10 +347,10 @@ def load_trained(
 def test_a_model_begins_with_the_tower_of_the_discards(
     corpus: Corpus, tmp_path: Path, model: Slot, tower: TowerName
 ) -> None:
-    card = train(plan(tower=tower, samples=64), corpus, tmp_path / "discard", quiet=True)
+    card = train(SupervisedRun, plan(tower=tower, samples=64), corpus, tmp_path / "discard", quiet=True)
     wanted = plan(model, tower=tower, samples=64, learning_rate=1e-9)
     parent = parent_of(wanted.model, None, tmp_path / "discard")
-    assert train(wanted, corpus, tmp_path / "other", parent=parent, quiet=True).parents == (
+    assert train(SupervisedRun, wanted, corpus, tmp_path / "other", parent=parent, quiet=True).parents == (
         card.tensors.sha256,
     )
     theirs, ours = load(tmp_path / "discard", "discard").tensors, load(tmp_path / "other", model).tensors
@@ -363,7 +369,7 @@ def test_a_model_of_the_base_network_begins_with_the_first_layer_of_the_discards
 ) -> None:
     """Its first layer sees features, not planes."""
     base = plan(tower="hosei-base", features=HOSEI, width=3, samples=64)
-    train(base, corpus, tmp_path, quiet=True)
+    train(SupervisedRun, base, corpus, tmp_path, quiet=True)
     begun = first_network(
         plan("riichi", tower="hosei-base", features=HOSEI, width=3), load(tmp_path, "discard")
     )
@@ -372,11 +378,11 @@ def test_a_model_of_the_base_network_begins_with_the_first_layer_of_the_discards
 
 
 def test_a_tower_of_another_kind_is_refused(corpus: Corpus, tmp_path: Path) -> None:
-    train(plan(tower="pooled", samples=64), corpus, tmp_path / "discard", quiet=True)
+    train(SupervisedRun, plan(tower="pooled", samples=64), corpus, tmp_path / "discard", quiet=True)
     wanted = plan("riichi", tower="suits", samples=64)
     parent = parent_of(wanted.model, None, tmp_path / "discard")
     with pytest.raises(CheckpointMismatch, match=r"pooled 8×2, but the plan wants suits 8×2.*--tower"):
-        train(wanted, corpus, tmp_path / "other", parent=parent, quiet=True)
+        train(SupervisedRun, wanted, corpus, tmp_path / "other", parent=parent, quiet=True)
 
 
 def test_two_checkpoints_to_begin_from_are_refused(tmp_path: Path) -> None:
@@ -402,18 +408,24 @@ def test_players_are_chosen(corpus: Corpus) -> None:
 def test_hosei_s_models_learn_and_resume(corpus: Corpus, tmp_path: Path, model: Slot) -> None:
     """The dropout of a run that was stopped goes on where it was."""
     wanted = plan(model, tower="hosei", width=6, samples=256, validate_every=128, without=("H4",))
-    card = train(wanted, corpus, tmp_path / "whole", quiet=True)
+    card = train(SupervisedRun, wanted, corpus, tmp_path / "whole", quiet=True)
     assert card.architecture.outputs == {"discard": 34, "chi": 4}.get(model, 2)  # type: ignore[union-attr]
     with pytest.MonkeyPatch.context() as patch:
         stop_at(patch, 3)
         with pytest.raises(KeyboardInterrupt):
-            train(wanted, corpus, tmp_path / "parts", quiet=True)
-    train(wanted, corpus, tmp_path / "parts", quiet=True)
+            train(SupervisedRun, wanted, corpus, tmp_path / "parts", quiet=True)
+    train(SupervisedRun, wanted, corpus, tmp_path / "parts", quiet=True)
     assert same(tmp_path / "whole", tmp_path / "parts", model)
 
 
 def test_groups_left_out_of_channels_of_several_planes(corpus: Corpus, tmp_path: Path) -> None:
-    train(plan(tower="hosei-base", width=3, samples=64, without=("D0",)), corpus, tmp_path, quiet=True)
+    train(
+        SupervisedRun,
+        plan(tower="hosei-base", width=3, samples=64, without=("D0",)),
+        corpus,
+        tmp_path,
+        quiet=True,
+    )
     stem = load(tmp_path, "discard").tensors["stem.convolution.weight"]
     assert [bool((stem[:, feature] == 0).all()) for feature in range(6)] == [False, *[True] * 4, False]
 
