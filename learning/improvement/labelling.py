@@ -2,7 +2,7 @@
 
 All players play on by the policy. The options of a decision share their worlds: the hands are those of the
 game, and the walls are drawn anew. The policy that learns from the values sees only what its player sees, and
-so averages over the hands. A deal-in by a discard itself counts by its chance (`learning.deal_ins`).
+so averages over the hands. A deal-in by a discard itself counts by its chance (`policies.play.deal_ins`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from game.warmup import warm_up
 from kit.errors import ConfigError
 from kit.workers.pool import Work
 from learning.corpus.reader import Corpus
-from learning.deal_ins import REWARD_OF_LUCK, DiscardChoice, deal_in_costs, without_luck
 from learning.improvement.labels import (
     NO,
     SLOTS,
@@ -49,6 +48,7 @@ from policies.flow.draws import drawn_bits
 from policies.flow.slots import Policy, Question, Slot
 from policies.hands.direct import HAND_MODELS_FOLDER, DirectModel
 from policies.play.critic import Critic, critic_folder
+from policies.play.deal_ins import REWARD_OF_LUCK, DiscardChoice, deal_in_costs, luck_of_deal_ins
 from policies.play.named import Files, files_of_named, load_named, predictor_files
 from policies.play.playouts import Branching, CutWorth, EndWorth, Playouts, RewardWorth, Unit, points_worth
 from policies.play.rollout import PolicyChooser
@@ -257,8 +257,8 @@ def _label(
     costs: NDArray[np.float64] | None,
 ) -> Label:
     if costs is not None:
-        steady = without_luck(values, ends, int(decision.state["scores"][decision.player]), costs)
-        values, rewards = steady, rewards - REWARD_OF_LUCK * (values - steady)
+        luck = luck_of_deal_ins(values, ends, int(decision.state["scores"][decision.player]), costs)
+        values, rewards = values - luck, rewards - REWARD_OF_LUCK * luck
     (points, errors), (reward, reward_errors) = _means(values), _means(rewards)
     return Label(
         SLOTS.index(decision.slot),

@@ -19,6 +19,7 @@ from game.actions import Action, ActionKind
 from game.events import GameEvent
 from game.observation import Observation
 from game.scoring.settlement import RewardKind
+from game.table.table import Table
 from kit.errors import ModelError, StateMismatchError
 from policies.adaptation import AdaptationSettings, PolicyAdaptation
 from policies.checkpoint import load_predictor
@@ -29,8 +30,10 @@ from policies.flow.decisions import Improvement, Option
 from policies.flow.draws import drawn_bits
 from policies.flow.flow import flow, run_flows
 from policies.flow.slots import Policy, Slot
+from policies.hands.direct import DirectModel
 from policies.nets.compute import Compute
 from policies.play.critic import Critic
+from policies.play.deal_ins import REWARD_OF_LUCK, DiscardChoice, deal_in_costs, luck_of_deal_ins
 from policies.play.inference import NetworkPolicy, load_policy
 from policies.play.playouts import Branching, CutWorth, EndWorth, Playouts, RewardWorth, Unit, points_worth
 from policies.play.rollout import Choice, PolicyChooser, Request, Times
@@ -52,6 +55,8 @@ SEARCHES: Final[dict[RewardKind, SearchSettings]] = {
 }
 """How options are compared, in units of the reward."""
 _UNITS: Final[dict[RewardKind, Unit]] = {"points": "points", "global": "reward"}
+_OF_LUCK: Final[dict[RewardKind, float]] = {"points": 1.0, "global": REWARD_OF_LUCK}
+"""What goes with a lucky point, in units of the reward."""
 
 
 class ThinkingSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,6 +105,8 @@ class PendingSearch(NamedTuple):
         deals: over which they are.
         worth: what the end of the round is worth.
         steps: of the search.
+        costs: points that a deal-in by each kind costs, times its chance; None if not all options are
+            discards.
     """
 
     way: Literal["search", "both"]
@@ -107,6 +114,7 @@ class PendingSearch(NamedTuple):
     deals: Deals
     worth: EndWorth
     steps: Searching
+    costs: dict[int, float] | None
 
 
 class Thinker:
@@ -117,6 +125,7 @@ class Thinker:
         predictor: expects final rewards; not needed for points.
         settings: what to do.
         critic: values rounds that a search cuts; needed with a horizon.
+        hands: says how likely discards deal in; without it a search counts deal-ins as the deals have them.
 
     Raises:
         ConfigError: there is no such sampler.
@@ -128,10 +137,11 @@ class Thinker:
         predictor: Predictor | None,
         settings: ThinkingSettings,
         critic: Critic | None = None,
+        hands: DirectModel | None = None,
     ) -> None:
         assert critic is not None or not (settings.worlds and settings.horizon)
         self.policy, self.settings = policy, settings
-        self._predictor, self._critic = predictor, critic
+        self._predictor, self._critic, self._hands = predictor, critic, hands
         self._sampler: DealSampler = load_sampler(settings.sampler)
         self._chooser = PolicyChooser(policy)
 
@@ -189,7 +199,16 @@ class Thinker:
         worth = self.worth(events)
         if self._critic is not None:
             worth = CutWorth(worth, _UNITS[settings.reward], self._critic)
-        return PendingSearch("search" if policy is None else "both", base, deals, worth, steps)
+        costs = self._costs(observation, [action for action, _ in candidates])
+        return PendingSearch("search" if policy is None else "both", base, deals, worth, steps, costs)
+
+    def _costs(self, observation: Observation, options: Sequence[Action]) -> dict[int, float] | None:
+        if self._hands is None or any(option.kind is not ActionKind.DISCARD for option in options):
+            return None
+        kinds = [option.tile >> 2 for option in options]
+        choice = DiscardChoice(observation.record, observation.player, kinds)
+        (found,) = deal_in_costs(self._hands, {0: choice}, observation.length).values()
+        return dict(zip(kinds, found.tolist(), strict=True))
 
     def finish_searches(
         self, begun: Sequence[PendingSearch], go_on: Callable[[], bool] = lambda: True
@@ -212,7 +231,7 @@ class Thinker:
                 length = branchings[0].deals.view.length
                 ended = Playouts(self._chooser, length, horizon=self.settings.horizon).ends(branchings)
                 worths = [
-                    branching.values(ends, search.worth)
+                    self._values(search, branching, ends)
                     for branching, ends, (search, _) in zip(branchings, ended, left.values(), strict=True)
                 ]
             for (number, (search, _)), worth in zip(tuple(left.items()), worths, strict=True):
@@ -222,6 +241,17 @@ class Thinker:
                     found[number] = self._improvement(search, over.value)
                     del left[number]
         return found
+
+    def _values(
+        self, search: PendingSearch, branching: Branching, ends: Sequence[Table]
+    ) -> NDArray[np.float64]:
+        values = branching.values(ends, search.worth)
+        if search.costs is None:
+            return values
+        view = branching.deals.view
+        costs = np.array([search.costs[option.tile >> 2] for option in branching.options])
+        points, now = branching.values(ends, points_worth), int(view.record["scores"][view.player])
+        return values - _OF_LUCK[self.settings.reward] * luck_of_deal_ins(points, ends, now, costs)
 
     def _improvement(self, search: PendingSearch, found: SearchResult) -> Improvement | None:
         if found.playouts == 0:
@@ -318,7 +348,8 @@ def load_thinker(
     policy = load_policy(folder, compute=compute, read=read)
     predictor = load_predictor(folder, read) if settings.reward == "global" else None
     critic = Critic.load(compute=compute) if settings.worlds and settings.horizon else None
-    return Thinker(policy, predictor, settings, critic)
+    hands = DirectModel.load() if settings.worlds else None
+    return Thinker(policy, predictor, settings, critic, hands)
 
 
 def _led_by(base: Action, chances: Sequence[tuple[Action, float]]) -> list[tuple[Action, float]]:

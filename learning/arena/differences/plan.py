@@ -77,7 +77,8 @@ class Difference(msgspec.Struct, frozen=True, array_like=True):
         sure: how much likelier the champion's choice is to the champion than the challenger's; None if it
             does not say.
         points: what the challenger's choice is worth more, in points: the mean over the walls.
-        steady: the same, with deal-ins by discards themselves counted by their chance (`learning.deal_ins`).
+        steady: the same, with deal-ins by discards themselves counted by their chance
+            (`policies.play.deal_ins`).
         reward: the same in the expected final reward.
         place: the same in the expected place; None if nothing says places.
     """

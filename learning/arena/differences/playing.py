@@ -19,7 +19,6 @@ from kit.errors import TrainingError
 from kit.workers.pool import Work
 from learning.arena.differences.plan import Difference, DifferencesGame, DifferencesPlan
 from learning.arena.plan import SEATS
-from learning.deal_ins import DiscardChoice, deal_in_costs, without_luck
 from learning.matches.players import packed, seat_down
 from learning.matches.series import wall_seed
 from learning.measure import Moment
@@ -29,6 +28,7 @@ from policies.deals.deal import true_deals
 from policies.flow.draws import drawn_bits
 from policies.hands.direct import DirectModel
 from policies.play.critic import CRITIC_FOLDER, Critic
+from policies.play.deal_ins import DiscardChoice, deal_in_costs, luck_of_deal_ins
 from policies.play.named import Files, predictor_files
 from policies.play.playouts import Branching, CutWorth, EndWorth, Playouts, RewardWorth, points_worth
 from policies.play.rollout import Choice, Chooser, Request, Rollout, Seating, Times
@@ -231,7 +231,7 @@ def _played_out(
         steady = points
         if place in costs:
             now = int(each.record["scores"][each.view.player])
-            steady = without_luck(points, ends, now, costs[place])
+            steady = points - luck_of_deal_ins(points, ends, now, costs[place])
         gained = [float((values[:, 0] - values[:, 1]).mean()) for values in (points, steady, *others)]
         differences.append(_difference(each, gained))
     return differences

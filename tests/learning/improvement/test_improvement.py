@@ -20,7 +20,6 @@ from game.table.restore import seen_by
 from kit.errors import ConfigError, WorkerFailed
 from kit.reports import json_text
 from learning.corpus.reader import Corpus
-from learning.deal_ins import REWARD_OF_LUCK, without_luck
 from learning.improvement.labelling import (
     _CloseDecision,
     _label,
@@ -38,6 +37,7 @@ from policies.checkpoint import load
 from policies.deals.deal import RoundView, true_deals
 from policies.flow.slots import Slot
 from policies.heuristic.player import HeuristicPolicy
+from policies.play.deal_ins import REWARD_OF_LUCK, luck_of_deal_ins
 from policies.play.inference import load_policy
 from policies.play.playouts import Branching, Playouts, points_worth
 from policies.play.rollout import PolicyChooser
@@ -104,13 +104,13 @@ def test_a_deal_in_by_the_discard_counts_by_its_chance(corpus: Corpus) -> None:
         (ends,) = Playouts(PolicyChooser(policy), "hanchan", horizon=4).ends([branching])
         now, risk = int(state["scores"][player]), np.linspace(10.0, 500.0, len(options))
         values = branching.values(ends, points_worth)
-        counted = without_luck(values, ends, now, risk) + risk
-        lost = counted != values
+        luck = luck_of_deal_ins(values, ends, now, risk)
+        lost = luck != risk
         assert (lost == lost[0]).all()  # whatever the wall
         assert (values[lost] <= now - 1_000).all()
-        assert (counted[lost] == now).all()
+        assert (luck[lost] == (values - now + risk)[lost]).all()
         after_kan: Any = [SimpleNamespace(events=[DoraRevealed(0), *table.events]) for table in ends]
-        assert (without_luck(values, after_kan, now, risk) + risk == counted).all()
+        assert (luck_of_deal_ins(values, after_kan, now, risk) == luck).all()
         kinds = tuple(option.tile >> 2 for option in options)
         decision = _CloseDecision(Slot.DISCARD, 0, state, player, kinds, tuple(options))
         label = _label(decision, ends, values, REWARD_OF_LUCK * values, risk)

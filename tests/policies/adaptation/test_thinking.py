@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -19,6 +20,7 @@ from game.table.table import Table
 from kit.errors import ModelError
 from policies.adaptation.thinking import Thinker, ThinkingChooser, ThinkingSettings, adapted_choice
 from policies.flow.decisions import Improvement
+from policies.heuristic.outlook import danger_of, look
 from policies.play.inference import NetworkPolicy
 from policies.play.playouts import EndWorth
 from policies.play.rollout import PolicyChooser, Rollout, Seating
@@ -102,6 +104,38 @@ def test_a_search_finds_what_is_worth_most(position: Position, horizon: int) -> 
     again = thinker.search(observation, position.events, base, 1)
     assert again == found
     assert thinker.search(observation, position.events, base, 1, go_on=lambda: False) is None
+
+
+class Fearing:
+    """A model of hands by which every opponent wins on one kind, or on none."""
+
+    def __init__(self, kind: int | None) -> None:
+        self._kind = kind
+
+    def read(self, states: NDArray[np.void], players: Sequence[int]) -> Any:
+        """The chances of deal-ins, as of `policies.hands.direct.Readings`."""
+        deal_ins = np.zeros((len(states), 3, 34))
+        if self._kind is not None:
+            deal_ins[:, :, self._kind] = 1.0
+        return SimpleNamespace(deal_ins=deal_ins)
+
+
+def test_a_search_counts_a_deal_in_by_its_chance(position: Position) -> None:
+    observation, player = asked(position), position.view.player
+    base, other = (action for action, _ in chances_of(observation, Undecided())[:2])
+    settings = msgspec.structs.replace(SETTINGS, worlds=16)
+    ahead = []
+    for kind in (None, other.tile >> 2):
+        thinker = Thinker(Undecided(), None, settings, hands=Fearing(kind))  # type: ignore[arg-type]
+        found = thinker.search(observation, position.events, base, 1)
+        assert found is not None
+        ahead.append({each.action: each.ahead for each in found.values})
+    lost = danger_of(position.record, player, look(position.record, player, "hanchan")).points.sum()
+    assert lost > 0
+    safe, fearing = ahead
+    assert safe.keys() == fearing.keys() > {base, other}
+    for action in safe:
+        assert safe[action] - fearing[action] == pytest.approx(lost if action == other else 0.0)
 
 
 def test_there_is_no_search_where_the_policy_is_sure(position: Position) -> None:

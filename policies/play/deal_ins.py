@@ -1,8 +1,8 @@
-"""What discards cost by dealing in, counted by its chance instead of by whether the true hands win on them.
+"""The luck of deal-ins: whether the hands of a play-out win on the discard itself, beyond the chance of it.
 
-Where play-outs use the true hands, most of the noise of a discard's value is whether these hands win on it:
-that is rare, decides by thousands of points, and is known better from the model of the opponents' hands.
-Counting it by its chance is a control variate, and as right as those chances.
+That is rare, decides by thousands of points, and so is most of the noise of a discard's value. Its chance is
+known better, from the model of the opponents' hands. To subtract the luck is to count a deal-in by its
+chance: a control variate, and as right as those chances.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ def deal_in_costs(
     return found
 
 
-def without_luck(
-    values: NDArray[np.float64], ends: Sequence[Table], now: int, costs: NDArray[np.float64]
+def luck_of_deal_ins(
+    points: NDArray[np.float64], ends: Sequence[Table], now: int, costs: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Values of discards with a deal-in by the discard itself counted by its chance.
+    """Points won by discards that were not won on, and lost by those that were, beyond the chance of it.
 
     Args:
-        values: ``[worlds, options]`` the player's points in the end.
+        points: ``[worlds, options]`` the player's points in the end.
         ends: the tables they are of, in that order, with the events since the discard.
         now: the player's points at the decision.
         costs: ``[options]`` from `deal_in_costs`.
@@ -75,5 +75,5 @@ def without_luck(
     next_events = [
         next(then for event, then in pairwise(table.events) if isinstance(event, Discard)) for table in ends
     ]
-    won_on = np.array([isinstance(event, Win) for event in next_events]).reshape(values.shape)
-    return np.where(won_on, now, values) - costs
+    won_on = np.array([isinstance(event, Win) for event in next_events]).reshape(points.shape)
+    return np.where(won_on, points - now, 0.0) + costs
