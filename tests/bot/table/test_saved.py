@@ -185,8 +185,8 @@ async def test_moves_taken_back_stay_taken_back_and_can_be_taken_back_further(tm
     run = Run(tmp_path, plan=plan)
     run.sit()
     (page,) = run.pages
-    answered = []
-    await run.play(lambda: bool(answered.append(page.answered) or len(set(answered)) > 8))
+    answered: set[int] = set()
+    await run.play(lambda: bool(answered.add(page.answered) or len(answered) > 8))
     page.read()
     for _ in range(2):
         page.say(type="take_back", prompt=page.state["back"])

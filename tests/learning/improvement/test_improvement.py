@@ -17,7 +17,7 @@ from game.actions import ActionKind
 from game.events import DoraRevealed
 from game.rules import legal_actions
 from game.table.restore import seen_by
-from kit.errors import ConfigError, WorkerFailed
+from kit.errors import ConfigError
 from kit.reports import json_text
 from learning.corpus.reader import Corpus
 from learning.improvement.labelling import (
@@ -93,7 +93,7 @@ def test_labels_name_the_close_decisions_and_are_the_same_each_time(
 def test_a_deal_in_by_the_discard_counts_by_its_chance(corpus: Corpus) -> None:
     """In real games some discards were won on; there the loss is the expected one, elsewhere as before."""
     policy, found = HeuristicPolicy(), []
-    games = choose(corpus, np.arange(3))
+    games = choose(corpus, np.arange(2))
     positions = positions_of(corpus, games, Slot.DISCARD)
     for state, player in zip(positions.states, positions.players.tolist(), strict=True):
         if not state["riichi"].any() or state["riichi"][player]:
@@ -128,16 +128,14 @@ def test_parts_of_a_corpus_are_labelled_as_the_whole(folder: Path, corpus: Corpu
 def test_a_cluster_makes_the_same_labels_and_takes_no_other_corpus(
     folder: Path, corpus: Corpus, start: Path, address: str, tmp_path: Path
 ) -> None:
-    plan = a_plan(corpus, start, models=("riichi",))
-    labels(folder).run(plan, tmp_path / "here", workers=1, quiet=True)
-    labels(folder).run(plan, tmp_path / "there", workers=1, ray=address, quiet=True)
-    (_, here), (_, there) = (
-        read_rows(tmp_path / name, LabelsPlan, LabelledGame) for name in ("here", "there")
-    )
-    assert [(row.number, row.labels) for row in there] == [(row.number, row.labels) for row in here]
+    plan = a_plan(corpus, start, models=("chi", "pon"), games=1)
+    (here,) = labels_of_games(setup_of(folder, plan))(0)
+    labels(folder).run(plan, tmp_path, workers=1, ray=address, quiet=True)
+    _, (there,) = read_rows(tmp_path, LabelsPlan, LabelledGame)
+    assert there.labels == here.labels
     other = msgspec.structs.replace(plan, corpus="0" * 64)
-    with pytest.raises(WorkerFailed, match="another corpus lies there"):
-        labels(folder).run(other, None, workers=1, ray=address, quiet=True)
+    with pytest.raises(ConfigError, match="another corpus lies there"):
+        labels_of_games(setup_of(folder, other))
 
 
 def test_decisions_of_some_models_alone_have_the_same_labels(
