@@ -29,6 +29,7 @@ from kit.reports import number_text
 from learning.corpus.layout import Split
 from learning.corpus.reader import Corpus
 from learning.improvement.labels import (
+    FORMAT,
     NO,
     SLOTS,
     Label,
@@ -283,7 +284,8 @@ def improve(
         The card of the kept checkpoint.
 
     Raises:
-        ConfigError: the labels are of other games, a game is labelled twice, or no label is of this model.
+        ConfigError: the labels are of other games or another version, a game is labelled twice, or no label
+            is of this model.
         BotError: as in `learning.supervised.samples_run.train`.
     """
     found, identity = _read(labels, corpus)
@@ -317,6 +319,8 @@ def _read(folders: Sequence[Path], corpus: Corpus) -> tuple[dict[int, LabelledGa
         if plan.corpus != corpus.card["content_sha256"]:
             raise ConfigError(f"{folder}: labels of another corpus; give the one that they were made of")
         found = {plan.first + row.number: row for row in games}
+        if plan.format != FORMAT:
+            raise ConfigError(f"{folder}: labels of another version ({plan.format}); make them again")
         if twice := labelled.keys() & found.keys():
             raise ConfigError(
                 f"{folder}: {len(twice)} of its games have labels in another folder, too; label other games "

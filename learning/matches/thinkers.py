@@ -11,7 +11,7 @@ import msgspec
 
 from game.scoring.settlement import RewardKind
 from kit.errors import ConfigError
-from policies.deals.named import settings_of
+from policies.deals.named import models_of, settings_of
 from policies.nets.compute import Compute
 from policies.play.named import Files, folder_of_named, load_named
 from policies.play.rollout import Chooser
@@ -51,11 +51,17 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Raises:
             CheckpointError: its checkpoints cannot be used.
         """
-        from policies.checkpoint import load  # noqa: PLC0415 - torch is for those who need it
+        from policies.adaptation.thinking import USUAL_SAMPLER  # noqa: PLC0415 - torch is for those who need it
+        from policies.checkpoint import load  # noqa: PLC0415
+        from policies.hands.direct import HAND_MODELS_FOLDER  # noqa: PLC0415
         from policies.play.critic import CRITIC_FOLDER  # noqa: PLC0415
 
-        critic = load(CRITIC_FOLDER, "critic").card.tensors.sha256 if self.horizon else ""
-        policy = load_named(self.policy).identity + critic
+        policy = load_named(self.policy).identity
+        if self.search:
+            policy += load(HAND_MODELS_FOLDER, "direct").card.tensors.sha256
+            policy += models_of([settings_of(self.sampler or USUAL_SAMPLER)])
+        if self.search and self.horizon:
+            policy += load(CRITIC_FOLDER, "critic").card.tensors.sha256
         return hashlib.sha256(msgspec.json.encode(msgspec.structs.replace(self, policy=policy))).hexdigest()
 
     def files(self) -> Files:

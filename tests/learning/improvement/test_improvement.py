@@ -28,7 +28,7 @@ from learning.improvement.labelling import (
     make_labels_plan,
     setup_of,
 )
-from learning.improvement.labels import NO, SLOTS, Label, LabelledGame, LabelsPlan, MeanWithError
+from learning.improvement.labels import FORMAT, NO, SLOTS, Label, LabelledGame, LabelsPlan, MeanWithError
 from learning.improvement.training import improve
 from learning.matches.store import RESULTS_FILE, read_rows
 from learning.samples.choice import choose
@@ -372,4 +372,13 @@ def test_labels_of_other_games_are_refused(
     path = towards_low / RESULTS_FILE
     path.write_bytes(path.read_bytes().replace(corpus.card["content_sha256"].encode(), b"0" * 64))
     with pytest.raises(ConfigError, match="labels of another corpus"):
+        taught(corpus, towards_low, start, tmp_path / "out")
+
+
+def test_labels_of_another_version_are_refused(
+    corpus: Corpus, towards_low: Path, start: Path, tmp_path: Path
+) -> None:
+    path = towards_low / RESULTS_FILE
+    path.write_bytes(path.read_bytes().replace(FORMAT.encode(), b"suzaku-labels/2"))
+    with pytest.raises(ConfigError, match=r"another version \(suzaku-labels/2\); make them again"):
         taught(corpus, towards_low, start, tmp_path / "out")
