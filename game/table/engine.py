@@ -99,11 +99,6 @@ class TableEngine:
             self.step(dict.fromkeys(active, EngineAction(ActionType.PASS)))
         return claimants
 
-    @property
-    def scores(self) -> list[int]:
-        """The scores as the engine counts them."""
-        return list(self._env.scores())
-
     def choices(self, player: int, only_wins: bool) -> Choices:
         """A player's options, one per visible face: the drawn tile stands for its face, else the lowest copy.
 

@@ -61,13 +61,11 @@ class RoundResult(msgspec.Struct, frozen=True):
         dealer_repeats: the dealer won, was tenpai at the end of the wall, or the round was aborted.
         won: the round ended with a win.
         aborted: the round was aborted, which never ends a game.
-        engine_scores: the scores as the engine counts them, for cross-checks.
     """
 
     dealer_repeats: bool
     won: bool
     aborted: bool
-    engine_scores: Four
 
 
 class Round:
@@ -410,8 +408,7 @@ class Round:
 
     def _end_round(self, *, dealer_repeats: bool, won: bool, aborted: bool = False) -> None:
         self.events.append(EndRound())
-        first, second, third, fourth = self._engine.scores
-        self.result = RoundResult(dealer_repeats, won, aborted, (first, second, third, fourth))
+        self.result = RoundResult(dealer_repeats, won, aborted)
         self._ask([], claimed=False)
 
 
