@@ -50,7 +50,16 @@ from policies.hands.direct import HAND_MODELS_FOLDER, DirectModel
 from policies.play.critic import Critic, critic_folder
 from policies.play.deal_ins import REWARD_OF_LUCK, DiscardChoice, deal_in_costs, luck_of_deal_ins
 from policies.play.named import Files, files_of_named, load_named, predictor_files
-from policies.play.playouts import Branching, CutWorth, EndWorth, Playouts, RewardWorth, Unit, points_worth
+from policies.play.playouts import (
+    Branching,
+    CutWorth,
+    EndWorth,
+    Playouts,
+    RewardWorth,
+    Unit,
+    points_worth,
+    values_of,
+)
 from policies.play.rollout import PolicyChooser
 from policies.reward import Predictor
 
@@ -137,7 +146,8 @@ def labels_of_games(setup: LabelsSetup) -> Work[int, LabelledGame]:
                 for player in {found[n].player for n in here}:
                     own = [n for n in here if found[n].player == player]
                     points, rewards = (
-                        _values(worth, player, [ends[n] for n in own], plan.worlds) for worth in worths
+                        values_of([branchings[n] for n in own], [ends[n] for n in own], worth)
+                        for worth in worths
                     )
                     for n, value, reward in zip(own, points, rewards, strict=True):
                         labels[n] = _label(found[n], ends[n], value, reward, costs.get(n))
@@ -238,15 +248,6 @@ def _worths(
     if critic is None:
         return points, reward
     return CutWorth(points, "points", critic), CutWorth(reward, "reward", critic)
-
-
-def _values(
-    worth: EndWorth, player: int, ends: Sequence[Sequence[Table]], worlds: int
-) -> list[NDArray[np.float64]]:
-    """``[worlds, options]`` for the tables of each decision of a player, all valued together."""
-    found = worth([table for tables in ends for table in tables], player)
-    parts = np.split(found, np.cumsum([len(tables) for tables in ends])[:-1])
-    return [part.reshape(worlds, -1) for part in parts]
 
 
 def _label(
