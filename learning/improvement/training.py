@@ -44,7 +44,7 @@ from learning.runs.loop import EvaluationResult
 from learning.samples.choice import SelectedDecisions
 from learning.samples.loader import Batch, Moments
 from learning.supervised.first_weights import Parent
-from learning.supervised.plan import CALL_SLOTS, SamplesPlan, faults_in, training_precision
+from learning.supervised.plan import CALL_SLOTS, LearningRate, SamplesPlan, faults_in, training_precision
 from learning.supervised.samples_run import SamplesRun, choice_of, train
 from policies.checkpoint import Card, Checkpoint, load, models_in, network_of, save
 from policies.features.permute import KIND_MAPS
@@ -60,6 +60,11 @@ class ImprovementPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fie
 
     Attributes:
         model: one of the models with labels: discard, riichi, chi or pon.
+        features: feature set of the start.
+        without: planes that the start does not see.
+        width: the start's.
+        depth: the start's.
+        learning_rate: peak learning rate.
         labels: hash of the labels.
         unit: unit of the values: points, or reward for the expected final reward.
         temperature: difference in value that multiplies the odds of an option by e, in that unit.
@@ -67,6 +72,11 @@ class ImprovementPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fie
     """
 
     model: Annotated[Slot, INTERNAL]
+    features: Annotated[str, INTERNAL]
+    without: Annotated[tuple[str, ...], INTERNAL] = ()
+    width: Annotated[int, INTERNAL]
+    depth: Annotated[int, INTERNAL]
+    learning_rate: LearningRate = 5e-4
     labels: Annotated[str, INTERNAL]
     unit: Literal["points", "reward"] = "points"
     temperature: Annotated[float, Meta(gt=0.0)] = 50.0
@@ -261,7 +271,6 @@ def improve(
     out: Path,
     *,
     precision: str = "auto",
-    learning_rate: float | None = None,
     commit: str = "",
     quiet: bool = False,
     **settings: Any,
@@ -275,7 +284,6 @@ def improve(
         start: folder of the policy to improve.
         out: folder of the checkpoint.
         precision: of learning.
-        learning_rate: peak learning rate.
         commit: commit of the code, for the card.
         quiet: show no progress.
         settings: other fields of the plan.
@@ -298,7 +306,6 @@ def improve(
         without=checkpoint.card.without,
         width=shape.width,  # type: ignore[union-attr]
         depth=shape.depth,  # type: ignore[union-attr]
-        learning_rate=learning_rate if learning_rate is not None else 5e-4,
         precision=training_precision(precision),
         **settings,
     )
