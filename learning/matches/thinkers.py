@@ -56,10 +56,9 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         from policies.hands.direct import HAND_MODELS_FOLDER  # noqa: PLC0415
         from policies.play.critic import CRITIC_FOLDER  # noqa: PLC0415
 
-        policy = load_named(self.policy).identity
+        policy = load_named(self.policy).identity + models_of([settings_of(self.sampler or USUAL_SAMPLER)])
         if self.search:
             policy += load(HAND_MODELS_FOLDER, "direct").card.tensors.sha256
-            policy += models_of([settings_of(self.sampler or USUAL_SAMPLER)])
         if self.search and self.horizon:
             policy += load(CRITIC_FOLDER, "critic").card.tensors.sha256
         return hashlib.sha256(msgspec.json.encode(msgspec.structs.replace(self, policy=policy))).hexdigest()

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from learning.matches.thinkers import ThinkingPlayer, thinking_player
-from policies.checkpoint import load, save
+from policies.checkpoint import load, models_in, save
 from policies.hands import direct
 
 
@@ -13,15 +13,15 @@ def named(text: str) -> ThinkingPlayer:
     return player
 
 
-def test_a_player_is_another_if_the_model_of_hands_that_it_searches_with_is(
+def test_a_player_is_another_if_a_model_of_hands_that_it_asks_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts = ("network+search=35+sampler=uniform", "network+adapt=35")
-    before = [named(text).identity for text in texts]
-    checkpoint = load(direct.HAND_MODELS_FOLDER, "direct")
-    other = {name: tensor + 1 for name, tensor in checkpoint.tensors.items()}
-    save(tmp_path, checkpoint.card, other)
+    asking = ("network+search=35+sampler=uniform", "network+adapt=35+sampler=diffusion", "network+adapt=35")
+    blind = "network+adapt=35+sampler=uniform"
+    before = {text: named(text).identity for text in (*asking, blind)}
+    for model in models_in(direct.HAND_MODELS_FOLDER):
+        checkpoint = load(direct.HAND_MODELS_FOLDER, model)
+        save(tmp_path, checkpoint.card, {name: tensor + 1 for name, tensor in checkpoint.tensors.items()})
     monkeypatch.setattr(direct, "HAND_MODELS_FOLDER", tmp_path)
-    searching, adapting = (named(text).identity for text in texts)
-    assert searching != before[0], "its results would mix"
-    assert adapting == before[1], "it asks no model of hands"
+    after = {text: named(text).identity for text in before}
+    assert {text for text in before if after[text] != before[text]} == set(asking), "results would mix"
