@@ -130,10 +130,8 @@ def load_sampler(text: str) -> DealSampler:
     settings = settings_of(text)
     if settings.hands == "uniform":
         return UniformDeals()
-    from policies.deals.named import DealsOfHands  # noqa: PLC0415 - torch is for those who need it
-
     if settings.hands == "autoregressive":
-        from policies.hands.autoregressive import load_autoregressive  # noqa: PLC0415
+        from policies.hands.autoregressive import load_autoregressive  # noqa: PLC0415 - torch is for those who need it
 
         return DealsOfHands(load_autoregressive())
     from policies.hands.diffusion import DiffusionSettings, load_diffusion  # noqa: PLC0415
