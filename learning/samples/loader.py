@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -53,6 +53,7 @@ _POOL_GAMES: Final[dict[Sampled, int]] = {
     Slot.KAN: 2048,
     AT_DRAWS: 256,
 }
+_NONE: Final = np.zeros(0, np.int64)
 _CHUNK: Final = 64
 """Rows encoded before they are permuted, while their planes are still in the core's own cache."""
 _AHEAD: Final = 2
@@ -195,6 +196,8 @@ class Loader:
         moments: Also deliver where the rows stand in their games.
         identities: Players to tell apart, as `learning.samples.choice.identity_table` names them.
         one_in: Take one decision in so many of each game, others in each epoch.
+        always: Decisions that every epoch takes, whatever ``one_in`` is: by the game's place in the index,
+            their places among those of the slot in it.
         workers: Threads.
         pool_games: Games whose decisions are shuffled together; the default depends on the slot. Discards
             take about 0.7 MB per game, with up to three pools in memory. The games themselves are shuffled
@@ -223,6 +226,7 @@ class Loader:
         moments: bool = False,
         identities: Sequence[str] = (),
         one_in: int = 1,
+        always: Mapping[int, Numbers] | None = None,
         workers: int = 2,
         pool_games: int | None = None,
     ) -> None:
@@ -246,6 +250,7 @@ class Loader:
         self.moments = moments
         self._who = identity_table(corpus, identities) if identities else None
         self.one_in = one_in
+        self.always = always or {}
         self.workers = workers
         self.pool_games = pool_games or _POOL_GAMES[slot]
         self.costs = Costs()
@@ -299,8 +304,12 @@ class Loader:
         missing = self.batch_size
         first = 0
         for number, found in enumerate(self._pools(workers, epoch)):
-            order = _shuffled(found, np.random.default_rng((self.seed, epoch, 2, number)), self.one_in)
             games, begins = np.unique(found.games, return_index=True)
+            always = np.zeros(len(found.players), np.bool_)
+            for game, begin in zip(games.tolist(), begins.tolist(), strict=True):
+                always[begin + self.always.get(game, _NONE)] = True
+            rng = np.random.default_rng((self.seed, epoch, 2, number))
+            order = _shuffled(found, rng, self.one_in, always)
             at = 0
             while at < len(order):
                 rows = order[at : at + missing]
@@ -441,12 +450,12 @@ class Loader:
         facts.game[part] = games
 
 
-def _shuffled(found: Positions, rng: np.random.Generator, one_in: int) -> Numbers:
-    """The rows of one decision in so many: decisions in random order, the rows of each together."""
+def _shuffled(found: Positions, rng: np.random.Generator, one_in: int, always: NDArray[np.bool_]) -> Numbers:
+    """Rows of one decision in so many and of some always: decisions at random, the rows of each together."""
     order = rng.permutation(len(found.players))
     counts = np.bincount(found.owners, minlength=len(order))
     first = np.cumsum(counts) - counts
-    order = order[: -(-len(order) // one_in)]
+    order = order[always[order] | (np.arange(len(order)) < -(-len(order) // one_in))]
     counts, first = counts[order], first[order]
     before = np.cumsum(counts) - counts
     return np.repeat(first - before, counts) + np.arange(counts.sum())

@@ -13,7 +13,7 @@ import torch
 
 from kit.errors import ConfigError
 from learning.corpus.layout import SPLIT_RULE, Split
-from learning.corpus.reader import Corpus
+from learning.corpus.reader import Corpus, Numbers
 from learning.runs.learner import Learner, Samples
 from learning.runs.loop import (
     EvaluationResult,
@@ -94,7 +94,9 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         self.choice = self.chosen("train")
         counted = count(corpus, self.choice, plan.slot)
         rows = counted.decisions if plan.features == HOSEI else counted.rows
-        self.rows = -(-rows // plan.one_in)
+        always = self.always()
+        kept = sum(len(always.get(game, ())) for game in self.choice.games.tolist())
+        self.rows = kept + -(-(rows - kept) // plan.one_in)
         if not self.rows:
             raise ConfigError(f"none of the chosen games holds a decision for the {self.model} model")
         self.last_step = steps_of(plan, self.rows)
@@ -108,6 +110,10 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
     def chosen(self, split: Split) -> SelectedDecisions:
         """The decisions of a split to learn from."""
         return choice_of(self.plan, self.corpus, split)
+
+    def always(self) -> Mapping[int, Numbers]:
+        """The decisions that every pass takes, as `learning.samples.loader.Loader` takes them."""
+        return {}
 
     def _loader(self, choice: SelectedDecisions, batch_size: int, *, augment: bool, seed: int) -> Loader:
         plan = self.plan
@@ -124,6 +130,7 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
             moments=self._moments,
             identities=plan.known,
             one_in=plan.one_in,
+            always=self.always(),
             workers=self.threads,
         )
 

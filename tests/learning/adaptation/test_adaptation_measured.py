@@ -76,7 +76,7 @@ def test_impossible_settings_are_refused(wrong: dict[str, object]) -> None:
 
 def test_hands_are_measured_once_and_kept(tmp_path: Path) -> None:
     def report(*more: str) -> dict[str, object]:
-        flags = ["--hands", "1", "--playouts", "4", "--tests", "4", "--moment", "middle"]
+        flags = ["--hands", "1", "--playouts", "4", "--tests", "4", "--trials", "4", "--moment", "middle"]
         flags += ["--divergence", "0.02", "--divergence", "0.1"]
         done = run_cli(
             "eval", "adaptation", "--out", str(tmp_path), *flags, "--workers", "1", "--json", *more

@@ -95,7 +95,7 @@ def test_a_deal_in_by_the_discard_counts_by_its_chance(corpus: Corpus) -> None:
     policy, found = HeuristicPolicy(), []
     games = choose(corpus, np.arange(2))
     positions = positions_of(corpus, games, Slot.DISCARD)
-    for state, player in zip(positions.states, positions.players.tolist(), strict=True):
+    for state, player in zip(positions.states[::3], positions.players[::3].tolist(), strict=True):
         if not state["riichi"].any() or state["riichi"][player]:
             continue
         options = [each for each in legal_actions(state, player) if each.kind is ActionKind.DISCARD]
