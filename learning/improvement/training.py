@@ -55,7 +55,7 @@ from policies.flow.slots import Slot
 from policies.nets.networks import YES_NO, Network
 
 _LEAST: Final = 1e-6
-_NOISE: Final = 12.5
+_NOISE: Final = 2.5
 """Standard deviation of a label, in temperatures: how little it counts against the divergence."""
 _SLOT_NUMBERS: Final = {slot: number for number, slot in enumerate(SLOTS)}
 
