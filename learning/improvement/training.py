@@ -121,18 +121,26 @@ class LabelledBatch(NamedTuple):
 def improvement_loss(scores: Tensor, batch: LabelledBatch) -> Tensor:
     """The mean loss of ``[B, K]`` scores."""
     logs = _log_softmax(scores, batch.legal)
-    start, values = batch.start.to(scores.device), batch.values.to(scores.device)
-    valued = batch.valued.to(scores.device)
-    count = valued.sum(1, keepdim=True).clamp(min=1)
-    # how the odds between options with a value differ from the start's, and how they should
-    missing = torch.where(valued, logs - start.clamp(min=_LEAST).log() - values, 0.0)
-    missing = torch.where(valued, missing - missing.sum(1, keepdim=True) / count, 0.0)
+    start, valued = batch.start.to(scores.device), batch.valued.to(scores.device)
+    missing = _changed_odds(logs, start, valued) - _centred(batch.values.to(scores.device), valued)
     others = functional.kl_div(logs, start, reduction="none").masked_fill(valued, 0.0).sum()
-    # these options together keep the probability that they have at the start
+    # the options with a value together keep the probability that they have at the start
     theirs = start.masked_fill(~valued, 0.0).sum(1)
     ours = logs.masked_fill(~valued & valued.any(1, keepdim=True), -torch.inf).logsumexp(1)
     together = functional.kl_div(ours, theirs, reduction="sum")
     return (others + together + missing.square().sum() / (2.0 * _NOISE**2)) / len(scores)
+
+
+def _changed_odds(logs: Tensor, start: Tensor, valued: Tensor) -> Tensor:
+    """``[B, K]``: what was added to the logarithms of the odds between the options with a value."""
+    return _centred(logs - start.clamp(min=_LEAST).log(), valued)
+
+
+def _centred(values: Tensor, valued: Tensor) -> Tensor:
+    """``[B, K]``: values less the mean of those that count, 0 for others."""
+    count = valued.sum(1, keepdim=True).clamp(min=1)
+    mean = values.masked_fill(~valued, 0.0).sum(1, keepdim=True) / count
+    return (values - mean).masked_fill(~valued, 0.0)
 
 
 def _log_softmax(scores: Tensor, legal: Tensor) -> Tensor:
@@ -246,24 +254,44 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
     def evaluate(self) -> EvaluationResult:
         """The loss on the validation split, and what is gained there where the choice changes."""
         losses, gains, games = [], [], []
+        products = np.zeros(3)  # of values and what was learned of them: each with the other and with itself
         for batch in self.validation_batches():
             games.append(batch.games)
             scores = self.learner.scores(batch)
             losses.append(improvement_loss(scores, batch).item() * len(batch.planes))
             gains.append(_gains(scores.cpu(), batch) * self.plan.temperature)
+            learned = _changed_odds(_log_softmax(scores.cpu(), batch.legal), batch.start, batch.valued)
+            values = _centred(batch.values, batch.valued)
+            products += [
+                (one * other).sum().item()
+                for one, other in ((learned, values), (learned, learned), (values, values))
+            ]
         gained = torch.cat(gains)
         chosen = gained.isfinite() & (gained != 0.0)
         changed, valued = gained[chosen], int(gained.isfinite().sum())
         loss, best = sum(losses) / len(gained), self.status.best
         gain = MeanWithError.of(changed.tolist(), torch.cat(games)[chosen].tolist())
         mean, error = (gain.mean, gain.error or 0.0) if gain is not None else (0.0, 0.0)
+        correlation = float(products[0] / max(1e-9, np.sqrt(products[1] * products[2])))
         return EvaluationResult(
             score=loss,
             improved=best is None or loss < best,
             text=f"loss {loss:.5f}, {len(changed)} of {valued} labelled choices change and gain "
-            f"{number_text(mean)} ± {number_text(error)} {self.plan.unit} each",
-            curves={"validation/loss": loss, "validation/gain": mean * len(changed) / max(1, valued)},
-            metrics={"loss": loss, "gain": mean, "error": error, "changed": len(changed), "labels": valued},
+            f"{number_text(mean)} ± {number_text(error)} {self.plan.unit} each; "
+            f"correlation of changes with labels {correlation:.3f}",
+            curves={
+                "validation/loss": loss,
+                "validation/gain": mean * len(changed) / max(1, valued),
+                "validation/correlation": correlation,
+            },
+            metrics={
+                "loss": loss,
+                "gain": mean,
+                "error": error,
+                "changed": len(changed),
+                "labels": valued,
+                "correlation": correlation,
+            },
         )
 
 
