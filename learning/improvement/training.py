@@ -1,12 +1,11 @@
 """A policy learns from labels: towards what is worth more at close decisions, and to change nothing else.
 
-Its aim is the start times exp(value / τ). At a labelled decision the logarithms of the odds between the
-options, less the start's and times τ, are fitted to their values by least squares; elsewhere, and between the
-labelled options and the others, the divergence from the start is added. Labels are mostly noise: a network
-that knows what the player sees explains less than a hundredth of their variance. Least squares averages it
-out; their expectation under the policy, which has the same minimum without noise, does so only until the
-policy is certain, and found a third as much in the same labels. Errors do not weigh labels: a value that is
-rare and large has a large error, too, and a riichi that wins seldom but much would look worse than it is.
+At a labelled decision the loss is minus the expected value of the options under the policy, over the
+temperature; everywhere the divergence from the policy at the start is added. At its minimum an option's
+probability is the start's over 1 - a / τ, where a is what its value exceeds the expected one by: for small
+values the start's times exp(a / τ). The noise of labels averages out, so their errors do not weigh them: a
+value that is rare and large has a large error, too, and a riichi that wins seldom but much would look worse
+than it is. For the same reason values are clipped only far out.
 """
 
 from __future__ import annotations
@@ -55,8 +54,6 @@ from policies.flow.slots import Slot
 from policies.nets.networks import YES_NO, Network
 
 _LEAST: Final = 1e-6
-_NOISE: Final = 2.5
-"""Standard deviation of a label, in temperatures: how little it counts against the divergence."""
 _SLOT_NUMBERS: Final = {slot: number for number, slot in enumerate(SLOTS)}
 
 
@@ -121,14 +118,12 @@ class LabelledBatch(NamedTuple):
 def improvement_loss(scores: Tensor, batch: LabelledBatch) -> Tensor:
     """The mean loss of ``[B, K]`` scores."""
     logs = _log_softmax(scores, batch.legal)
-    start, valued = batch.start.to(scores.device), batch.valued.to(scores.device)
-    missing = _changed_odds(logs, start, valued) - _centred(batch.values.to(scores.device), valued)
-    others = functional.kl_div(logs, start, reduction="none").masked_fill(valued, 0.0).sum()
-    # the options with a value together keep the probability that they have at the start
-    theirs = start.masked_fill(~valued, 0.0).sum(1)
-    ours = logs.masked_fill(~valued & valued.any(1, keepdim=True), -torch.inf).logsumexp(1)
-    together = functional.kl_div(ours, theirs, reduction="sum")
-    return (others + together + missing.square().sum() / (2.0 * _NOISE**2)) / len(scores)
+    start = batch.start.to(scores.device)
+    held = functional.kl_div(logs, start, reduction="sum")
+    valued = batch.valued.to(scores.device)
+    shares = torch.softmax(logs.masked_fill(~valued, -torch.inf), 1).nan_to_num(0.0)
+    gained = (shares * batch.values.to(scores.device)).sum()
+    return (held - gained) / len(scores)
 
 
 def _changed_odds(logs: Tensor, start: Tensor, valued: Tensor) -> Tensor:
