@@ -126,11 +126,6 @@ def improvement_loss(scores: Tensor, batch: LabelledBatch) -> Tensor:
     return (held - gained) / len(scores)
 
 
-def _changed_odds(logs: Tensor, start: Tensor, valued: Tensor) -> Tensor:
-    """``[B, K]``: what was added to the logarithms of the odds between the options with a value."""
-    return _centred(logs - start.clamp(min=_LEAST).log(), valued)
-
-
 def _centred(values: Tensor, valued: Tensor) -> Tensor:
     """``[B, K]``: values less the mean of those that count, 0 for others."""
     count = valued.sum(1, keepdim=True).clamp(min=1)
@@ -255,7 +250,7 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
             scores = self.learner.scores(batch)
             losses.append(improvement_loss(scores, batch).item() * len(batch.planes))
             gains.append(_gains(scores.cpu(), batch) * self.plan.temperature)
-            learned = _changed_odds(_log_softmax(scores.cpu(), batch.legal), batch.start, batch.valued)
+            learned = _centred(scores.float().cpu() - batch.start.clamp(min=_LEAST).log(), batch.valued)
             values = _centred(batch.values, batch.valued)
             products += [
                 (one * other).sum().item()

@@ -94,8 +94,8 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         self.choice = self.chosen("train")
         counted = count(corpus, self.choice, plan.slot)
         rows = counted.decisions if plan.features == HOSEI else counted.rows
-        always = self.always()
-        kept = sum(len(always.get(game, ())) for game in self.choice.games.tolist())
+        self._always = self.always()
+        kept = sum(len(self._always.get(game, ())) for game in self.choice.games.tolist())
         self.rows = kept + -(-(rows - kept) // plan.one_in)
         if not self.rows:
             raise ConfigError(f"none of the chosen games holds a decision for the {self.model} model")
@@ -130,7 +130,7 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
             moments=self._moments,
             identities=plan.known,
             one_in=plan.one_in,
-            always=self.always(),
+            always=self._always,
             workers=self.threads,
         )
 
