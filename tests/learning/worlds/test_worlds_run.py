@@ -77,7 +77,7 @@ def test_differences_are_those_of_the_two_choices_over_the_same_deal() -> None:
 
 def test_rounds_are_compared_by_the_final_reward_too(tmp_path: Path) -> None:
     plan = make_plan(
-        policy="network", samplers=("uniform",), games=1, per_game=1, close=0.15, worlds=16, walls=4,
+        policy="phoenix", samplers=("uniform",), games=1, per_game=1, close=0.15, worlds=16, walls=4,
         seed=3, final=True,
     )  # fmt: skip
     figures = DEALS.run(plan, tmp_path, workers=1, quiet=True).figures
@@ -96,7 +96,7 @@ def test_rounds_are_compared_by_the_final_reward_too(tmp_path: Path) -> None:
 
 def test_rounds_are_cut_at_horizons_and_valued_by_the_critic(tmp_path: Path) -> None:
     plan = make_plan(
-        policy="network", samplers=("true",), games=1, per_game=2, close=0.15, worlds=16, walls=4,
+        policy="phoenix", samplers=("true",), games=1, per_game=2, close=0.15, worlds=16, walls=4,
         seed=3, horizons=(0, 4),
     )  # fmt: skip
     points = DEALS.run(plan, tmp_path, workers=1, quiet=True).figures.points
