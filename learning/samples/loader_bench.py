@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import resource
 import statistics
@@ -15,6 +14,7 @@ from typing import Final
 import msgspec
 
 from kit.errors import ReplayError
+from kit.workers.ordered import default_workers
 from learning.corpus.reader import Corpus
 from learning.samples.choice import choose
 from learning.samples.loader import Batch, Loader
@@ -87,7 +87,7 @@ def bench_loader(
         ReplayError: there is no complete corpus, or it holds fewer than two batches.
     """
     corpus = Corpus(folder)
-    workers = workers or len(os.sched_getaffinity(0))
+    workers = workers or default_workers()
     choice = choose(corpus, corpus.select())
     loader = Loader(corpus, choice, Slot(slot), seed=seed, workers=workers, batch_size=batch_size)
     began = time.perf_counter()
@@ -103,7 +103,7 @@ def bench_loader(
     speeds = slice_speeds(times, counts)
     costs = {name: after - before[name] for name, after in msgspec.structs.asdict(loader.costs).items()}
     return LoaderBench(
-        machine=f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        machine=f"{platform.machine()}, {default_workers()} cores, Python {platform.python_version()}",
         slot=Slot(loader.slot),
         features=loader.features,
         seed=seed,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import statistics
 import time
@@ -15,6 +14,7 @@ import msgspec
 import torch
 
 from kit.errors import ReplayError
+from kit.workers.ordered import default_workers
 from learning.corpus.reader import Corpus
 from learning.runs.learner import Learner
 from learning.samples.loader import Batch, Loader
@@ -112,7 +112,7 @@ def bench_training(plan: TrainingPlan, folder: Path, *, seconds: float = 10.0) -
         name: TrainingSpeed(min(each), statistics.median(each), max(each)) for name, each in speeds.items()
     }
     return TrainingBench(
-        machine=f"{platform.machine()}, {len(os.sched_getaffinity(0))} cores, torch {torch.__version__}",
+        machine=f"{platform.machine()}, {default_workers()} cores, torch {torch.__version__}",
         device=device_name(learner.device, threads),
         model=str(plan.model),
         network=f"{plan.width}×{plan.depth}, {plan.precision}",

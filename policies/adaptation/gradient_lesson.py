@@ -146,7 +146,7 @@ def _correlation(rewards: NDArray[np.float64], places: NDArray[np.int64], sizes:
     return max(0.0, shared / (shared + within)) if shared + within > 0.0 else 0.0
 
 
-_TRIES: Final = 4
+_TRIES: Final = 8
 """How often the length of a step is corrected."""
 _CLOSE_ENOUGH: Final = 0.2
 """Share by which the divergence may miss what is allowed."""
@@ -224,22 +224,24 @@ class GradientLesson:
         if size < _SHORTEST:
             return
         before = [tensor.detach().clone() for tensor in self._learning]
-        length = self._length or 1e-2
+        near, far, length = 0.0, math.inf, self._length or 1e-2
         for _ in range(_TRIES):
-            with torch.no_grad():
-                for tensor, old, part in zip(self._learning, before, gradient, strict=True):
-                    tensor.copy_(old - part * (length / size))
+            self._move(before, gradient, length / size)
             found = self._divergence(shown, start)
             if abs(found - allowed) <= _CLOSE_ENOUGH * allowed:
+                near = length
                 break
-            # the divergence grows with the square of the step
-            length *= min(10.0, max(0.1, math.sqrt(allowed / max(found, _SHORTEST))))
-        if not math.isfinite(found) or found > (1.0 + 2.0 * _CLOSE_ENOUGH) * allowed:
-            with torch.no_grad():
-                for tensor, old in zip(self._learning, before, strict=True):
-                    tensor.copy_(old)
-            return
-        self._length = length
+            near, far = (length, far) if found < allowed else (near, length)
+            # the divergence grows with the square of the step at first, and faster later
+            guess = length * min(10.0, max(0.1, math.sqrt(allowed / max(found, _SHORTEST))))
+            length = guess if near < guess < far else math.sqrt(near * far)
+        self._move(before, gradient, near / size)
+        self._length = near
+
+    @torch.no_grad()
+    def _move(self, before: list[Tensor], gradient: list[Tensor], length: float) -> None:
+        for tensor, old, part in zip(self._learning, before, gradient, strict=True):
+            tensor.copy_(old - part * length)
 
     def _gradient(
         self, pool: PlayOutPool, rows: NDArray[np.int64], between: Callable[[], None]
