@@ -30,7 +30,7 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
     trials: Annotated[int, Meta(ge=0)] = 128
     proof: Annotated[float, INTERNAL] = 2.5
     replays: Count = 2
-    temperature: Annotated[float, Meta(ge=0.05, le=100.0)] = 3.0
+    temperature: Annotated[float, Meta(ge=0.05, le=100.0)] = 2.0
     steps: Count = 2
     rows: Annotated[int, INTERNAL] = 8_192
     clip: Annotated[float, INTERNAL] = 0.0
