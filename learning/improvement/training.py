@@ -46,8 +46,8 @@ from learning.samples.choice import SelectedDecisions
 from learning.samples.loader import Batch, Moments
 from learning.supervised.first_weights import Parent
 from learning.supervised.plan import CALL_SLOTS, LearningRate, SamplesPlan, faults_in, training_precision
-from learning.supervised.samples_run import SamplesRun, choice_of, complete, train
-from policies.checkpoint import Card, Checkpoint, load, network_of
+from learning.supervised.samples_run import SamplesRun, choice_of, train
+from policies.checkpoint import Card, Checkpoint, load, models_in, network_of, save
 from policies.features.permute import KIND_MAPS
 from policies.features.table import KINDS
 from policies.flow.slots import Slot
@@ -351,7 +351,7 @@ def improve(
         raise ConfigError("\n".join(faults))
     begin, parent = partial(ImprovementRun, games=found), Parent(start, model)
     card = train(begin, run_plan, corpus, out, parent=parent, commit=commit, quiet=quiet)
-    complete(out, start)
+    _complete(out, start)
     return card
 
 
@@ -374,3 +374,10 @@ def _read(folders: Sequence[Path], corpus: Corpus) -> tuple[dict[int, LabelledGa
         labelled |= found
         digest.update(msgspec.json.encode((plan, games)))
     return labelled, digest.hexdigest()
+
+
+def _complete(out: Path, start: Path) -> None:
+    """Copy the models that a folder lacks from the start, so that it can play."""
+    for model in set(models_in(start)) - set(models_in(out)):
+        checkpoint = load(start, model)
+        save(out, checkpoint.card, checkpoint.tensors)

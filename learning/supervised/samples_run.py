@@ -281,12 +281,13 @@ def train(
     return load(run.out, run.model).card
 
 
-def selected(chosen: Selection, corpus: Corpus, split: Split) -> SelectedDecisions:
-    """The decisions of the players that a selection names; its share applies to training games alone.
+def choice_of(plan: SamplesPlan, corpus: Corpus, split: Split) -> SelectedDecisions:
+    """The decisions of a split that a plan selects; share, number and favour apply to training games alone.
 
     Raises:
         ConfigError: there are none.
     """
+    chosen = plan.selection
     games = corpus.select(split=split, rooms=chosen.rooms) if chosen.rooms else corpus.select(split=split)
     choice = choose(
         corpus,
@@ -298,24 +299,6 @@ def selected(chosen: Selection, corpus: Corpus, split: Split) -> SelectedDecisio
     )
     if not len(choice.games):
         raise ConfigError(f"no game of the {split} split matches {msgspec.json.encode(chosen).decode()}")
-    return choice
-
-
-def complete(folder: Path, start: Path) -> None:
-    """Copy the models that a folder lacks from another, so that it can play."""
-    for model in set(models_in(start)) - set(models_in(folder)):
-        checkpoint = load(start, model)
-        save(folder, checkpoint.card, checkpoint.tensors)
-
-
-def choice_of(plan: SamplesPlan, corpus: Corpus, split: Split) -> SelectedDecisions:
-    """The decisions of a split that a plan selects; share, number and favour apply to training games alone.
-
-    Raises:
-        ConfigError: there are none.
-    """
-    chosen = plan.selection
-    choice = selected(chosen, corpus, split)
     if split == "train":
         _check_names(plan, corpus, choice)
     if split == "train" and chosen.decisions:

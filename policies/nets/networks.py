@@ -278,18 +278,6 @@ def weights_asked_as(tensors: Mapping[str, Tensor], number: int) -> dict[str, Te
     return weights
 
 
-def multiplied_answers(tensors: Mapping[str, Tensor], factor: float) -> dict[str, Tensor]:
-    """The weights of a network that gives a multiple of this one's scores.
-
-    Args:
-        tensors: its weights by name.
-        factor: by which the scores are multiplied.
-    """
-    head = {name for name in tensors if name.startswith("head.")}
-    last = {name for name in head if ".answer." in name} or head  # those of discards are one layer
-    return {name: tensor * factor if name in last else tensor for name, tensor in tensors.items()}
-
-
 def plane_weights(names: Iterable[str]) -> set[str]:
     """The tensors of a network, by name, whose second axis is the input planes (or features).
 

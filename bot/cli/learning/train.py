@@ -38,10 +38,8 @@ if TYPE_CHECKING:
     import learning.improvement.training
     import learning.reinforcement.plan
     import learning.reward.training
-    import learning.supervised.calibration
     import learning.supervised.plan
     import policies.checkpoint
-    import policies.flow.slots
     from learning.supervised.first_weights import Parent
     from learning.supervised.samples_run import SamplesRun
     from policies.checkpoint import Card
@@ -298,42 +296,6 @@ def improve(
 
 
 @command()
-def calibrate(
-    model: policies.flow.slots.Slot,
-    /,
-    *,
-    corpus: CorpusFolder,
-    out: OutputFolder,
-    start: str = "network",
-    given: Given[learning.supervised.calibration.CalibrationPlan],
-    ai: OfficialAi = None,
-    as_json: AsJson = False,
-) -> int:
-    """Make a model as sure as it is right about what players do.
-
-    A policy that has learned from play-outs is surer than that, which reviews show. The likeliest option of
-    each decision stays the likeliest.
-
-    Args:
-        model: discard, riichi, chi, pon or kan.
-        corpus: games of the players; those of its validation split are used.
-        out: where the checkpoint is written.
-        start: policy to calibrate: network, phoenix, large or a folder of checkpoints.
-        given: the decisions.
-        ai: kind of players.
-        as_json: whether to print JSON.
-    """
-    from learning.corpus.reader import Corpus
-    from learning.supervised.calibration import CalibrationPlan
-    from learning.supervised.calibration import calibrate as run
-    from policies.play.named import folder_of_named
-
-    plan = CalibrationPlan(**given)
-    card = run(model, Corpus(corpus), folder_of_named(start), out, plan, ai=ai, quiet=as_json)
-    return _report(out, card, as_json=as_json)
-
-
-@command()
 def reward(
     *,
     corpus: CorpusFolder,
@@ -480,7 +442,6 @@ TRAIN: Final = (
     critic,
     labels,
     improve,
-    calibrate,
     rl,
     cfr,
 )

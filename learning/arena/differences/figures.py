@@ -21,7 +21,7 @@ _EQUAL: Final = "#777777"
 
 
 class Gain(msgspec.Struct, frozen=True):
-    """What is gained a game, less the luck of discards that dealt in or did not; see `_lucky_parts`.
+    """What is gained a game.
 
     Attributes:
         of: decisions that it counts.
@@ -126,11 +126,10 @@ def _gains(rows: Sequence[DifferencesGame]) -> list[Gain]:
     for part_of in _DIVISIONS:
         names += sorted({part_of(each) for row in rows for each in row.differences})
     sums: Floats = np.zeros((len(rows), len(names), 4))
-    lucky = _lucky_parts(rows)
     for number, row in enumerate(rows):
         for each in row.differences:
             parts = [0, *(names.index(part_of(each)) for part_of in _DIVISIONS)]
-            sums[number, parts] += (1.0, *(_worth(each) - lucky * _luck(each)))
+            sums[number, parts] += (1.0, *_worth(each))
     games = np.concatenate([np.ones((len(rows), 1)), sums.reshape(len(rows), -1)], axis=1)
     drawn = resample(games)
     return [
@@ -143,28 +142,8 @@ def _gains(rows: Sequence[DifferencesGame]) -> list[Gain]:
     ]
 
 
-def _lucky_parts(rows: Sequence[DifferencesGame]) -> Floats:
-    """``[3]``: points, final reward and place that go with each lucky point, by least squares.
-
-    Luck is 0 on average, so the expected gain is the same without its part, and has less noise: luck is a
-    control variate.
-    """
-    found = [each for row in rows for each in row.differences]
-    luck = np.array([_luck(each) for each in found])
-    apart = luck - luck.mean() if found else luck
-    if not apart.any():
-        return np.zeros(3)
-    slopes: Floats = apart @ np.array([_worth(each) for each in found]) / (apart @ apart)
-    return slopes
-
-
-def _luck(each: Difference) -> float:
-    """Points by which the true hands win on the discards, or do not, beyond the chances of it."""
-    return each.points - each.steady
-
-
-def _worth(each: Difference) -> Floats:
-    return np.array([each.points, each.reward, float("nan") if each.place is None else each.place])
+def _worth(each: Difference) -> tuple[float, float, float]:
+    return each.points, each.reward, float("nan") if each.place is None else each.place
 
 
 def draw_differences(found: DifferencesFigures, path: Path) -> None:

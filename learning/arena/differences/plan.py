@@ -18,12 +18,11 @@ from learning.matches.store import ResumablePlan
 from learning.matches.thinkers import thinking_player
 from policies.checkpoint import load
 from policies.checkpoint.files import reader_of
-from policies.hands.direct import HAND_MODELS_FOLDER
 from policies.nets.compute import IN_PLAY, Compute
 from policies.play.critic import CRITIC_FOLDER
 from policies.play.named import predictor_files
 
-FORMAT: Final = "suzaku-differences/2"
+FORMAT: Final = "suzaku-differences/3"
 
 
 class DifferencesPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -34,7 +33,6 @@ class DifferencesPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_f
         champions: the player it is compared with.
         predictor: hash of the reward predictor.
         critic: hash of the critic; "" if play-outs go to the end.
-        hands: hash of the model of the opponents' hands.
         games: number of games.
         walls: walls over which a difference is played out.
         horizon: discards after which play-outs are cut, and valued by the critic; 0: at the end of the round.
@@ -48,7 +46,6 @@ class DifferencesPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_f
     champions: Annotated[Contender, INTERNAL]
     predictor: Annotated[str, INTERNAL]
     critic: Annotated[str, INTERNAL] = ""
-    hands: Annotated[str, INTERNAL]
     games: Annotated[Count, INTERNAL]
     walls: Annotated[int, Meta(ge=1)] = 4
     horizon: Annotated[int, Meta(ge=0, le=70)] = 0
@@ -77,8 +74,6 @@ class Difference(msgspec.Struct, frozen=True, array_like=True):
         sure: how much likelier the champion's choice is to the champion than the challenger's; None if it
             does not say.
         points: what the challenger's choice is worth more, in points: the mean over the walls.
-        steady: the same, with deal-ins by discards themselves counted by their chance
-            (`policies.play.deal_ins`).
         reward: the same in the expected final reward.
         place: the same in the expected place; None if nothing says places.
     """
@@ -90,7 +85,6 @@ class Difference(msgspec.Struct, frozen=True, array_like=True):
     round_index: int
     sure: float | None
     points: float
-    steady: float
     reward: float
     place: float | None
 
@@ -139,6 +133,5 @@ def make_differences_plan(challenger: str, champions: str, **given: Any) -> Diff
         )
     predictor = load(Path(), "reward", read=reader_of(predictor_files(other.text, one.text)))
     digest = predictor.card.tensors.sha256
-    hands = load(HAND_MODELS_FOLDER, "direct").card.tensors.sha256
-    plan = DifferencesPlan(challenger=one, champions=other, predictor=digest, hands=hands, **given)
+    plan = DifferencesPlan(challenger=one, champions=other, predictor=digest, **given)
     return replace(plan, critic=load(CRITIC_FOLDER, "critic").card.tensors.sha256) if plan.horizon else plan

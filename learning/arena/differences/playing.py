@@ -26,9 +26,7 @@ from policies.checkpoint import files_of, load_predictor
 from policies.checkpoint.files import reader_of
 from policies.deals.deal import true_deals
 from policies.flow.draws import drawn_bits
-from policies.hands.direct import DirectModel
 from policies.play.critic import CRITIC_FOLDER, Critic
-from policies.play.deal_ins import DiscardChoice, deal_in_costs, luck_of_deal_ins
 from policies.play.named import Files, predictor_files
 from policies.play.playouts import Branching, CutWorth, EndWorth, Playouts, RewardWorth, points_worth
 from policies.play.rollout import Choice, Chooser, Request, Rollout, Seating, Times
@@ -170,7 +168,6 @@ def differences_of_games(setup: DifferencesSetup) -> Work[Sequence[int], Differe
     critic = None if setup.critic is None else Critic.load(Path(), read=reader_of(setup.critic))
     worths = _Worths(reward, _places(reward), critic)
     playouts = Playouts(champion, plan.length, horizon=plan.horizon)
-    hands = DirectModel.load()
 
     def compare(numbers: Sequence[int]) -> Iterator[DifferencesGame]:
         begun = process_time()
@@ -184,7 +181,7 @@ def differences_of_games(setup: DifferencesSetup) -> Work[Sequence[int], Differe
             if game.crash:
                 raise TrainingError(f"game {game.seating.number}: {game.crash}")
         found = sorted(compared.differing, key=lambda each: (each.number, len(each.events)))
-        differences = _played_out(plan, playouts, worths, hands, found)
+        differences = _played_out(plan, playouts, worths, found)
         share = round((process_time() - begun) / len(numbers), 3)
         for number in numbers:
             here = tuple(row for each, row in zip(found, differences, strict=True) if each.number == number)
@@ -206,7 +203,6 @@ def _played_out(
     plan: DifferencesPlan,
     playouts: Playouts,
     worths: _Worths,
-    hands: DirectModel,
     found: Sequence[_Differing],
 ) -> list[Difference]:
     branchings = []
@@ -214,31 +210,16 @@ def _played_out(
         seed = drawn_bits(plan.seed, each.number, len(each.events))
         deals = true_deals(each.view, each.record, plan.walls, seed)
         branchings.append(Branching(deals, each.choices, range(plan.walls)))
-    costs = deal_in_costs(
-        hands,
-        {
-            place: DiscardChoice(each.record, each.view.player, [choice.tile >> 2 for choice in each.choices])
-            for place, each in enumerate(found)
-            if all(choice.kind is ActionKind.DISCARD for choice in each.choices)
-        },
-        plan.length,
-    )
     differences = []
-    for place, (each, branching, ends) in enumerate(
-        zip(found, branchings, playouts.ends(branchings), strict=True)
-    ):
-        points, *others = (branching.values(ends, worth) for worth in worths.at(each))
-        steady = points
-        if place in costs:
-            now = int(each.record["scores"][each.view.player])
-            steady = points - luck_of_deal_ins(points, ends, now, costs[place])
-        gained = [float((values[:, 0] - values[:, 1]).mean()) for values in (points, steady, *others)]
+    for each, branching, ends in zip(found, branchings, playouts.ends(branchings), strict=True):
+        valued = (branching.values(ends, worth) for worth in worths.at(each))
+        gained = [float((values[:, 0] - values[:, 1]).mean()) for values in valued]
         differences.append(_difference(each, gained))
     return differences
 
 
 def _difference(moment: _Differing, gained: Sequence[float]) -> Difference:
-    points, steady, reward, *place = gained
+    points, reward, *place = gained
     record, player = moment.record, moment.view.player
     riichi = record["riichi"].copy()
     riichi[player] = 0
@@ -250,7 +231,6 @@ def _difference(moment: _Differing, gained: Sequence[float]) -> Difference:
         round_index=int(record["round_index"]),
         sure=moment.sure,
         points=round(points, 1),
-        steady=round(steady, 1),
         reward=round(reward, 4),
         place=round(place[0], 5) if place else None,
     )

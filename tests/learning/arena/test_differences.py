@@ -7,7 +7,6 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import msgspec
-import numpy as np
 import pytest
 
 from game.actions import PASS, Action, ActionKind
@@ -108,17 +107,6 @@ def test_gains_are_the_sum_of_differences(players: tuple[str, str]) -> None:
     assert figures.seconds == pytest.approx(0.3)
 
 
-def test_deal_ins_by_the_discard_count_by_their_chance(tmp_path: Path) -> None:
-    (tmp_path / "quitter.py").write_text(QUITTER)
-    plan = a_plan(f"python:{tmp_path}/quitter.py:Quitter", "heuristic", games=3)
-    found = [each for row in rows(plan, range(3)) for each in row.differences]
-    discards = [each for each in found if each.model == "discard"]
-    moved = [abs(each.steady - each.points) for each in discards]
-    assert 0.0 < min(moved) < 200.0  # an unlikely deal-in that did not happen
-    assert max(moved) > 1_000.0  # one that did
-    assert all(each.steady == each.points for each in found if each.model != "discard")
-
-
 def test_the_same_numbers_from_one_process_or_two_and_resumed(
     players: tuple[str, str], tmp_path: Path
 ) -> None:
@@ -180,7 +168,7 @@ def test_how_sure_the_champion_is(
 
 def test_the_plot_has_a_row_for_each_part(players: tuple[str, str], tmp_path: Path) -> None:
     each = Difference("discard", 7, tenpai=True, riichi=False, round_index=4, sure=0.1, points=-100.0,
-                      steady=-80.0, reward=-1.0, place=None)  # fmt: skip
+                      reward=-1.0, place=None)  # fmt: skip
     games = [DifferencesGame(number, 90, 0, (each,) * (number + 1), 1.0) for number in range(4)]
     found = figures_of(a_plan(*players), games)
     assert found.gain.place.value is None
@@ -189,24 +177,6 @@ def test_the_plot_has_a_row_for_each_part(players: tuple[str, str], tmp_path: Pa
     draw_differences(found, path)
     texts = [text for node in ET.parse(path).iter() for text in (node.text or "",)]
     assert {f"{part.of} (2.5 a game)" for part in (found.gain, *found.by)} <= set(texts)
-
-
-def test_what_goes_with_the_luck_of_discards_is_subtracted(players: tuple[str, str]) -> None:
-    """Half of each lucky point is in the points, and a thousandth of it in the final reward."""
-    luck = np.random.default_rng(0).normal(0.0, 3_000.0, 400)
-    games = [
-        DifferencesGame(
-            number, 90, 0, (Difference("discard", 7, tenpai=True, riichi=False, round_index=4, sure=0.1,
-                                       points=100.0 + 0.5 * each, steady=100.0 - 0.5 * each,
-                                       reward=1.0 + each / 1_000.0, place=0.0),), 1.0,
-        )
-        for number, each in enumerate(luck.tolist())
-    ]  # fmt: skip
-    gain = figures_of(a_plan(*players), games).gain
-    for found, true in ((gain.points, 100.0), (gain.reward, 1.0)):
-        low, value, high = found.low or 0.0, found.value or 0.0, found.high or 0.0
-        assert value == pytest.approx(true, rel=0.02)
-        assert high - low < 0.05 * true  # some 150 points otherwise
 
 
 def test_players_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:

@@ -213,11 +213,11 @@ def test_a_cheap_win_that_does_not_help_is_given_up_for_one_that_does() -> None:
         policy,
         RewardWorth(predictor, round_starts(scene.events)),
         AdaptationSettings(),
-        seed=5,
+        seed=4,
     )
-    adapted.play(UniformDeals().deals(view, 96, 5))
+    adapted.play(UniformDeals().deals(view, 96, 4))
     adapted.learn()
-    adapted.prove(UniformDeals().deals(view, 128, 1_005))
+    adapted.prove(UniformDeals().deals(view, 128, 1_004))
     assert adapted.figures.gain > 20.0, "half of what a place is worth"
     after = chances_of(observation, adapted.policy())
     assert after[0][0].tile >> 2 == parse_hand("7z")[0] >> 2
