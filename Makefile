@@ -24,7 +24,7 @@ NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
 
 # Duration of `make fuzz`, and of the fuzz test within `make test-all`.
 SECONDS := 600
-# pytest starts a process more than cores (tests/conftest.py); threads of their networks beside them only wait for each other.
+# pytest starts a process per core; threads of their networks beside them only wait for each other.
 ONE_THREAD := OMP_NUM_THREADS=1
 # Each process gets tests that lie together, so that what a file's tests share is mostly made once.
 ALL_CORES := -n auto --dist worksteal

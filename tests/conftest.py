@@ -13,8 +13,6 @@ import pytest
 import structlog
 from hypothesis import settings
 
-from kit.workers.ordered import default_workers
-
 # a shell ignores Ctrl-C for what it runs in the background, and so would programs that tests start and stop
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -23,11 +21,6 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("same", derandomize=True, max_examples=40)
 settings.register_profile("full", derandomize=True, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
-
-
-def pytest_xdist_auto_num_workers() -> int:
-    """What ``-n auto`` means: one more than cores, because many tests wait for programs that they start."""
-    return default_workers() + 1
 
 
 @pytest.fixture(autouse=True)
