@@ -40,6 +40,17 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
+@pytest.fixture
+def own_signals() -> Iterator[None]:
+    """What a test sets is put back, and SIGHUP ends programs even if the tests run under nohup."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in numbers]
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
+
+
 @pytest.fixture(scope="session")
 def _chromium() -> Iterator[Any]:
     """Chromium, one for all tests of a process, and the event loop of Playwright."""

@@ -105,6 +105,7 @@ def table(folder: Path, *flags: str, stderr: Any = subprocess.DEVNULL) -> Iterat
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("own_signals")
 def test_a_killed_game_is_resumed_to_the_same_end(tmp_path: Path) -> None:
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     for folder in (whole, cut):
