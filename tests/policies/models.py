@@ -24,8 +24,8 @@ from policies.nets.towers.residual import YesNoHead
 from policies.nets.towers.suits import SuitsYesNoHead
 from policies.play.inference import Averaging, Model, NetworkPolicy
 
-EAGER = AdaptationSettings(trials=0)
-"""Follows what a few play-outs seem to say, untested, so that something is learned."""
+EAGER = AdaptationSettings(trials=0, divergence=0.01)
+"""Follows what a few play-outs seem to say, untested, but close options stay close."""
 
 CALLS = (Slot.CHI, Slot.PON, Slot.KAN)
 

@@ -15,14 +15,13 @@ from bot.adaptation.messages import WorkerSetup
 from bot.adaptation.thoughts import Thoughts
 from bot.player.clock import MonotonicClock
 from bot.player.decision_maker import SeatPrompt
-from game.state import clone
-from game.table.table import Table
 from kit.workers import child
 from policies.adaptation.thinking import ThinkingSettings
 from policies.flow.decisions import Decision
 from policies.play.decision import decide
 from policies.play.inference import NetworkPolicy, load_policy
 from tests.bot.adaptation.hurried import hurried
+from tests.bot.adaptation.turns import teaching_turn
 from tests.bot.fake_clock import until
 from tests.policies.models import EAGER, save_models
 
@@ -45,7 +44,7 @@ def idle() -> Iterator[set[int]]:
 @pytest.fixture
 def thoughts(folder: Path, idle: set[int]) -> Iterator[Thoughts]:
     thinking = ThinkingSettings(worlds=16, playouts=32, sampler="uniform", reward="points", adaptation=EAGER)
-    setup = WorkerSetup(folder=folder, thinking=thinking, device="cpu", seconds=60.0, memory_mb=4000, seed=6)
+    setup = WorkerSetup(folder=folder, thinking=thinking, device="cpu", seconds=60.0, memory_mb=4000)
     found = Thoughts(setup, load_policy(folder), 60.0, "always", MonotonicClock(), "human")
     found.start()
     assert found._process is not None and found._process.ready.wait(START_S)
@@ -54,20 +53,17 @@ def thoughts(folder: Path, idle: set[int]) -> Iterator[Thoughts]:
     found.close()
 
 
-def late_prompt() -> SeatPrompt:
-    """A discard late in a round."""
-    table = Table(3)
-    while table.state["discard_count"] < 50:
-        table.step({player: table.legal(player)[-1] for player in table.waiting()})
-    player = next(player for player in table.waiting() if len(table.legal(player)) > 1)
+def last_prompt() -> SeatPrompt:
+    """The last discard of a round, about which there is something to learn."""
+    seen, events = teaching_turn()
     return SeatPrompt(
-        clone(table.state),
-        player,
-        tuple(table.legal(player)),
-        "hanchan",
+        seen.record,
+        seen.player,
+        seen.legal,
+        seen.length,
         prompt_id=1,
         opened_at=MonotonicClock().now(),
-        events=tuple(table.events),
+        events=events,
     )
 
 
@@ -75,11 +71,11 @@ async def test_it_adapts_searches_and_survives_being_killed_and_stopped_once(
     thoughts: Thoughts, idle: set[int], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     policy: NetworkPolicy = load_policy(folder)
-    asked = late_prompt()
+    asked = last_prompt()
     base = decide(asked, policy)
 
     async def search() -> Decision:
-        fresh = late_prompt()
+        fresh = last_prompt()
         return await thoughts.searched(fresh, base, fresh.opened_at + 60.0)
 
     thoughts.see(asked, asked.events)

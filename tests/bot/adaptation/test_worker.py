@@ -28,6 +28,7 @@ from kit.workers import child
 from kit.workers.child import ChildBusy, Line
 from policies.adaptation.thinking import Thinker, ThinkingSettings, load_thinker
 from policies.nets.compute import Compute
+from tests.bot.adaptation.turns import teaching_turn
 from tests.policies.models import EAGER, save_models
 
 PLAYOUTS = 16
@@ -43,7 +44,6 @@ SETUP = WorkerSetup(
     device="cpu",
     seconds=600.0,
     memory_mb=8_000,
-    seed=7,  # of play-outs with a signal in their gradient
 )
 pytestmark = pytest.mark.usefixtures("one_thread")
 RunnerMessage = AdaptRequest | SearchRequest | RoundOver
@@ -165,14 +165,14 @@ def test_a_search_leaves_the_adaptation_where_it_was(
 
 @pytest.mark.parametrize(("divergence", "way"), [(EAGER.divergence, "both"), (1e-13, "search")])
 def test_a_search_is_of_the_adapted_policy_where_something_was_learned(
-    setup: WorkerSetup, thinker: Thinker, turns: list[AdaptRequest], divergence: float, way: str
+    setup: WorkerSetup, thinker: Thinker, divergence: float, way: str
 ) -> None:
     adaptation = msgspec.structs.replace(EAGER, divergence=divergence)
     thinking = msgspec.structs.replace(setup.thinking, adaptation=adaptation)
     bench = Bench(setup, Thinker(thinker.policy, None, thinking))
-    bench.tell(turns[0])
-    base = turns[0].observation.legal[0]
-    (heard,) = bench.tell(SearchRequest(1, turns[0], base, float("inf")))
+    turn = AdaptRequest(("g", 0, 0), *teaching_turn())
+    bench.tell(turn)
+    (heard,) = bench.tell(SearchRequest(1, turn, turn.observation.legal[0], float("inf")))
     assert isinstance(heard, SearchAnswer)
     assert heard.improvement is not None
     assert heard.improvement.way == way
