@@ -28,12 +28,13 @@ def served_page(
     life: Callable[[Line, Any], None] = serve_answers,
     answer_s: float = PATIENCE_S,
 ) -> Iterator[PagePort]:
-    """Serve the page on a thread; other processes than those of the program may answer."""
+    """Serve the page on a thread; other processes than those of the program may answer, from no setup."""
     port = PagePort("ask", AskPage(host=host, port=0), token)
     loop, stopping, ready = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
 
     async def serve() -> None:
-        questions = Questions(life, AskedPolicy("heuristic", 1, IN_PLAY), answer_s)
+        setup = AskedPolicy("heuristic", 1, IN_PLAY) if life is serve_answers else None
+        questions = Questions(life, setup, answer_s)
         app = make_ask_app(port.access, "suzaku test", "heuristic", questions)
         async with serving(port, app, limits or Limits()):
             await questions.ready

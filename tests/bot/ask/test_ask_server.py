@@ -10,7 +10,6 @@ import os
 import signal
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -24,8 +23,8 @@ from bot.config.settings import AskPage
 from bot.dashboard.connections import Limits
 from bot.dashboard.serving import PagePort
 from game.position import WrittenPosition
-from kit.workers.child import Line
 from policies.nets.compute import IN_PLAY
+from tests.bot.ask.moody import moody
 from tests.bot.ask.scenes import HAND, PATIENCE_S, served_page
 from tests.replays.review.made import reviewer
 
@@ -180,18 +179,6 @@ async def test_questions_that_come_while_the_page_stops_get_an_error_at_once(bef
     assert {str(each) for each in found} == {"Suzaku is stopping"}
 
 
-def moody(line: Line, _: object) -> None:
-    """Answers questions with themselves, hangs, or dies."""
-    line.ready()
-    while True:
-        for body in line.hear(wait=True):
-            if body == b"hang":
-                time.sleep(PATIENCE_S)
-            if body == b"die":
-                os.kill(os.getpid(), signal.SIGKILL)
-            line.send((200, body))
-
-
 def test_a_fault_while_a_question_is_answered_is_an_error_for_its_asker(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -209,7 +196,7 @@ def test_what_is_too_long_is_refused(page: PagePort) -> None:
 
 
 def test_questions_that_do_not_come_to_their_end_keep_nobody_waiting() -> None:
-    with served_page(limits=Limits(connections=8)) as port, contextlib.ExitStack() as stack:
+    with served_page(limits=Limits(connections=8), life=moody) as port, contextlib.ExitStack() as stack:
         for _ in range(16):
             line = stack.enter_context(socket.create_connection(("127.0.0.1", port.port), PATIENCE_S))
             head = f"POST /ask HTTP/1.1\r\nHost: 127.0.0.1:{port.port}\r\nContent-Length: 9\r\n\r\n{{"
@@ -237,7 +224,7 @@ def test_other_pages_and_other_names_are_refused(page: PagePort) -> None:
 
 def test_outside_this_machine_a_token_is_required() -> None:
     body = json.dumps({"hand": HAND}).encode()
-    with served_page("0.0.0.0", TOKEN) as port:
+    with served_page("0.0.0.0", TOKEN, life=moody) as port:
         cookie = f"suzaku_{port.port}="
         assert sent(port, "POST", "/ask", body)[0] == 403
         assert sent(port, "POST", f"/ask?token={TOKEN}", body)[0] == 403
