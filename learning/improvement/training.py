@@ -54,6 +54,7 @@ from policies.flow.slots import Slot
 from policies.nets.networks import YES_NO, Network
 
 _LEAST: Final = 1e-6
+_TEMPERATURES: Final = {"points": 20.0, "reward": 0.4}
 _SLOT_NUMBERS: Final = {slot: number for number, slot in enumerate(SLOTS)}
 
 
@@ -70,7 +71,8 @@ class ImprovementPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fie
         labels: hash of the labels.
         one_in: take every n-th decision without a label, others in each pass.
         unit: unit of the values: points, or reward for the expected final reward.
-        temperature: difference in value that multiplies the odds of an option by e, in that unit.
+        temperature: difference in value that multiplies the odds of an option by e, in that unit; by default
+            20 points, or 0.4 of final reward.
         limit: largest absolute value; larger ones are clipped.
     """
 
@@ -83,7 +85,7 @@ class ImprovementPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fie
     labels: Annotated[str, INTERNAL]
     one_in: Count = 4
     unit: Literal["points", "reward"] = "points"
-    temperature: Annotated[float, Meta(gt=0.0)] = 20.0
+    temperature: Annotated[float, Meta(gt=0.0)] | None = None
     limit: Annotated[float, Meta(gt=0.0)] = 12_000.0
     passes: NotNegative = 3.0
     averaging: Share = 0.99
@@ -93,6 +95,11 @@ class ImprovementPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fie
     def slot(self) -> Slot:
         """The slot whose decisions are the samples."""
         return self.model
+
+    @property
+    def scale(self) -> float:
+        """The temperature, that of the unit if none is given."""
+        return self.temperature or _TEMPERATURES[self.unit]
 
 
 class LabelledBatch(NamedTuple):
@@ -196,9 +203,9 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
 
     def settings(self) -> dict[str, bool | int | float | str]:
         """The other settings that determine the numbers of a run, for the card."""
-        names = ("labels", "one_in", "unit", "temperature", "limit")
-        chosen = {name: getattr(self.plan, name) for name in names}
-        return {**super().settings(), **chosen, "too_much": round(self._too_much, 2)}
+        chosen = {name: getattr(self.plan, name) for name in ("labels", "one_in", "unit", "limit")}
+        found = {"temperature": self.plan.scale, "too_much": round(self._too_much, 2)}
+        return {**super().settings(), **chosen, **found}
 
     def prepared(self, batch: Batch, draw: tuple[int, ...]) -> LabelledBatch:
         """The planes, what the start says, and the values of labels."""
@@ -222,7 +229,7 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
                 continue
             columns = self._columns(label, int(moments.candidate[row]), int(moments.permutation[row]))
             if columns is not None:
-                values[row, columns] = self._worth(label) / self.plan.temperature
+                values[row, columns] = self._worth(label) / self.plan.scale
                 valued[row, columns] = True
         return values, valued
 
@@ -249,7 +256,7 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
             games.append(batch.games)
             scores = self.learner.scores(batch)
             losses.append(improvement_loss(scores, batch).item() * len(batch.planes))
-            gains.append(_gains(scores.cpu(), batch) * self.plan.temperature)
+            gains.append(_gains(scores.cpu(), batch) * self.plan.scale)
             learned = _centred(scores.float().cpu() - batch.start.clamp(min=_LEAST).log(), batch.valued)
             values = _centred(batch.values, batch.valued)
             products += [

@@ -212,7 +212,7 @@ def test_a_corpus_with_fewer_games_is_refused(corpus: Corpus, start: Path) -> No
 
 @pytest.fixture
 def towards_low(corpus: Corpus, start: Path, tmp_path: Path) -> Path:
-    """Labels by which the lower of the two likeliest kinds is worth 900 points more."""
+    """Labels by which the lower of two likely kinds is worth 900 points more, but less final reward."""
     return write_towards_low(corpus, start, tmp_path / "labels")
 
 
@@ -229,8 +229,9 @@ def write_towards_low(
         bits = (found.legal[:, None] >> np.arange(34, dtype=np.uint64)) & np.uint64(1)
         ranked = np.argsort(np.where(bits == 1, -logits, np.inf), axis=1)[:, :2].tolist()
         return [
-            Label(0, place, (one, two), (0, -900 if one < two else 900), (0, 300), (0.0, 0.0), (0.0, 0.0))
+            Label(0, place, (one, two), (0, 900 * low), (0, 300), (0.0, -9.0 * low), (0.0, 3.0))
             for place, (one, two) in enumerate(ranked)
+            for low in (-1 if one < two else 1,)
         ]
 
     return write_labels(corpus, a_plan(corpus, start, first=first, games=len(games)), folder, label)
@@ -283,6 +284,15 @@ def test_a_policy_learns_what_labels_value_and_keeps_the_rest(
     card = load(tmp_path / "out", "discard").card
     assert card.parents == (load(start, "discard").card.tensors.sha256,)
     assert load_policy(tmp_path / "out").cards[Slot.PON] == load(start, "pon").card
+
+
+def test_the_final_reward_has_a_temperature_of_its_own(
+    corpus: Corpus, towards_low: Path, start: Path, tmp_path: Path
+) -> None:
+    metrics = taught(corpus, towards_low, start, tmp_path / "out", unit="reward")
+    assert metrics["changed"] > 20
+    assert 1.5 < metrics["gain"] <= 9.0
+    assert load(tmp_path / "out", "discard").card.training.settings["temperature"] == 0.4
 
 
 @pytest.mark.parametrize("slot", [Slot.RIICHI, Slot.CHI, Slot.PON])
