@@ -225,7 +225,7 @@ def bench_table(games: int = 10, repeats: int = 5, seed: int = 0) -> list[RulesS
 
 def engine_view(table: Table, player: int) -> Any:
     """The engine's own view of a player who is asked now, with its ``encode`` and ``encode_extended``."""
-    return table._round._engine.observation(player)
+    return table.engine.observation(player)
 
 
 def _speed(name: str, play: Callable[[int], int], games: int, repeats: int, seed: int) -> RulesSpeed:

@@ -58,12 +58,16 @@ Choices = dict[Action, Any]
 
 
 class TableEngine:
-    """One round at the engine's table."""
+    """One round at the engine's table.
 
-    __slots__ = ("_barred", "_env", "_observations")
+    Attributes:
+        env: the engine's own state; outside this module only to compare with.
+    """
+
+    __slots__ = ("_barred", "_observations", "env")
 
     def __init__(self) -> None:
-        self._env: Any = RiichiEnv(game_mode="4p-red-single", skip_mjai_logging=True)
+        self.env: Any = RiichiEnv(game_mode="4p-red-single", skip_mjai_logging=True)
         self._observations: dict[int, Any] = {}
         # players barred from ron for the rest of a restored round: the engine's own flag cannot be set
         self._barred: frozenset[int] = frozenset()
@@ -73,7 +77,7 @@ class TableEngine:
     ) -> None:
         """Start a round from a wall in deal order (`game.table.table.random_wall`)."""
         self._barred = frozenset()
-        self._observations = self._env.reset(
+        self._observations = self.env.reset(
             oya=round_index % 4,
             wall=list(wall),
             round_wind=round_index // 4,
@@ -84,11 +88,11 @@ class TableEngine:
 
     def step(self, actions: dict[int, Any]) -> None:
         """Continue with the engine's own actions, as `choices` returned them; they must be legal."""
-        self._observations = self._env.step(actions)
+        self._observations = self.env.step(actions)
 
     def claimants(self, only_wins: bool) -> list[int]:
         """The players who may claim the last tile, ascending; if there are none, all have passed."""
-        env = self._env
+        env = self.env
         if env.phase is not Phase.WaitResponse or env.is_done:
             return []
         active = sorted(env.active_players)
@@ -110,7 +114,7 @@ class TableEngine:
         offered = self._observations[player].legal_actions()
         discards: dict[int, Any] = {}
         others: list[tuple[tuple[int, ...], Action, Any]] = []
-        drawn = self._env.drawn_tile
+        drawn = self.env.drawn_tile
         for action in offered:
             if action.action_type is ActionType.DISCARD:
                 tile = action.tile
@@ -153,7 +157,7 @@ class TableEngine:
     def clone(self) -> TableEngine:
         """An independent copy."""
         twin = TableEngine.__new__(TableEngine)
-        twin._env = self._env.clone()
+        twin.env = self.env.clone()
         twin._observations = self._observations
         twin._barred = self._barred
         return twin
@@ -175,7 +179,7 @@ class TableEngine:
         # the engine counts the tiles left from the length of the wall it deals; the deal is overwritten
         engine.deal([*range(53), *rest], int(record["round_index"]), 0, 0, record["scores"].tolist())
         engine._barred = frozenset(np.flatnonzero(record["missed_riichi"]).tolist())
-        env = engine._env
+        env = engine.env
         position.lay(env)
         engine._observations = env.get_observations([position.turn])
         for player, action in position.replay:

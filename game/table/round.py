@@ -80,6 +80,7 @@ class Round:
         wall: in deal order (`game.table.walls`).
         asked: the players who must answer now, ascending.
         result: None during the round.
+        engine: the same round at the rules engine's table.
     """
 
     def __init__(
@@ -102,8 +103,8 @@ class Round:
 
     def _deal(self, record: np.void) -> None:
         """Deal from the wall, without an event; ``record`` is the round so far."""
-        self._engine = TableEngine()
-        self._engine.deal(self.wall, self.round_index, self.honba, self.riichi_sticks, self.scores)
+        self.engine = TableEngine()
+        self.engine.deal(self.wall, self.round_index, self.honba, self.riichi_sticks, self.scores)
         self._record = record
         self._left = LIVE_TILES
         self._kan_owners: tuple[int, ...] = ()
@@ -158,7 +159,7 @@ class Round:
             this._deal(full)
             this._draw(dealer)
             return this
-        this._engine = TableEngine.restore(
+        this.engine = TableEngine.restore(
             full, hands, wall[next_place(left, len(owners)) : TILES - len(owners)]
         )
         this._record = full
@@ -183,7 +184,7 @@ class Round:
         twin = Round.__new__(Round)
         twin.__dict__.update(self.__dict__)
         twin.events = events
-        twin._engine = self._engine.clone()
+        twin.engine = self.engine.clone()
         twin._record = clone(self._record)
         twin._known = self._known.copy()
         return twin
@@ -192,7 +193,7 @@ class Round:
         """The options of a player who is asked, each with the engine's action."""
         known = self._known.get(player)
         if known is None:
-            known = self._known[player] = self._engine.choices(player, self._only_wins)
+            known = self._known[player] = self.engine.choices(player, self._only_wins)
         return known
 
     def answer(self, actions: Mapping[int, Action]) -> None:
@@ -202,14 +203,14 @@ class Round:
             for player in self.asked:
                 if player not in moves:
                     moves[player] = self._move(player, PASS)
-            self._engine.step(moves)
+            self.engine.step(moves)
             self._resolve(actions)
             return
         if not moves:
             asked = f"player {self.asked[0]} gave no answer on its turn" if self.asked else "the game is over"
             raise IllegalActionError(asked)
         player = self.asked[0]
-        self._engine.step(moves)
+        self.engine.step(moves)
         self._act(player, actions[player])
 
     def _move(self, player: int, action: Action) -> Any:
@@ -217,7 +218,7 @@ class Round:
         if player in self.asked:
             move = self.choices(player).get(action)
             if move is None:
-                move = self._engine.find(player, action, self._only_wins)
+                move = self.engine.find(player, action, self._only_wins)
             if move is not None:
                 return move
         raise IllegalActionError(f"player {player} may not {action} now")
@@ -288,7 +289,7 @@ class Round:
 
     def _offer_discard(self) -> None:
         only_wins = self._is_split_kans()
-        claimants = self._engine.claimants(only_wins)
+        claimants = self.engine.claimants(only_wins)
         if claimants:
             self._ask(claimants, claimed=True, only_wins=only_wins)
         else:
@@ -321,7 +322,7 @@ class Round:
         self._offer_added()
 
     def _offer_added(self) -> None:
-        robbers = self._engine.claimants(only_wins=True)
+        robbers = self.engine.claimants(only_wins=True)
         if robbers:
             self._ask(robbers, claimed=True, only_wins=True)
             self._robbing = True

@@ -23,6 +23,7 @@ from game.scoring.settlement import (
     game_over,
     next_round,
 )
+from game.table.engine import TableEngine
 from game.table.round import Round, RoundResult
 from game.table.walls import random_wall, round_wall
 from game.tiles import UNSEEN
@@ -133,6 +134,11 @@ class Table:
     def wall(self) -> Sequence[int]:
         """The current round's wall in deal order (`game.table.walls`)."""
         return self._round.wall
+
+    @property
+    def engine(self) -> TableEngine:
+        """The current round at the rules engine's table, to compare with."""
+        return self._round.engine
 
     def waiting(self) -> list[int]:
         """The players who must answer now, ascending; empty only when the game is over."""

@@ -159,14 +159,19 @@ class Child(Generic[S]):
         return self._process.pid
 
     @property
+    def idle(self) -> bool:
+        """Whether it has dealt with every message."""
+        return self._done == self._sent
+
+    @property
     def hangs(self) -> bool:
         """Whether it has work and has been silent for too long."""
         patience = SILENT_S if self.ready.is_set() else START_S
-        return self._done < self._sent and time.monotonic() - self._heard_at > patience
+        return not self.idle and time.monotonic() - self._heard_at > patience
 
     def send(self, message: object) -> None:
         """Send it a message; returns at once."""
-        if self._done == self._sent:
+        if self.idle:
             self._heard_at = time.monotonic()
         self._sent += 1
         self._outbox.put(message)

@@ -72,19 +72,18 @@ def play(seed: int) -> None:
     while not table.done:
         compare(table)
         answers = {p: seats[p](rng, table, p, table.legal(p)) for p in table.waiting()}
-        ended, running = len(table.results), table._round
+        ended, engine = len(table.results), table.engine
         table.step(answers)
         if len(table.results) > ended:
-            left = 1000 * (running.riichi_sticks if not table.done else 0)
-            assert sum(running.scores) + left == 100_000
+            assert sum(table.scores) + 1000 * table.riichi_sticks == 100_000
             if not table.done:
-                assert tuple(running._engine._env.scores()) == running.scores
+                assert tuple(engine.env.scores()) == table.scores
 
 
 def compare(table: Table) -> None:
     """Compare the record with the engine's own table, and our legal actions with the engine's."""
     record = table.state
-    env: Any = table._round._engine._env
+    env = table.engine.env
     for player in range(4):
         assert table.legal(player) == legal_actions(record, player)
         assert hand_tiles(record, player) == sorted(env.hands[player])

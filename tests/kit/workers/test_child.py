@@ -73,7 +73,7 @@ def test_a_message_that_crosses_with_the_word_that_it_is_idle_is_work(
 ) -> None:
     heard.child.send("this")
     heard.until("heard this")
-    _wait(lambda: heard.child._done == heard.child._sent)
+    _wait(lambda: heard.child.idle)
     monkeypatch.setattr(child, "SILENT_S", -1.0)
     assert not heard.child.hangs
     heard.child.send("crossed")

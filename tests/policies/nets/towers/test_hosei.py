@@ -57,7 +57,7 @@ def test_exchanging_suits_exchanges_the_images_up_to_the_dense_layer(order: tupl
     made, x = network(SMALL), planes(5)
 
     def images(x: Tensor) -> Images:
-        found: Images = made.tower(made._relu(made.stem_norm(made.stem(x))))
+        found: Images = made.tower(Images(*map(torch.relu, made.stem_norm(made.stem(x)))))
         return Images(found.suits.reshape(5, 3, *found.suits.shape[1:]), found.honours)
 
     before, after = images(x), images(exchanged(x, order))
