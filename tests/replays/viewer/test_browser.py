@@ -6,12 +6,13 @@ import json
 import shlex
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Final, get_args
 from urllib.parse import unquote
 
 import pytest
 
 from game.tiles import mjai_text
+from policies.heuristic.player import HeuristicPolicy
 from policies.play.named import RandomPolicy
 from replays.review.report import as_json
 from replays.review.schema import CaveatKey
@@ -30,6 +31,7 @@ from tests.replays.viewer.samples import (
     rounds_of,
     seen_from,
 )
+from tests.scale import scaled
 from tests.scene import Scene
 
 pytestmark = needs_chromium
@@ -64,9 +66,12 @@ STOPS = """(count) => Array.from({ length: count }, () => {
   return location.hash.slice(1).split(".").map(Number);
 })"""
 """Where pressing E leads, so many times."""
-READ_DECISIONS = """() => globalThis.suzakuViewer.review.decisions.map((decision, index) => {
+STOPPED: Final = scaled(6, 1_000)
+SEEN_BY: Final = 2
+"""The player of a game in which only one hand is known."""
+READ_DECISIONS = """(chosen) => chosen.map((index) => {
   const viewer = globalThis.suzakuViewer;
-  viewer.go(decision);
+  viewer.go(viewer.review.decisions[index]);
   const cells = (row, name) => [...row.querySelectorAll(`[data-value=${name}]`)].map((td) => td.textContent);
   return {
     shown: Number(viewer.decision.querySelector("[data-decision]").dataset.decision), index,
@@ -81,6 +86,17 @@ READ_DECISIONS = """() => globalThis.suzakuViewer.review.decisions.map((decision
     })),
   };
 })"""
+READ_REASONS = """(places) => places.map((place) => {
+  globalThis.suzakuViewer.go(place);
+  const items = [...document.querySelectorAll(".reasons li")];
+  return {
+    keys: items.map((item) => item.dataset.note), text: items.map((item) => item.innerText).join(" "),
+    address: document.querySelector(".ask-here a").getAttribute("href"),
+    command: document.querySelector(".ask-command").textContent,
+  };
+})"""
+EVERY: Final = scaled(4, 1)
+"""Of so many decisions one is read."""
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +131,7 @@ def is_over(message: dict[str, Any]) -> bool:
 
 @pytest.mark.parametrize(
     ("number", "every"),
-    [(KANS, 15), (OPEN_KAN, 19), *(pytest.param(one, 1, marks=pytest.mark.slow) for one in (KANS, OPEN_KAN))],
+    [(KANS, scaled(40, 1)), (OPEN_KAN, scaled(40, 1))],
 )
 def test_table_is_our_fold_at_every_moment(number: int, every: int, open_page: Any, tmp_path: Path) -> None:
     game = real_game(number)
@@ -145,13 +161,19 @@ def test_table_is_our_fold_at_every_moment(number: int, every: int, open_page: A
     opened.check()
 
 
-def test_hands_that_a_round_ends_with_lie_open_where_one_hand_is_known(
-    open_page: Any, tmp_path: Path
-) -> None:
-    review = review_of(real_game(DRAWN), 2)
+def test_a_round_ends_with_hands_laid_open_and_its_result(open_page: Any, tmp_path: Path) -> None:
+    review = review_of(real_game(DRAWN), SEEN_BY)
     path = tmp_path / "seen.html"
-    path.write_text(page(seen_from(review, 2)), encoding="utf-8")
+    path.write_text(page(seen_from(review, SEEN_BY)), encoding="utf-8")
     opened = open_page(path)
+    hands_that_a_round_ends_with_lie_open_where_one_hand_is_known(opened, review)
+    a_result_says_who_was_tenpai_and_what_lay_on_the_table(opened, review)
+    opened.check()
+
+
+def hands_that_a_round_ends_with_lie_open_where_one_hand_is_known(
+    opened: Opened, review: dict[str, Any]
+) -> None:
     ends = [(each["index"], len(each["events"]) - 1) for each in review["rounds"]]
     before = [
         (place, next(e for e, m in enumerate(review["rounds"][place]["events"]) if is_over(m)) - 1)
@@ -173,7 +195,24 @@ def test_hands_that_a_round_ends_with_lie_open_where_one_hand_is_known(
     )
     laid_out = opened.tab.locator(".result-hand .tile")
     assert "?" not in laid_out.evaluate_all("(tiles) => tiles.map((tile) => tile.dataset.tile)")
-    opened.check()
+
+
+def a_result_says_who_was_tenpai_and_what_lay_on_the_table(opened: Opened, review: dict[str, Any]) -> None:
+    for each in review["rounds"]:
+        opened.tab.evaluate(
+            "(round) => globalThis.suzakuViewer.go({ round, event: Infinity })", each["index"]
+        )
+        said = [line.split("\n")[1] for line in opened.tab.locator(".result-scores li").all_inner_texts()]
+        if each["result"]["kind"] == "draw":
+            ready = each["result"]["tenpai"]
+            assert said == ["tenpai" if ready[(SEEN_BY + place) % 4] else "noten" for place in range(4)]
+        else:
+            assert not {"tenpai", "noten"} & set(said)
+            change = sum(1 for message in each["events"] if message["type"] == "reach_accepted")
+            sticks = each["sticks"] + change
+            extras = "".join(opened.tab.locator(".result-extras").all_inner_texts())
+            assert (f"{each['honba']} honba" in extras) == (each["honba"] > 0)
+            assert (f"{sticks} riichi stick" in extras) == (sticks > 0)
 
 
 def how_it_ended(result: dict[str, Any]) -> str:
@@ -192,57 +231,33 @@ def ended_with(result: dict[str, Any]) -> dict[int, list[str]]:
     return shown
 
 
-def test_every_number_of_every_decision_is_that_of_the_data(
-    review: dict[str, Any], file: Path, open_page: Any
+def test_a_review_of_a_real_game_shows_both_policies_and_why_a_choice_is_worse(
+    open_page: Any, tmp_path: Path
 ) -> None:
-    opened = open_page(file)
-    read = opened.tab.evaluate(READ_DECISIONS)
-    assert len(read) == len(review["decisions"]) > 40
-    for decision, shown in zip(review["decisions"], read, strict=True):
-        assert shown["shown"] == shown["index"]
-        assert decision["category"] in shown["badge"]
-        assert shown["loss"] == ("" if decision["agrees"] else _lost(decision, review))
-        assert [row["tile"] for row in shown["rows"]] == [
-            option["action"]["tile"] for option in decision["options"]
-        ]
-        for option, row in zip(decision["options"], shown["rows"], strict=True):
-            assert row["probability"] == _percent(option["probability"])
-            assert row["shanten"] == str(option["shanten"])
-            assert row["ukeire"] == f"{option['ukeire']['tiles']} /{option['ukeire']['kinds']}"
-            assert row["danger"] == [_percent(share) for share in option["danger"]]
-            assert row["learned"] == [_percent(share) for share in option["learned"]["deal_in"]]
-            assert row["loss"] == _lost(option, review)
-            assert row["past"] == ["50.0%", "25.0%"]
-    shown_losses = {row["loss"] for shown in read for row in shown["rows"]}
-    assert {"", "5.0 ±1.5", "−5.0 ±1.5"} < shown_losses
-    for language, negative in (("en", "Negative: "), ("ja", "負の値")):
-        opened.tab.select_option("[data-switch=language]", language)
-        opened.tab.click("[data-tab=decision]")
-        assert negative in opened.tab.get_attribute(".options th:last-child", "title")
-        opened.tab.click("[data-tab=game]")
-        assert negative in opened.tab.locator("#pane-game .about").inner_text()
-    panel = opened.tab.locator("#pane-game")
-    assert panel.locator("[data-figure=loss]").count() == 0
-    worst = review["summary"]["worst"]
-    clear = [n for n in worst if abs(review["decisions"][n]["loss"]) >= 1.25 * 1.5]
-    assert 0 < panel.locator(".worst li", has_text="±").count() == len(clear) < len(worst)
-    opened.tab.keyboard.press("?")
-    assert "±" in opened.tab.locator("dialog.help").inner_text()
-    opened.check()
-
-
-def test_a_review_of_a_real_game_shows_both_policies_numbers(open_page: Any, tmp_path: Path) -> None:
-    made = json.loads(as_json(reviewer(other=RandomPolicy()).review(real_game(KANS), 0)))
+    reviewed = reviewer(RandomPolicy(), other=HeuristicPolicy()).review(real_game(KANS), 0)
+    made = json.loads(as_json(reviewed))
     path = tmp_path / "review.html"
     path.write_text(page(made), encoding="utf-8")
     opened = open_page(path)
-    read = opened.tab.evaluate(READ_DECISIONS)
-    assert len(read) == len(made["decisions"]) > 40
-    for decision, shown in zip(made["decisions"], read, strict=True):
+    shows_both_policies_numbers(opened, made)
+    every_error_has_a_sentence_and_leads_to_ask(opened, made)
+    opened.tab.select_option("[data-switch=language]", "en")
+    opened.tab.get_by_role("tab", name="Game").click()
+    assert _percent(made["summary"]["agreement"]) in opened.tab.locator("body").inner_text()
+    opened.check()
+
+
+def shows_both_policies_numbers(opened: Opened, made: dict[str, Any]) -> None:
+    chosen = range(0, len(made["decisions"]), EVERY)
+    assert len(made["decisions"]) > 40
+    kinds = set()
+    for number, shown in zip(chosen, opened.tab.evaluate(READ_DECISIONS, list(chosen)), strict=True):
+        decision = made["decisions"][number]
         assert shown["shown"] == shown["index"]
         assert decision["category"] in shown["badge"]
         assert shown["loss"] == ("" if decision["agrees"] else _lost(decision, made))
         options = decision["options"]
+        kinds |= {option["action"]["kind"] for option in options}
         deep, risky = (any(option[what] is not None for option in options) for what in ("shanten", "danger"))
         valued = any("±" in _lost(option, made) for option in options)
         threatened = any(opponent["tenpai"] >= 0.3 for opponent in decision["opponents"])
@@ -267,38 +282,27 @@ def test_a_review_of_a_real_game_shows_both_policies_numbers(open_page: Any, tmp
                 worst = [""] if chances is None else [_percent(max(chances))]
                 assert row["danger"] == (each if threatened else worst)
                 assert row["learned"] == []
-    kinds = {option["action"]["kind"] for decision in made["decisions"] for option in decision["options"]}
     assert {"discard", "pass"} < kinds
-    opened.tab.get_by_role("tab", name="Game").click()
-    assert _percent(made["summary"]["agreement"]) in opened.tab.locator("body").inner_text()
-    opened.check()
 
 
 def _reasons(decision: dict[str, Any]) -> list[str]:
     return [note["key"] for note in decision["notes"] if note["key"].startswith(("reason_", "cost_"))]
 
 
-def test_every_error_has_a_sentence_and_leads_to_ask(open_page: Any, tmp_path: Path) -> None:
-    made = json.loads(as_json(reviewed(real_game(KANS), 0, RandomPolicy())))
-    path = tmp_path / "review.html"
-    path.write_text(page(made), encoding="utf-8")
-    opened = open_page(path)
+def every_error_has_a_sentence_and_leads_to_ask(opened: Opened, made: dict[str, Any]) -> None:
     errors = [decision for decision in made["decisions"] if decision["category"] != "fine"]
     assert len(errors) > 20
     assert all(map(_reasons, errors))
     kinds = {key: decision for decision in errors for key in _reasons(decision)}
     assert len(kinds) > 10
-    for language, decision in ((each, decision) for each in ("en", "ja") for decision in kinds.values()):
+    for language in ("en", "ja"):
         opened.tab.select_option("[data-switch=language]", language)
-        opened.tab.evaluate("(place) => globalThis.suzakuViewer.go(place)", decision)
-        shown = opened.tab.locator(".reasons li")
-        assert shown.evaluate_all("(items) => items.map((item) => item.dataset.note)") == _reasons(decision)
-        assert "undefined" not in " ".join(shown.all_inner_texts())
-        address = opened.tab.get_attribute(".ask-here a", "href")
-        assert json.loads(unquote(address.partition("#")[2])) == decision["position"]
-        command = shlex.split(opened.tab.text_content(".ask-command"))
-        assert command[:3] == ["suzaku", "ask", decision["position"]["hand"]]
-    opened.check()
+        read = opened.tab.evaluate(READ_REASONS, list(kinds.values()))
+        for decision, shown in zip(kinds.values(), read, strict=True):
+            assert shown["keys"] == _reasons(decision)
+            assert "undefined" not in shown["text"]
+            assert json.loads(unquote(shown["address"].partition("#")[2])) == decision["position"]
+            assert shlex.split(shown["command"])[:3] == ["suzaku", "ask", decision["position"]["hand"]]
 
 
 def test_furiten_and_waits_that_are_gone_are_told(open_page: Any, tmp_path: Path) -> None:
@@ -346,7 +350,10 @@ def test_a_review_is_walked_through(review: dict[str, Any], file: Path, open_pag
         rounds_timeline_worst_and_address_lead_to_their_places,
         the_table_turns_and_other_hands_hide,
         tiles_like_the_one_pointed_at_are_marked,
+        a_seat_has_one_name_wherever_it_stands_and_however_the_table_is_turned,
         everything_has_a_name_for_those_who_hear_it,
+        every_number_of_a_decision_is_that_of_the_data,
+        errors_to_stop_at_are_chosen_and_kept,
         help_opens_by_key_and_button_and_keeps_keys_to_itself,
     ):
         step(opened, review)
@@ -469,6 +476,45 @@ def everything_has_a_name_for_those_who_hear_it(opened: Opened, review: dict[str
     )
 
 
+def every_number_of_a_decision_is_that_of_the_data(opened: Opened, review: dict[str, Any]) -> None:
+    chosen = range(0, len(review["decisions"]), EVERY)
+    read = opened.tab.evaluate(READ_DECISIONS, list(chosen))
+    assert len(review["decisions"]) > 40
+    for number, shown in zip(chosen, read, strict=True):
+        decision = review["decisions"][number]
+        assert shown["shown"] == shown["index"]
+        assert decision["category"] in shown["badge"]
+        assert shown["loss"] == ("" if decision["agrees"] else _lost(decision, review))
+        assert [row["tile"] for row in shown["rows"]] == [
+            option["action"]["tile"] for option in decision["options"]
+        ]
+        for option, row in zip(decision["options"], shown["rows"], strict=True):
+            assert row["probability"] == _percent(option["probability"])
+            assert row["shanten"] == str(option["shanten"])
+            assert row["ukeire"] == f"{option['ukeire']['tiles']} /{option['ukeire']['kinds']}"
+            assert row["danger"] == [_percent(share) for share in option["danger"]]
+            assert row["learned"] == [_percent(share) for share in option["learned"]["deal_in"]]
+            assert row["loss"] == _lost(option, review)
+            assert row["past"] == ["50.0%", "25.0%"]
+    shown_losses = {row["loss"] for shown in read for row in shown["rows"]}
+    assert {"", "5.0 ±1.5", "−5.0 ±1.5"} < shown_losses
+    for language, negative in (("en", "Negative: "), ("ja", "負の値")):
+        opened.tab.select_option("[data-switch=language]", language)
+        opened.tab.click("[data-tab=decision]")
+        assert negative in opened.tab.get_attribute(".options th:last-child", "title")
+        opened.tab.click("[data-tab=game]")
+        assert negative in opened.tab.locator("#pane-game .about").inner_text()
+    panel = opened.tab.locator("#pane-game")
+    assert panel.locator("[data-figure=loss]").count() == 0
+    worst = review["summary"]["worst"]
+    clear = [n for n in worst if abs(review["decisions"][n]["loss"]) >= 1.25 * 1.5]
+    assert 0 < panel.locator(".worst li", has_text="±").count() == len(clear) < len(worst)
+    opened.tab.keyboard.press("?")
+    assert "±" in opened.tab.locator("dialog.help").inner_text()
+    opened.tab.keyboard.press("Escape")
+    opened.tab.select_option("[data-switch=language]", "en")
+
+
 def help_opens_by_key_and_button_and_keeps_keys_to_itself(opened: Opened, _: dict[str, Any]) -> None:
     opened.tab.set_viewport_size({"width": 360, "height": 900})  # the help is longer than the screen
     opened.tab.click("[data-tab=game]")  # keys in a list of choices choose
@@ -491,35 +537,32 @@ def is_error(decision: dict[str, Any], least: str = "inaccuracy") -> bool:
     return not decision["agrees"] and grades.index(decision["category"]) >= grades.index(least)
 
 
-def test_errors_to_stop_at_are_chosen_and_kept(review: dict[str, Any], file: Path, open_page: Any) -> None:
-    opened = open_page(file)
+def errors_to_stop_at_are_chosen_and_kept(opened: Opened, review: dict[str, Any]) -> None:
     assert opened.tab.input_value("[data-switch=stop]") == "inaccuracy"
-    for least, language in (("blunder", "en"), ("fine", "ja"), ("mistake", "ja")):
+    for least, language in (("fine", "ja"), ("blunder", "en")):
         opened.tab.select_option("[data-switch=stop]", least)
         opened.tab.select_option("[data-switch=language]", language)
         reloaded(opened.tab)
         assert opened.tab.input_value("[data-switch=stop]") == least
         wanted = [[each["round"], each["event"]] for each in review["decisions"] if is_error(each, least)]
         opened.tab.click("[data-command=first]")
-        assert opened.tab.evaluate(STOPS, len(wanted)) == wanted
+        assert opened.tab.evaluate(STOPS, len(wanted[:STOPPED])) == wanted[:STOPPED]
         opened.tab.click("[data-command=last]")
         opened.tab.keyboard.press("e")
         chosen = opened.tab.locator("[data-switch=stop] option:checked").inner_text()
         assert chosen.split(" ", 1)[1] in opened.tab.inner_text(".caption")
-    opened.check()
 
 
-def test_a_seat_has_one_name_wherever_it_stands_and_however_the_table_is_turned(
-    review: dict[str, Any], file: Path, open_page: Any
+def a_seat_has_one_name_wherever_it_stands_and_however_the_table_is_turned(
+    opened: Opened, review: dict[str, Any]
 ) -> None:
     decision = next(each for each in review["decisions"] if each["round"] == 2)
-    opened = open_page(file, f"#2.{decision['event']}")
+    opened.tab.evaluate("(place) => globalThis.suzakuViewer.go(place)", decision)
     for language, winds in (("en", "East South West North"), ("ja", "東 南 西 北")):
         opened.tab.select_option("[data-switch=language]", language)
         for turned in range(4):
             seats_are_named(opened, review, winds.split(), turned)
             opened.tab.click("[data-command=rotate]")
-    opened.check()
 
 
 def seats_are_named(opened: Opened, review: dict[str, Any], winds: list[str], turned: int) -> None:
@@ -553,49 +596,40 @@ CAVEATS = (
 )
 
 
-def test_what_the_record_leaves_open_stands_on_the_pages(
-    review: dict[str, Any], open_page: Any, tmp_path: Path
+@pytest.fixture(scope="module")
+def odd(review: dict[str, Any]) -> dict[str, Any]:
+    """A review of a record that leaves much open, with hostile names."""
+    return review | {"game": review["game"] | {"caveats": CAVEATS, "names": list(HOSTILE)}}
+
+
+def test_an_odd_record_says_what_it_leaves_open_and_its_names_are_text_and_nothing_else(
+    odd: dict[str, Any], open_page: Any, tmp_path: Path
 ) -> None:
     assert {each["key"] for each in CAVEATS} >= set(get_args(CaveatKey))
-    odd = review | {"game": review["game"] | {"caveats": CAVEATS}}
     path = tmp_path / "review.html"
     path.write_text(page(odd), encoding="utf-8")
     for locale, words in (("en", ("South 1 · 1 honba", "lobby 7447")), ("ja", ("南1局 1本場", "L7447"))):
-        opened = open_page(path, width=360, locale=locale)
-        for tab in ("decision", "game"):
+        opened = open_page(path, "#1.20", width=360, locale=locale)
+        for tab in ("game", "decision"):
             opened.tab.click(f"[data-tab={tab}]")
             lines = opened.tab.locator(f"#pane-{tab} .caveats li").all_inner_texts()
             assert len(set(lines)) == len(CAVEATS) - 1
             assert all(word in " ".join(lines) for word in words)
+        opened.tab.keyboard.press("End")
+        names_are_text(opened)
         opened.check()
-    index = index_of([odd, review])
-    path.write_text(index_page(index | {"total": index["total"] | {"players": 2}}), encoding="utf-8")
-    opened = open_page(path, width=360)
-    assert "by 2 different players" in opened.tab.inner_text(".totals .caveats")
-    assert opened.tab.locator(".games .caveat").count() == len(CAVEATS) - 1
-    opened.check()
 
 
-def test_result_says_who_was_tenpai_and_what_lay_on_the_table(open_page: Any, tmp_path: Path) -> None:
-    review = review_of(real_game(DRAWN))
-    path = tmp_path / "review.html"
-    path.write_text(page(review), encoding="utf-8")
-    opened = open_page(path)
-    for each in review["rounds"]:
-        opened.tab.evaluate(
-            "(round) => globalThis.suzakuViewer.go({ round, event: Infinity })", each["index"]
-        )
-        said = [line.split("\n")[1] for line in opened.tab.locator(".result-scores li").all_inner_texts()]
-        if each["result"]["kind"] == "draw":
-            assert said == ["tenpai" if ready else "noten" for ready in each["result"]["tenpai"]]
-        else:
-            assert not {"tenpai", "noten"} & set(said)
-            change = sum(1 for message in each["events"] if message["type"] == "reach_accepted")
-            sticks = each["sticks"] + change
-            extras = "".join(opened.tab.locator(".result-extras").all_inner_texts())
-            assert (f"{each['honba']} honba" in extras) == (each["honba"] > 0)
-            assert (f"{sticks} riichi stick" in extras) == (sticks > 0)
-    opened.check()
+def names_are_text(opened: Opened) -> None:
+    text = opened.tab.text_content("#app") + opened.tab.title()
+    assert HOSTILE[0] in text
+    assert HOSTILE[1] in text
+    assert "evilname" in text
+    assert not set(text) & set("\u202e\u2066\u202c\u200f\x07\x00")
+    assert "W" * 60 not in text
+    assert opened.tab.locator("img").count() == 0
+    assert opened.tab.locator("script").count() == 2
+    assert opened.tab.locator("bdi[dir=auto]").count() >= 4
 
 
 CUT = """() => [...document.querySelectorAll("#app :is(div, p, button, h1, h2, h3, li, table, dd, dt)")]
@@ -620,7 +654,7 @@ def test_nothing_is_cut_off_at_any_size(review: dict[str, Any], open_page: Any, 
     path = tmp_path / "review.html"
     path.write_text(page(review | {"decisions": made}), encoding="utf-8")
     opened = open_page(path)
-    sizes = [(360, 740), (820, 1180), (1024, 768), (1440, 900), (720, 450)]
+    sizes = [(360, 740), (1024, 768), (720, 450), (820, 1180), (1440, 900)][: scaled(3, 5)]
     for (width, height), language in [((360, 740), "ja"), *((size, "en") for size in sizes)]:
         opened.tab.set_viewport_size({"width": width, "height": height})
         opened.tab.select_option("[data-switch=language]", language)
@@ -636,21 +670,9 @@ def test_nothing_is_cut_off_at_any_size(review: dict[str, Any], open_page: Any, 
         assert width > 360 or opened.tab.evaluate(SMALL) == 0
 
 
-def test_print_shows_the_whole_panel_dark_on_light(file: Path, open_page: Any) -> None:
-    opened = open_page(file, "#0.9", color_scheme="dark")
-    opened.tab.click("[data-tab=game]")
-    opened.tab.emulate_media(media="print")
-    panel = opened.tab.locator(".side-panel")
-    assert panel.evaluate("(e) => e.scrollHeight <= e.clientHeight + 1 && getComputedStyle(e).overflowY")
-    assert panel.evaluate("(e) => getComputedStyle(e).overflowY") == "visible"
-    ink = opened.tab.evaluate("getComputedStyle(document.body).color")
-    assert max(int(part) for part in ink[4:-1].split(",")) < 80
-    for hidden in (".steer", ".tabs", ".switches"):
-        assert opened.tab.is_hidden(hidden)
-    opened.check()
-
-
-def test_language_and_theme_are_the_systems_until_chosen(file: Path, open_page: Any) -> None:
+def test_language_and_theme_are_the_systems_until_chosen_and_print_is_dark_on_light(
+    file: Path, open_page: Any
+) -> None:
     assert open_page(file, locale="de-DE").tab.text_content("#tab-decision") == "Decision"
     paper = "() => getComputedStyle(document.body).backgroundColor"
     opened = open_page(file, "#0.5", locale="ja-JP", color_scheme="dark")
@@ -666,27 +688,15 @@ def test_language_and_theme_are_the_systems_until_chosen(file: Path, open_page: 
     assert opened.tab.evaluate(paper) != dark
     opened.tab.select_option("[data-switch=theme]", "system")
     assert opened.tab.evaluate(paper) == dark
-    opened.check()
-
-
-def test_hostile_names_are_text_and_nothing_else(
-    review: dict[str, Any], open_page: Any, tmp_path: Path
-) -> None:
-    path = tmp_path / "review.html"
-    path.write_text(page(review | {"game": review["game"] | {"names": list(HOSTILE)}}), encoding="utf-8")
-    opened = open_page(path, "#1.20")
-    for tab in ("game", "decision"):
-        opened.tab.click(f"[data-tab={tab}]")
-    opened.tab.keyboard.press("End")
-    text = opened.tab.text_content("#app") + opened.tab.title()
-    assert HOSTILE[0] in text
-    assert HOSTILE[1] in text
-    assert "evilname" in text
-    assert not set(text) & set("\u202e\u2066\u202c\u200f\x07\x00")
-    assert "W" * 60 not in text
-    assert opened.tab.locator("img").count() == 0
-    assert opened.tab.locator("script").count() == 2
-    assert opened.tab.locator("bdi[dir=auto]").count() >= 4
+    opened.tab.click("[data-tab=game]")
+    opened.tab.emulate_media(media="print")
+    panel = opened.tab.locator(".side-panel")
+    assert panel.evaluate("(e) => e.scrollHeight <= e.clientHeight + 1 && getComputedStyle(e).overflowY")
+    assert panel.evaluate("(e) => getComputedStyle(e).overflowY") == "visible"
+    ink = opened.tab.evaluate("getComputedStyle(document.body).color")
+    assert max(int(part) for part in ink[4:-1].split(",")) < 80
+    for hidden in (".steer", ".tabs", ".switches"):
+        assert opened.tab.is_hidden(hidden)
     opened.check()
 
 
@@ -723,42 +733,46 @@ def test_broken_data_is_said_and_not_drawn(open_page: Any, tmp_path: Path) -> No
     assert opened.tab.text_content("[role=alert]") == "This page's data cannot be read."
 
 
-def test_index_lists_sorts_and_filters_games(review: dict[str, Any], open_page: Any, tmp_path: Path) -> None:
+def test_an_index_lists_sorts_filters_and_sums_games(
+    review: dict[str, Any], odd: dict[str, Any], open_page: Any, tmp_path: Path
+) -> None:
     other = review | {
         "game": review["game"] | {"names": ["Genbu", *HOSTILE[1:]], "date": "2009-01-01T00"},
-        "seat": 1,
+        "seat": 2,
+        "decisions": review["decisions"][5:],
     }
-    index = index_of([review, other])
-    index["games"].append(index["games"][0] | {"page": "javascript:alert(1)"})
+    index = index_of([odd, other])
+    index["games"].append(index["games"][1] | {"page": "javascript:alert(1)"})
     path = tmp_path / "index.html"
-    path.write_text(index_page(index), encoding="utf-8")
+    path.write_text(index_page(index | {"total": index["total"] | {"players": 2}}), encoding="utf-8")
     opened = open_page(path, width=360)
-    rows = opened.tab.locator(".games tbody tr")
+    tab = opened.tab
+    assert "by 2 different players" in tab.inner_text(".totals .caveats")
+    assert tab.locator(".games .caveat").count() == len(CAVEATS) - 1
+    figures_by_rank_are_those_of_the_index(opened, index)
+    rows = tab.locator(".games tbody tr")
     assert rows.count() == 3
     assert rows.locator("a").evaluate_all("(links) => links.map((a) => a.getAttribute('href'))") == [
         "./game-1.html",
         "./game-0.html",
     ]
-    opened.tab.click("[data-sort=date]")
+    tab.click("[data-sort=date]")
     assert rows.first.locator("a").get_attribute("href") == "./game-0.html"
-    opened.tab.fill("input[type=search]", "genbu")
-    assert rows.count() == 1
-    assert opened.tab.text_content("[data-figure=average_place]") == "1.50"
-    inner = "(e) => e.scrollWidth <= e.clientWidth"
-    assert opened.tab.locator(".scroll:has(.games)").evaluate(inner)
-    opened.tab.select_option("[data-switch=language]", "ja")
-    assert opened.tab.text_content("h1") == "検討した対局"
+    tab.fill("input[type=search]", "genbu")
+    assert rows.count() == 2
+    assert tab.text_content("[data-figure=average_place]") == "1.50"
+    assert tab.locator(".scroll:has(.games)").evaluate("(e) => e.scrollWidth <= e.clientWidth")
+    tab.select_option("[data-switch=language]", "ja")
+    assert tab.text_content("h1") == "検討した対局"
+    ranks = tab.get_by_role("table", name="段位ごと").get_by_role("rowheader")
+    assert ranks.all_inner_texts() == ["七段", "八段"]
     opened.check()
+    path.write_text(index_page(index | {"ranks": []}), encoding="utf-8")
+    tab.reload()
+    assert tab.get_by_role("table").count() == 1
 
 
-def test_figures_by_rank_are_those_of_the_index(
-    review: dict[str, Any], open_page: Any, tmp_path: Path
-) -> None:
-    other = review | {"seat": 2, "decisions": review["decisions"][5:]}
-    index = index_of([review, other, review])
-    path = tmp_path / "index.html"
-    path.write_text(index_page(index), encoding="utf-8")
-    opened = open_page(path)
+def figures_by_rank_are_those_of_the_index(opened: Opened, index: dict[str, Any]) -> None:
     table = opened.tab.get_by_role("table", name="By rank")
     heads = ["Rank", "Games", "Decisions", "Agreement", "Rating", "Bad moves"]
     assert table.get_by_role("columnheader").all_inner_texts() == heads
@@ -773,10 +787,3 @@ def test_figures_by_rank_are_those_of_the_index(
             _rounded(one["rating"], "0.1"),
             _percent(one["bad_move_rate"]),
         ]
-    opened.tab.select_option("[data-switch=language]", "ja")
-    ranks = opened.tab.get_by_role("table", name="段位ごと").get_by_role("rowheader")
-    assert ranks.all_inner_texts() == ["七段", "八段"]
-    path.write_text(index_page(index | {"ranks": []}), encoding="utf-8")
-    opened.tab.reload()
-    assert opened.tab.get_by_role("table").count() == 1
-    opened.check()
