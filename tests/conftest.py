@@ -19,7 +19,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # the same examples at every run, so that a run fails only for what was changed; HYPOTHESIS_PROFILE=full takes
 # many (and `tests.scale` more games and positions), =default new ones
-settings.register_profile("same", derandomize=True, max_examples=40)
+settings.register_profile("same", derandomize=True, max_examples=25)
 settings.register_profile("full", derandomize=True, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 

@@ -34,7 +34,7 @@ def changed(log: DuelLog, line: int, **fields: object) -> bytes:
 def test_a_watched_duel_is_the_game_that_kernels_play(ways: tuple[int, int]) -> None:
     position, commitment = np.zeros(1, POSITION)[0], np.zeros(1, COMMITMENT)[0]
     wall = np.zeros(TILES, np.int8)
-    for deal in range(25):
+    for deal in range(10):
         shuffle(4, deal, wall)
         points = play_duel(position, wall, commitment, ways, TABLES, 4, deal)
         last = watched(ways, deal).states[-1]

@@ -21,6 +21,7 @@ from policies.checkpoint.card import LARGEST_CARD, decode_card, tensors_file
 from policies.checkpoint.store import LARGEST_FILE
 from policies.checkpoint.tensors import LARGEST_HEADER, pack, unpack
 from tests.policies.checkpoint.saved import edit_card, file_of, forge, forge_card, saved, small_card, weights
+from tests.scale import scaled
 
 CARD = small_card()
 SHAPES = shapes_of(CARD.architecture)
@@ -100,10 +101,10 @@ def test_a_cut_or_flipped_card_is_refused(tmp_path: Path) -> None:
     card = saved(tmp_path)
     path = tmp_path / "discard.json"
     text = path.read_bytes()
-    for length in range(len(text) - 1):  # except for the last line end
+    for length in range(0, len(text) - 1, scaled(5, 1)):  # except for the last line end
         path.write_bytes(text[:length])
         assert refused(tmp_path).file == path
-    for bit in range(8 * len(text)):
+    for bit in range(0, 8 * len(text), scaled(7, 1)):
         broken = bytearray(text)
         broken[bit // 8] ^= 1 << bit % 8
         try:

@@ -55,7 +55,7 @@ def test_calls_against_the_fold(positions: Positions, name: str, base: str) -> N
     assert np.array_equal(planes[:, : SETS[base].planes], encode(states, players, base))
     after = called(states, players, calls)
     start, look = chosen.at("R1"), chosen.at("LA3a'")
-    for row in range(0, len(states), 5):
+    for row in range(0, len(states), scaled(15, 5)):
         state, player, call = states[row], int(players[row]), calls[row].tolist()
         folded = clone(state)
         if call[0] in CLAIMS and state["riichi"][state["last_player"]] == 1:

@@ -24,7 +24,7 @@ def real() -> Positions:
 
 @pytest.fixture(scope="module")
 def random() -> Positions:
-    return random_positions(2)
+    return random_positions(3, seed=5)
 
 
 def compare(positions: Positions, name: str) -> None:
@@ -52,20 +52,20 @@ def check(ours: NDArray[np.uint8], wanted: NDArray[np.float64], where: str, slac
 
 @pytest.mark.parametrize("name", [LITE, SUPHX])
 def test_groups_on_real_games(real: Positions, name: str) -> None:
-    compare(real.every(scaled(6, 2)), name)
+    compare(real.every(scaled(12, 2)), name)
 
 
 @pytest.mark.parametrize("name", [LITE, SUPHX])
 def test_groups_on_random_games(random: Positions, name: str) -> None:
-    compare(random.every(scaled(4, 1)), name)
+    compare(random.every(scaled(12, 1)), name)
 
 
 def test_efficiency_on_real_games() -> None:
-    compare_efficiency(real_positions(scaled(1, 60), "houou-01").every(scaled(13, 7)))
+    compare_efficiency(real_positions(scaled(1, 60), "houou-01").every(scaled(29, 7)))
 
 
 def test_efficiency_on_random_games(random: Positions) -> None:
-    compare_efficiency(random.every(scaled(23, 7)))
+    compare_efficiency(random.every(scaled(47, 7)))
 
 
 def compare_efficiency(positions: Positions) -> None:

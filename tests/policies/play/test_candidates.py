@@ -16,7 +16,7 @@ from tests.policies.models import a_policy
 
 @pytest.fixture(scope="module")
 def positions() -> list[Observation]:
-    return [asked(each) for each in self_play(2, 0.5, Undecided())]
+    return [asked(each) for each in self_play(1, 0.5, Undecided())]
 
 
 def asked(position: Position) -> Observation:
@@ -27,7 +27,7 @@ def asked(position: Position) -> Observation:
 def test_the_likeliest_is_what_the_flow_does(positions: list[Observation]) -> None:
     policy = a_policy(tower="suits")
     steps = set()
-    for observation in positions[:400]:
+    for observation in positions[:150]:
         (running,) = run_flows([flow(observation)], policy.answer)
         verdict = running.result()
         found = chances_of(observation, policy)

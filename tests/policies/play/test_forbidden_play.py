@@ -20,26 +20,27 @@ from policies.play.decision import decide
 from tests.forbidden_play import US, LawlessRound, event_of
 from tests.scale import scaled
 
-ROUNDS = 60
+ROUNDS = scaled(20, 60)
 POLICY = HeuristicPolicy()
 PLAIN = (LITE, SUPHX)
 
 
-def by_the_rules(record: np.void, legal: list[Action]) -> Action:
-    return decide(Observation(record, US, tuple(legal), "hanchan"), POLICY).action
+def choose(record: np.void, legal: list[Action]) -> Action:
+    """What we do, checked."""
+    decision = decide(Observation(record, US, tuple(legal), "hanchan"), POLICY)
+    assert decision.source != "fallback"
+    assert decision.action in legal
+    return decision.action
 
 
 def test_we_choose_legally_whatever_the_others_do() -> None:
     broken: Counter[str] = Counter()
     asked = 0
     for seed in range(ROUNDS):
-        lawless = LawlessRound(seed, by_the_rules, poor=seed % 3 == 0)
+        lawless = LawlessRound(seed, choose, poor=seed % 3 == 0)
         for record, legal in lawless.play():
             asked += 1
             assert legal
-            decision = decide(Observation(record, US, tuple(legal), "hanchan"), POLICY)
-            assert decision.source != "fallback"
-            assert decision.action in legal
             if asked % 7 == 0:
                 for name in PLAIN:
                     assert np.isfinite(encode(np.array([record]), [US], name)).all()
@@ -47,8 +48,8 @@ def test_we_choose_legally_whatever_the_others_do() -> None:
         for event in lawless.events:
             broken[broken_rule(seen, event)] += 1
             apply(seen, event)
-    assert asked > 500
-    assert set(broken) >= {
+    assert asked > 8 * ROUNDS
+    met = broken.keys() & {
         "swap-calling (kuikae)",
         "a discard from the hand in riichi",
         "a call in riichi",
@@ -56,6 +57,7 @@ def test_we_choose_legally_whatever_the_others_do() -> None:
         "riichi with fewer than 1,000 points",
         "riichi with a hand that is not ready",
     }
+    assert len(met) >= scaled(5, 6)
 
 
 def test_the_legal_actions_are_those_that_break_no_rule() -> None:

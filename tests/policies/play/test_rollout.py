@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Callable, Sequence
 
@@ -52,11 +51,11 @@ class Watched:
 
 
 def test_a_game_is_the_same_alone_and_among_others() -> None:
-    one_by_one = games(rollout(RandomPolicy(), tables=1), 5)
-    together = games(rollout(RandomPolicy(), tables=5), 5)
-    some = games(rollout(RandomPolicy(), tables=3), 5)
+    one_by_one = games(rollout(RandomPolicy(), tables=1), 3)
+    together = games(rollout(RandomPolicy(), tables=3), 3)
+    some = games(rollout(RandomPolicy(), tables=2), 3)
     assert one_by_one == together == some
-    assert sorted(together) == list(range(5))
+    assert sorted(together) == list(range(3))
     assert all(isinstance(played.events[-1], EndGame) for played in together.values())
 
 
@@ -157,8 +156,8 @@ def test_networks_use_only_what_their_player_sees() -> None:
         assert policy.answer(slot, masked) == policy.answer(slot, questions)
         compared += len(questions)
 
-    games(rollout(Watched(compare)), 3)
-    assert compared > 500
+    games(rollout(Watched(compare)), 1)
+    assert compared > 150
 
 
 # --- fault 12 (docs/faults.md) -----------------------------------------------------------------------------
@@ -194,11 +193,6 @@ def test_one_bad_position_costs_one_decision() -> None:
     assert not any(played.crash for played in found.values())
 
 
-@functools.cache
-def sound_game() -> FinishedGame:
-    return games(rollout(HeuristicPolicy()), 1)[0]
-
-
 NONSENSE: dict[str, Callable[[Sequence[Question]], Sequence[Sequence[float]]]] = {
     "nothing": lambda _: [],
     "short rows": lambda questions: [[] for _ in questions],
@@ -207,20 +201,25 @@ NONSENSE: dict[str, Callable[[Sequence[Question]], Sequence[Sequence[float]]]] =
 }
 
 
-@pytest.mark.parametrize("kind", NONSENSE)
-def test_nonsense_is_replaced_by_the_heuristic_and_counted(kind: str) -> None:
-    class Nonsense:
-        source: Source = "model"
+class Nonsense:
+    """Answers with nonsense of one kind."""
 
-        def answer(self, slot: Slot, questions: Sequence[Question]) -> Sequence[Sequence[float]]:
-            return NONSENSE[kind](questions)
+    source: Source = "model"
 
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+
+    def answer(self, slot: Slot, questions: Sequence[Question]) -> Sequence[Sequence[float]]:
+        return NONSENSE[self._kind](questions)
+
+
+def test_nonsense_is_replaced_by_the_heuristic_and_counted() -> None:
     with capture_logs() as logs:
-        broken = games(rollout(Nonsense()), 1)[0]
-    sound = sound_game()
+        broken = games(rollout(*map(Nonsense, NONSENSE)), 1, (0, 1, 2, 3))[0]
+    sound = games(rollout(HeuristicPolicy()), 1)[0]
     assert broken.events == sound.events
-    assert len(broken.faults) > 100
-    assert len(broken.faults) <= sum(broken.decisions)
+    faults = Counter(fault.player for fault in broken.faults)
+    assert all(20 < faults[player] <= broken.decisions[player] for player in range(4))
     assert not sound.faults
     assert 0 < len(logs) < 40  # each reason is logged once
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import cache
 
 import msgspec
 import numpy as np
@@ -27,6 +28,7 @@ from tests.policies.deals.positions import UniformHands
 from tests.policies.fakes import Scripted
 from tests.replays.games import seen_from
 from tests.replays.review.made import of_whole, reviewed, reviewer, whole
+from tests.scale import scaled
 from tests.shared import shard_texts
 
 
@@ -82,8 +84,13 @@ def test_a_player_agrees_with_himself(seat: int) -> None:
     assert made.summary.worst == ()
 
 
+@cache
+def of_two() -> Review:
+    return reviewer(RandomPolicy(), HeuristicPolicy()).review(whole(), 0)
+
+
 def test_another_policy_disagrees() -> None:
-    made = reviewer(RandomPolicy(), HeuristicPolicy()).review(whole(), 0)
+    made = of_two()
     check(made)
     assert made.summary.agreement is not None
     assert made.summary.agreement < 0.9
@@ -97,8 +104,7 @@ def test_another_policy_disagrees() -> None:
 
 
 def test_the_other_policy_gives_what_it_gives_alone() -> None:
-    made = reviewer(RandomPolicy(), HeuristicPolicy()).review(whole(), 0)
-    for each, alone in zip(made.decisions, of_whole(0).decisions, strict=True):
+    for each, alone in zip(of_two().decisions, of_whole(0).decisions, strict=True):
         assert each.other == alone.preferred
         chances = {option.action: option.probability for option in alone.options}
         assert {option.action: option.other for option in each.options} == chances
@@ -260,7 +266,7 @@ def test_what_adaptation_and_search_had_to_say_stands_beside_the_options() -> No
 
 @pytest.mark.parametrize("shard", ["houou-00", "strongbot-00"])
 def test_real_games_are_reviewed(shard: str) -> None:
-    for number, (_, text) in enumerate(shard_texts(shard, 3)):
+    for number, (_, text) in enumerate(shard_texts(shard, scaled(1, 3))):
         check(reviewed(read_game(text), number % 4))
 
 

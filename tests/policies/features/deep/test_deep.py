@@ -116,7 +116,7 @@ def test_chance_of_a_wait_is_its_share_of_the_draws() -> None:
 
 
 def test_made_up_positions_agree_with_the_reference() -> None:
-    hands = scaled(24, 2_000)
+    hands = scaled(12, 2_000)
     shown = sum(check(*made_up(seed)) for seed in range(hands))
     shown += sum(check_draws(*made_up(seed, draws=True), seed, 2) for seed in range(hands // 6))
     assert shown > 0.6 * hands
@@ -129,14 +129,14 @@ def test_real_decisions_agree_with_the_reference() -> None:
         state["hand_size"][player] for state, player in zip(positions.seen, positions.players, strict=True)
     ]
     shown = 0
-    for number in rng.sample(range(len(sizes)), scaled(20, 60)):
+    for number in rng.sample(range(len(sizes)), scaled(8, 60)):
         state, player = positions.seen[number], int(positions.players[number])
         shown += check(state, player) if sizes[number] % 3 == 2 else check_draws(state, player, number, 1)
-    assert shown > 6
+    assert shown > scaled(2, 6)
 
 
 def test_planes_of_a_batch_are_those_of_each_row_and_go_into_the_set() -> None:
-    rows = [made_up(seed, draws=seed % 2 == 1) for seed in range(12)]
+    rows = [made_up(seed, draws=seed % 2 == 1) for seed in range(6)]
     states = np.array([record for record, _ in rows], ROUND_STATE)
     players = np.array([player for _, player in rows], np.int8)
     planes = encode(states, players, SUPHX)
