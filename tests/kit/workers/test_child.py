@@ -13,26 +13,12 @@ from typing import Any
 
 import pytest
 
-from kit.errors import ModelError
 from kit.workers import child
 from kit.workers.child import Child, ChildBusy, ChildFailed, ChildIdle, ChildReady, Line
+from tests.kit.workers.work import echo, without_memory
 
 PATIENCE_S = 120.0
 """Under load a process needs long to start and to end."""
-
-
-def echo(line: Line, setup: str) -> None:
-    """Answer "crossed" as a child does that has not yet received the message, others with an echo."""
-    line.ready()
-    while True:
-        for message in line.hear(wait=True):
-            if message == "give up":
-                raise ModelError("there is nothing to say")
-            if message == "crossed":
-                line.send(ChildIdle(0))
-                while not line.hear(wait=False):
-                    time.sleep(0.01)
-            line.send(setup + message)
 
 
 class Heard:
@@ -128,15 +114,11 @@ def test_a_child_says_when_it_is_idle_and_that_it_works(monkeypatch: pytest.Monk
 def test_why_a_child_gave_up_can_be_told() -> None:
     found: SimpleQueue[Any] = SimpleQueue()
     ended = threading.Event()
-    given_up = Child(_without_memory, None, found.put, lambda _: ended.set())
+    given_up = Child(without_memory, None, found.put, lambda _: ended.set())
     assert ended.wait(PATIENCE_S)
     assert found.get() == ChildFailed("it ran out of memory")
     given_up.close()
     assert given_up.join(PATIENCE_S)
-
-
-def _without_memory(line: Line, _: None) -> None:
-    raise MemoryError
 
 
 def _wait(fact: Callable[[], bool]) -> None:

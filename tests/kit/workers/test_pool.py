@@ -6,94 +6,34 @@ import multiprocessing
 import os
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-import msgspec
 import pytest
 from structlog.testing import capture_logs
 
 from kit import processes
-from kit.errors import ConfigError, WorkerFailed
-from kit.workers.pool import DONE, LATER, Later, Work, results
+from kit.errors import WorkerFailed
+from kit.workers import pool
+from kit.workers.pool import DONE, LATER, Later, results
 from tests.fatal import Fatal
-
-
-def counting(base: int) -> Work[int, int]:
-    def work(task: int) -> Iterator[int]:
-        yield from (base * task + number for number in range(3))
-
-    return work
-
-
-def counting_bytes(setup: bytes) -> Work[int, int]:
-    return lambda task: [task + len(setup)]
-
-
-def dying(folder: Path) -> Work[int, int]:
-    """The first process that gets to task 1 is killed in the middle of it."""
-
-    def work(task: int) -> Iterator[int]:
-        yield 10 * task
-        mark = folder / "dead"
-        if task == 1 and not mark.exists():
-            mark.touch()
-            time.sleep(0.05)  # the result is being sent
-            os.kill(os.getpid(), signal.SIGKILL)
-        yield 10 * task + 1
-
-    return work
-
-
-def hopeless(_: int) -> Work[object, object]:
-    def work(task: object) -> Iterator[object]:
-        yield task
-        os._exit(7)
-
-    return work
-
-
-def raising(_: int) -> Work[int, int]:
-    def work(task: int) -> Iterator[int]:
-        yield task
-        raise ValueError("no such task")
-
-    return work
-
-
-def unprepared(_: int) -> Work[int, int]:
-    raise FileNotFoundError("weights.safetensors")
-
-
-def refused(_: int) -> Work[int, int]:
-    raise ConfigError("no such player")
-
-
-class Block(msgspec.Struct, frozen=True):
-    """A task that brings weights along: more bytes than a pipe holds."""
-
-    number: int
-    weights: bytes
-
-    @classmethod
-    def after(cls, number: int, results: int) -> Block:
-        return cls(number, bytes([results]) * 300_000)
-
-
-def playing(_: int) -> Work[Block, tuple[int, int]]:
-    """Tells which process had which weights."""
-    return lambda block: iter([(os.getpid(), block.weights[-1])])
-
-
-def threads(_: int) -> Work[int, str]:
-    print("prepared", flush=True)
-    return lambda _: iter([os.environ["OMP_NUM_THREADS"]])
+from tests.kit.workers.work import (
+    Block,
+    counting,
+    counting_bytes,
+    dying,
+    hopeless,
+    playing,
+    raising,
+    refused,
+    threads,
+    unprepared,
+)
 
 
 def test_every_task_is_done_once_and_its_end_comes_last() -> None:
-    for workers in (1, 3):
+    for workers in (1, 2):
         found = list(results(counting, 100, [4, 2, 7], workers))
         assert sorted(value for _, value in found if isinstance(value, int)) == [
             *(200, 201, 202),
@@ -136,24 +76,31 @@ def test_a_worker_runs_its_start_up_with_one_thread_and_prints_nothing_to_stdout
     assert (out, err.split()) == ("", ["begun", "prepared"])
 
 
-def test_processes_that_die_before_they_have_begun_end_the_run_however_large_their_setup() -> None:
+def test_processes_that_die_before_they_have_begun_end_the_run_however_large_their_setup(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pool, "TRIES", 1)
     processes.on_start(Fatal())
     try:
-        with capture_logs(), pytest.raises(WorkerFailed, match=r"died 3 times \(exit code 3\)"):
+        with capture_logs(), pytest.raises(WorkerFailed, match=r"died 1 times \(exit code 3\)"):
             list(results(counting_bytes, bytes(1 << 20), [0], 1))
     finally:
         processes.on_start(processes.nothing)
     assert list(results(counting_bytes, bytes(1 << 20), [0], 1)) == [(0, 1 << 20), (0, DONE)]
 
 
-def test_processes_that_die_before_there_is_a_task_are_not_started_for_ever() -> None:
+def test_processes_that_die_before_there_is_a_task_are_not_started_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pool, "TRIES", 2)
+
     def later() -> Iterator[int | Later]:
         while True:
             yield LATER
 
     processes.on_start(Fatal())
     try:
-        with capture_logs(), pytest.raises(WorkerFailed, match=r"3 processes died at their start"):
+        with capture_logs(), pytest.raises(WorkerFailed, match=r"2 processes died at their start"):
             list(results(counting_bytes, b"", later(), 1))
     finally:
         processes.on_start(processes.nothing)
