@@ -1,7 +1,7 @@
 # `make play` and `make test` need no other set-up: each creates .venv if it is missing or out of date.
 
 .DELETE_ON_ERROR:
-.PHONY: help play table test test-all kernels fuzz coverage check format lock clean
+.PHONY: help play table test test-all checked kernels fuzz coverage check format lock clean
 
 VENV := .venv
 RUN := $(VENV)/bin/python -m
@@ -52,16 +52,22 @@ play: $(VENV)/.ready-to-play
 table: $(VENV)/.ready-to-play
 	@$(RUN) bot.cli table $(ARGS)
 
-test: check kernels
+test: checked
 	$(ONE_THREAD) $(RUN) pytest $(ALL_CORES) $(ARGS)
 
-test-all: check kernels
+test-all: checked
 	FUZZ_SECONDS=$(SECONDS) HYPOTHESIS_PROFILE=full $(ONE_THREAD) $(RUN) pytest $(ALL_CORES) -m '' --cov --cov-report= $(ARGS)
 	@$(RUN) tests.coverage_floor
 
-# Compiled once by all cores, not by each of the test processes.
+# mypy uses one core and the last kernels leave one idle, so that each of the two takes no time of its own.
+checked: $(VENV)/.ready-to-test
+	@$(MAKE) --no-print-directory --jobs 2 check kernels
+
+# Compiled once by all cores, not by each of the test processes. Says no more, so that what `check` prints beside
+# it stays together.
 kernels: $(VENV)/.ready-to-test
-	@$(RUN) game.warmup
+	@echo 'Compiling kernels (takes minutes the first time) …'
+	@$(RUN) game.warmup > /dev/null
 
 coverage: $(VENV)/.ready-to-test
 	$(RUN) coverage report --show-missing
