@@ -104,7 +104,7 @@ def test_killed_at_any_moment_the_old_or_the_new_one_is_there(saver: Saver) -> N
 
 def test_killed_before_each_step_of_a_save_the_old_or_the_new_one_is_there(saver: Saver) -> None:
     seen = set()
-    for step in count(1, scaled(5, 1)):
+    for step in count(1, scaled(17, 1)):
         old = saver.last_whole
         saver.order(f"step {step}")
         how = saver.ends()

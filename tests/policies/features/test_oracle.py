@@ -23,6 +23,7 @@ from tests.policies.features.reference import (
     therm,
 )
 from tests.policies.features.test_encode import check
+from tests.scale import scaled
 
 
 def quiet(table: Table, player: int) -> Action:
@@ -53,7 +54,7 @@ def test_the_wall_and_the_hands_are_those_of_the_table() -> None:
         for step in range(400):
             if table.done:
                 break
-            if step % 9 == 0:
+            if step % scaled(27, 9) == 0:
                 check_table(table)
             actions = {}
             for player in table.waiting():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -68,7 +69,7 @@ def test_every_answer_is_legal_and_none_is_a_fallback(seed: int) -> None:
 
 
 def test_the_answer_depends_only_on_what_the_player_sees() -> None:
-    for number, (table, player, _, decision) in enumerate(play(3, {0, 1, 2, 3})):
+    for number, (table, player, _, decision) in enumerate(islice(play(3, {0, 1, 2, 3}), scaled(120, 10_000))):
         if number % scaled(9, 3):
             continue
         seen = hidden(table.state, player)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import msgspec
 import numpy as np
+import pytest
 
 from policies.features.encode import encode
 from policies.features.table import LITE, LITE_CALL, SUPHX
 from policies.play.encoding_bench import FeatureBench, bench_features, played_decisions
 
 
+@pytest.mark.slow
 def test_one_game_gives_every_figure() -> None:
     bench = bench_features(games=1, repeats=1)
     assert [speed.name for speed in bench.speeds if speed.minimum <= 0] == []

@@ -12,6 +12,7 @@ from policies.flow.slots import Slot
 from policies.nets.networks import Architecture, identities_of
 from policies.play.included import INCLUDED, LARGE, PHOENIX, PLAYERS, SHIPPED, included
 from policies.play.inference import load_policy
+from tests.scale import scaled
 
 LARGEST_BYTES = 20 * 1024 * 1024
 
@@ -76,11 +77,11 @@ def test_the_players_of_a_set_are_known_to_all_its_models_and_play_differently()
     assert {"LuckyJ", "Suphx", "10-dan", "7-dan", "4-dan"} <= set(names)
     hands = [question for question in known_questions() if question.slot is Slot.DISCARD]
     said = set()
-    for name in names:
+    for name in names[: scaled(3, len(names))]:
         folder = included(f"players@{name}")
         assert folder is not None
         said.add(tuple(map(tuple, load_policy(folder).answer(Slot.DISCARD, hands))))
-    assert len(said) == len(names)
+    assert len(said) == scaled(3, len(names))
 
 
 def test_a_text_names_an_included_set() -> None:

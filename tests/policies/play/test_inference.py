@@ -266,7 +266,7 @@ def test_illegal_kinds_have_probability_zero() -> None:
 def test_networks_play_whole_rounds_without_a_fallback(tower: TowerName) -> None:
     table, policy = Table(seed=2), a_policy(tower=tower)
     sources = set()
-    while len(table.results) < scaled(1, 4):
+    while not table.done and len(table.results) < scaled(1, 4):
         actions = {}
         for player in table.waiting():
             decision = decide(table.observe(player), policy)

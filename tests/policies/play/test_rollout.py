@@ -78,13 +78,13 @@ def test_a_rollout_plays_the_same_games_as_single_decisions() -> None:
 
 def test_rounds_under_way_are_played_to_their_ends_and_no_further() -> None:
     run, alone = rollout(RandomPolicy(), tables=2), rollout(RandomPolicy(), tables=1)
-    whole = games(rollout(RandomPolicy()), 5)
+    whole = games(rollout(RandomPolicy()), 3)
 
     def tables() -> list[tuple[Seating, Table]]:
-        return [(each, Table(each.seed, length="tonpuu")) for each in seatings(5)]
+        return [(each, Table(each.seed, length="tonpuu")) for each in seatings(3)]
 
     ended = {seating.number: table for seating, table in run.finish_rounds(tables())}
-    assert sorted(ended) == list(range(5))
+    assert sorted(ended) == list(range(3))
     for number, table in ended.items():
         assert len(table.results) == 1
         assert tuple(table.events) == whole[number].events[: len(table.events)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+import msgspec
+
 from game.events import DrawnRound, EndRound, GameEvent, StartGame
 from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
@@ -28,6 +30,14 @@ def whole() -> GameRecord:
 
 
 @cache
+def first_round() -> GameRecord:
+    """The same game, cut short after its first round."""
+    events = whole().events
+    end = next(place for place, event in enumerate(events) if isinstance(event, EndRound))
+    return msgspec.structs.replace(whole(), events=events[: end + 1])
+
+
+@cache
 def predictor() -> Predictor:
     return predictor_on(SHIPPED)
 
@@ -48,6 +58,12 @@ def reviewed(record: GameRecord, seat: int, policy: Policy | None = None) -> Rev
 def of_whole(seat: int) -> Review:
     """A review of the whole game by the policy that played it."""
     return reviewed(whole(), seat)
+
+
+@cache
+def of_first_round(seat: int) -> Review:
+    """The same of its first round."""
+    return reviewed(first_round(), seat)
 
 
 def events_of(scene: Scene, *onward: GameEvent) -> list[GameEvent]:

@@ -27,7 +27,7 @@ from replays.review.schema import Review
 from tests.policies.deals.positions import UniformHands
 from tests.policies.fakes import Scripted
 from tests.replays.games import seen_from
-from tests.replays.review.made import of_whole, reviewed, reviewer, whole
+from tests.replays.review.made import first_round, of_first_round, of_whole, reviewed, reviewer, whole
 from tests.scale import scaled
 from tests.shared import shard_texts
 
@@ -112,10 +112,10 @@ def test_the_other_policy_gives_what_it_gives_alone() -> None:
 
 
 def test_another_seat_stands_beside() -> None:
-    made = reviewer(Scripted()).review(whole(), 0, beside=3)
+    made = reviewer(Scripted()).review(first_round(), 0, beside=3)
     beside = made.summary.comparison
     assert beside is not None
-    alone = reviewer(Scripted()).review(whole(), 3)
+    alone = reviewer(Scripted()).review(first_round(), 3)
     assert beside.figures is not None
     assert alone.summary.agreement not in (None, 1.0)
     assert beside.figures.agreement == beside.agreement == alone.summary.agreement
@@ -123,7 +123,7 @@ def test_another_seat_stands_beside() -> None:
 
 
 def test_the_view_of_one_seat_is_enough_for_it() -> None:
-    full, own = of_whole(1), reviewed(seen_from(whole(), 1), 1)
+    full, own = of_first_round(1), reviewed(seen_from(first_round(), 1), 1)
     assert own.game.known == (False, True, False, False)
     assert own.decisions == full.decisions
     with pytest.raises(ReplayError, match="does not show the hand of player 0; it shows 1"):
@@ -132,7 +132,7 @@ def test_the_view_of_one_seat_is_enough_for_it() -> None:
 
 def test_names_are_text_and_stay_out_of_anonymous_reviews() -> None:
     hostile = ("</script><b>", "\u202eabc\u0000", "\ud800" * 100, "x" * 10_000)
-    record = msgspec.structs.replace(whole(), names=hostile)
+    record = msgspec.structs.replace(first_round(), names=hostile)
     made = reviewed(record, 0)
     document = json.loads(as_json(made))
     assert document["game"]["names"][:2] == list(hostile[:2])
@@ -159,10 +159,10 @@ def told_yaku(made: Review) -> list[tuple[int, int]]:
 
 
 def test_only_yaku_that_count_are_told() -> None:
-    start, *events = whole().events
+    start, *events = first_round().events
     place, won = next((n, each) for n, each in enumerate(events) if isinstance(each, Win))
     assert (53, 0) in won.yaku
-    assert told_yaku(of_whole(0)) == [(1, 1), (0, 1)]
+    assert told_yaku(of_first_round(0)) == [(1, 1), (0, 1)]
     events[place] = msgspec.structs.replace(won, yaku=(), yakuman=(37, 39), limit=5)
     limited = msgspec.structs.replace(whole(), events=(start, *events))
     assert told_yaku(reviewed(limited, 0)) == [(37, 0), (39, 0)]
@@ -220,7 +220,7 @@ def test_what_happened_in_play_stands_beside_the_decisions() -> None:
 
 def test_what_adaptation_and_search_had_to_say_stands_beside_the_options() -> None:
     seat = 0
-    moments = follow(whole().events, seat, "tonpuu").moments
+    moments = follow(first_round().events, seat, "tonpuu").moments
     moment = next(each for each in moments if sum(a.kind is ActionKind.DISCARD for a in each.legal) > 3)
     decision = decide(moment, HeuristicPolicy())
     discards = [option for option in decision.options if option.action.kind is ActionKind.DISCARD]
@@ -244,7 +244,7 @@ def test_what_adaptation_and_search_had_to_say_stands_beside_the_options() -> No
         player=seat,
         decision=msgspec.structs.replace(decision, improvement=thought),
     )
-    found = reviewed(msgspec.structs.replace(whole(), decisions=(made,)), seat)
+    found = reviewed(msgspec.structs.replace(first_round(), decisions=(made,)), seat)
     (shown,) = (each for each in found.decisions if each.live is not None)
     live = shown.live
     assert live is not None
@@ -271,23 +271,23 @@ def test_real_games_are_reviewed(shard: str) -> None:
 
 
 def test_all_seats_are_reviewed_as_each_alone() -> None:
-    made = reviewer().review(whole(), 1, all_seats=True)
+    made = reviewer().review(first_round(), 1, all_seats=True)
     assert [each.player for each in made.seats] == [0, 2, 3]
     for each in made.seats:
-        alone = of_whole(each.player)
+        alone = of_first_round(each.player)
         assert (each.decisions, each.summary) == (alone.decisions, alone.summary)
-    alone = of_whole(1)
+    alone = of_first_round(1)
     assert (made.rounds, made.decisions, made.summary) == (alone.rounds, alone.decisions, alone.summary)
     assert alone.seats == ()
 
 
 def test_only_seats_whose_hands_are_known_are_reviewed() -> None:
-    assert reviewer().review(seen_from(whole(), 2), 2, all_seats=True).seats == ()
+    assert reviewer().review(seen_from(first_round(), 2), 2, all_seats=True).seats == ()
 
 
 def test_candidate_hands_stand_beside_every_decision() -> None:
     """Made-up hands: as many of each model, for each opponent, with as many tiles as the opponent holds."""
-    made = reviewed(whole(), 0)
+    made = of_whole(0)
     moments = follow(whole().events, 0, "tonpuu").moments
     records = np.array([moment.record for moment in moments])
     found = candidate_hands(records, 0, {"diffusion": UniformHands(), "autoregressive": UniformHands()}, 3)

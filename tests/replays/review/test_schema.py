@@ -10,7 +10,7 @@ import msgspec
 
 from replays.review.report import as_json
 from replays.review.schema import Review, json_schema
-from tests.replays.review.made import of_whole
+from tests.replays.review.made import of_first_round
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -20,12 +20,12 @@ def test_the_docs_hold_the_schema_of_the_structs() -> None:
 
 
 def test_a_review_is_read_again_as_it_was() -> None:
-    made = of_whole(1)
+    made = of_first_round(1)
     assert msgspec.json.decode(as_json(made), type=Review) == made
 
 
 def test_a_review_matches_its_schema() -> None:
-    document = json.loads(as_json(of_whole(1)))
+    document = json.loads(as_json(of_first_round(1)))
     validator = jsonschema.Draft202012Validator(json.loads(json_schema()))
     validator.validate(document)
     del document["rounds"][0]["events"]
