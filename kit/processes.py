@@ -1,4 +1,4 @@
-"""Setup that every process we start runs first, such as configuring its logs.
+"""Settings of this process, and the setup that every process we start runs first, such as of its logs.
 
 A spawned process inherits none of its parent's settings. Code that makes a process-wide setting registers it
 here; code that starts processes passes `startup` along and calls it first in each.
@@ -7,12 +7,18 @@ here; code that starts processes passes `startup` along and calls it first in ea
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
 NICE: Final = 10
 _GIVEN_WAY: Final = 5
+_TRIM_THRESHOLD: Final = -1
+_MMAP_THRESHOLD: Final = -3
+"""Numbers of settings in glibc's `mallopt`."""
+_LARGEST: Final = 1 << 30
+"""Bytes of the largest block that is kept."""
 
 Startup: TypeAlias = Callable[[], None]
 """Can be pickled: a function of a module's top level, or a `functools.partial` of one."""
@@ -51,3 +57,17 @@ def step_back() -> None:
         os.nice(NICE)
     with contextlib.suppress(OSError, AttributeError):
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
+def keep_freed_memory() -> bool:
+    """Keep freed memory instead of returning it to the system; return whether that is possible.
+
+    glibc returns blocks of 32 MB and more as soon as they are freed, and the system clears their pages again
+    for the next step. For large tensors that takes longer than the computation
+    (`docs/history/measurements.md`). Other C libraries are left as they are.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (OSError, TypeError, AttributeError):  # TypeError: Windows, which has no main program to open
+        return False
+    return bool(mallopt(_MMAP_THRESHOLD, _LARGEST) and mallopt(_TRIM_THRESHOLD, -1))

@@ -16,6 +16,7 @@ import os
 import reprlib
 import signal
 import threading
+import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -144,6 +145,25 @@ def results(
             yield from pool.listen(None if stop is None else _LOOK_S)
     finally:
         pool.close()
+
+
+def results_here(
+    prepare: Callable[[S], Work[T, R]],
+    setup: S,
+    tasks: Iterable[T | Later],
+    stop: threading.Event | None = None,
+) -> Generator[tuple[T, R | Done], None, None]:
+    """Do tasks one after another in this process; the arguments and what it yields are those of `results`."""
+    work = prepare(setup)
+    for task in tasks:
+        if stop is not None and stop.is_set():
+            return
+        if isinstance(task, Later):
+            time.sleep(_LOOK_S)
+            continue
+        for result in work(task):
+            yield task, result
+        yield task, DONE
 
 
 class _PoolMember(msgspec.Struct, Generic[T]):

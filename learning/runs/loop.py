@@ -6,7 +6,6 @@ so that a run killed at any moment resumes where it was and ends with the same n
 
 from __future__ import annotations
 
-import ctypes
 import signal
 import threading
 import time
@@ -24,27 +23,6 @@ from kit.errors import TrainingError
 from kit.jit import kernels, watched_compiler
 from learning.runs.progress import Progress, TrainingProgress
 from learning.runs.state import Curves, RunFolder
-
-_TRIM_THRESHOLD: Final = -1
-_MMAP_THRESHOLD: Final = -3
-"""Numbers of settings in glibc's `mallopt`."""
-_LARGEST: Final = 1 << 30
-"""Bytes of the largest block that is kept."""
-
-
-def keep_freed_memory() -> bool:
-    """Keep freed memory instead of returning it to the system; return whether that is possible.
-
-    glibc returns blocks of 32 MB and more as soon as they are freed, and the system clears their pages again
-    for the next step. For large tensors that takes longer than the computation
-    (`docs/history/measurements.md`). Other C libraries are left as they are.
-    """
-    try:
-        mallopt = ctypes.CDLL(None).mallopt
-    except (OSError, TypeError, AttributeError):  # TypeError: Windows, which has no main program to open
-        return False
-    return bool(mallopt(_MMAP_THRESHOLD, _LARGEST) and mallopt(_TRIM_THRESHOLD, -1))
-
 
 SAVE_EVERY_S: Final = 120.0
 """Seconds between two saves of a run's state; a kill loses the steps since the last one."""

@@ -12,18 +12,11 @@ import msgspec
 import torch
 
 from kit.errors import ConfigError
+from kit.processes import keep_freed_memory
 from learning.corpus.layout import SPLIT_RULE, Split
 from learning.corpus.reader import Corpus, Numbers
 from learning.runs.learner import Learner, Samples
-from learning.runs.loop import (
-    EvaluationResult,
-    RunStatus,
-    StepResult,
-    carry_out,
-    keep_freed_memory,
-    preparing,
-    run_folder,
-)
+from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, preparing, run_folder
 from learning.samples.choice import SelectedDecisions, choose, identity_table, repeated, seats
 from learning.samples.loader import Batch, Loader
 from learning.samples.positions import count, first_games

@@ -48,15 +48,7 @@ def spread(
         WorkerFailed: a task raised, or the workers of one task were lost repeatedly.
     """
     if here and ray is None and workers == 1:
-        return _done_here(prepare(setup), tasks)
+        return pool.results_here(prepare, setup, tasks, stop)
     if ray is None:
         return pool.results(prepare, setup, tasks, workers or default_workers(), stop)
     return cluster.results(prepare, setup, tasks, workers, ray, stop)
-
-
-def _done_here(work: Work[T, R], tasks: Iterable[T | Later]) -> Generator[tuple[T, R | Done], None, None]:
-    for task in tasks:
-        assert not isinstance(task, Later), "nobody else makes tasks"
-        for result in work(task):
-            yield task, result
-        yield task, pool.DONE

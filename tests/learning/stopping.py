@@ -11,14 +11,14 @@ import pytest
 from learning.runs.learner import Descent
 
 
-def stop_at(patch: pytest.MonkeyPatch, step: int) -> None:
-    """Press Ctrl-C at a step of learning."""
-    left, real = [step], Descent.step
+def stop_at(patch: pytest.MonkeyPatch, step: int, owner: type = Descent, name: str = "step") -> None:
+    """Press Ctrl-C at a step of learning: at so many calls of a method."""
+    left, real = [step], getattr(owner, name)
 
-    def counted(*args: Any) -> float:
+    def counted(*args: Any) -> Any:
         left[0] -= 1
         if left[0] == 0:
             os.kill(os.getpid(), signal.SIGINT)
         return real(*args)
 
-    patch.setattr(Descent, "step", counted)
+    patch.setattr(owner, name, counted)

@@ -1,4 +1,4 @@
-"""Both kinds of training run, as the loop carries them out."""
+"""What the loop does for every training run, on one that learns a number."""
 
 from __future__ import annotations
 
@@ -10,333 +10,271 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 import torch
 from structlog.testing import capture_logs
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from kit import files
 from kit.errors import ConfigError, TrainingError
-from kit.files import check_hash, hash_beside
-from learning.corpus.reader import Corpus
-from learning.reward.training import RewardPlan, train_reward
-from learning.runs.learner import Descent
-from learning.runs.loop import EvaluationResult
+from kit.files import check_hash, hash_beside, replace_hashed
+from learning.runs.loop import EvaluationResult, carry_out
 from learning.runs.progress import TrainingProgress
 from learning.runs.state import CURVES_FOLDER, STATE_FILE, RunFolder
-from learning.supervised.plan import TrainingPlan, make_plan
-from learning.supervised.run import SupervisedRun
-from learning.supervised.samples_run import train
-from policies.checkpoint import models_in
-from tests.cli import run_cli
+from tests.learning.runs.fake_run import CHECKPOINT, FakeRun
 from tests.learning.stopping import stop_at
 
-pytestmark = pytest.mark.usefixtures("restore_logs")
-EARLIER = Path(__file__).parent / "data"
-"""Two stopped runs of an earlier version: discards after 3 of 6 steps, rewards after 2 of 4 passes.
 
-They learned from the first 54 games of ``houou-01``, with one thread, in an earlier format of the corpus.
-"""
-STEPS_LEFT = 3
+def carried_out(out: Path, **settings: int) -> FakeRun:
+    run = FakeRun(out, **settings)
+    carry_out(run, quiet=True)
+    return run
 
 
-def discard_plan(**settings: Any) -> TrainingPlan:
-    sizes: dict[str, Any] = {
-        **{"tower": "residual", "width": 2, "depth": 1, "batch_size": 64, "samples": 384, "warm_up": 2},
-        **{"precision": "fp32", "preset": "tiny", "validate_every": 128, "validation_rows": 200},
-    }
-    return make_plan("discard", **{**sizes, **settings})
+def stopped(out: Path, step: int, **settings: int) -> None:
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt) as caught:
+        stop_at(patch, step, FakeRun, "learn")
+        carried_out(out, **settings)
+    said = f"stopped: {64 * step} of 384 samples are learned and saved in {out / 'runs' / 'fake'}; give the"
+    assert str(caught.value).startswith(said)
 
 
-def reward_plan(**settings: Any) -> RewardPlan:
-    return RewardPlan(hidden=6, dense=5, batch_games=8, patience=0, **{"epochs": 4, **settings})
+def state_of(out: Path) -> Path:
+    return out / "runs" / "fake" / STATE_FILE
 
 
-def carry_out(model: str, folder: Path, out: Path) -> None:
-    if model == "reward":
-        train_reward(reward_plan(), Corpus(folder), out, quiet=True)
-    else:
-        train(SupervisedRun, discard_plan(), Corpus(folder), out, quiet=True)
+def standing(out: Path) -> dict[str, Any]:
+    found: dict[str, Any] = torch.load(state_of(out), weights_only=True)["standing"]
+    return {name: value for name, value in found.items() if name != "seconds"}
 
 
-def last_state(out: Path, model: str) -> dict[str, Any]:
-    state: dict[str, Any] = torch.load(out / "runs" / model / STATE_FILE, weights_only=True)
-    return state
+def assert_same(one: Path, other: Path) -> None:
+    assert (one / CHECKPOINT).read_bytes() == (other / CHECKPOINT).read_bytes()
+    assert standing(one) == standing(other)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="folders are not locked there")
-def test_two_runs_do_not_share_a_folder(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "LOCK_S", 0.0)
-    with RunFolder(tmp_path / "runs" / "reward", {}).held():
-        with pytest.raises(ConfigError, match="another process is writing there"):
-            carry_out("reward", folder, tmp_path)
-        assert not (tmp_path / "runs" / "reward" / STATE_FILE).exists()
-    carry_out("reward", folder, tmp_path)
-    assert last_state(tmp_path, "reward")
+@pytest.fixture
+def whole(tmp_path: Path) -> Path:
+    """A run that nothing disturbed."""
+    carried_out(tmp_path / "whole")
+    return tmp_path / "whole"
 
 
-def on_the_corpus(folder: Path, state: Path) -> None:
-    """Let the state of a run continue on a corpus of the same games in today's format."""
-    saved = torch.load(state, weights_only=True)
-    identity = msgspec.json.decode(saved["identity"])
-    identity["corpus"] = Corpus(folder).card["content_sha256"]
-    torch.save({**saved, "identity": msgspec.json.encode(identity).decode()}, state)
+# --- stopped and resumed ----------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("one_thread")
-def test_a_run_of_an_earlier_version_resumes_and_ends_with_the_same_numbers(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    carry_out("discard", folder, tmp_path / "whole")
-    shutil.copytree(EARLIER, tmp_path / "earlier")
-    on_the_corpus(folder, tmp_path / "earlier" / "runs" / "discard" / STATE_FILE)
-    taken, real = [0], Descent.step
-
-    def counted(*args: Any) -> float:
-        taken[0] += 1
-        return real(*args)
-
-    monkeypatch.setattr(Descent, "step", counted)
-    carry_out("discard", folder, tmp_path / "earlier")
-    assert taken[0] == STEPS_LEFT
-    ours, theirs = (last_state(tmp_path / name, "discard") for name in ("whole", "earlier"))
-    assert ours["network"].keys() == theirs["network"].keys()
-    for name, weights in ours["network"].items():
-        # a bias common to all scores changes nothing: its gradient is rounding, which processors differ in
-        if name != "head.score.bias":
-            assert torch.allclose(weights, theirs["network"][name], rtol=1e-4, atol=1e-6), name
-    status, earlier = ours["standing"], theirs["standing"]
-    assert status == {
-        **earlier,
-        "best": pytest.approx(earlier["best"], rel=1e-4),
-        "seconds": status["seconds"],
-    }
+@pytest.mark.parametrize("step", [1, 2, 3, 5])
+def test_a_stopped_run_ends_with_the_same_numbers(whole: Path, tmp_path: Path, step: int) -> None:
+    stopped(tmp_path / "parts", step)
+    assert standing(tmp_path / "parts")["step"] == step
+    carried_out(tmp_path / "parts")
+    assert_same(whole, tmp_path / "parts")
 
 
-def test_a_run_of_the_earlier_reward_predictor_is_refused(folder: Path, tmp_path: Path) -> None:
-    """Its network differs, so its numbers cannot be continued; its checkpoint can still be used."""
-    shutil.copytree(EARLIER, tmp_path / "earlier")
-    on_the_corpus(folder, tmp_path / "earlier" / "runs" / "reward" / STATE_FILE)
-    with pytest.raises(ConfigError, match="holds another run, which differs in encoding;"):
-        carry_out("reward", folder, tmp_path / "earlier")
-
-
-def test_a_reward_run_stopped_within_a_pass_ends_with_the_same_numbers(folder: Path, tmp_path: Path) -> None:
-    carry_out("reward", folder, tmp_path / "whole")
+def test_a_run_killed_in_an_evaluation_evaluates_first_when_it_resumes(whole: Path, tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        stop_at(patch, 9)
-        with pytest.raises(
-            KeyboardInterrupt, match=r"^stopped: [\d,]+ of [\d,]+ samples are learned and saved"
-        ):
-            carry_out("reward", folder, tmp_path / "parts")
-    standing = last_state(tmp_path / "parts", "reward")["standing"]
-    assert (standing["step"], standing["epoch"], standing["batch"]) == (9, 1, 2)
-    carry_out("reward", folder, tmp_path / "parts")
-    ours, theirs = (last_state(tmp_path / name, "reward") for name in ("whole", "parts"))
-    assert all(torch.equal(weights, theirs["network"][name]) for name, weights in ours["network"].items())
-    assert ours["standing"]["best"] == theirs["standing"]["best"]
+        real, left = FakeRun.evaluate, [1]
 
-
-@pytest.mark.parametrize(
-    ("model", "stop", "unbeatable"), [("discard", 3, 2.0), ("reward", 9, -1.0)], ids=["accuracy", "error"]
-)
-def test_a_run_whose_best_checkpoint_is_gone_keeps_the_next_best(
-    folder: Path, tmp_path: Path, model: str, stop: int, unbeatable: float
-) -> None:
-    """As where only the run's folder was brought from another machine."""
-    whole, alone = tmp_path / "whole", tmp_path / "alone"
-    with pytest.MonkeyPatch.context() as patch:
-        stop_at(patch, stop)
-        with pytest.raises(KeyboardInterrupt):
-            carry_out(model, folder, whole)
-    saved = last_state(whole, model)
-    saved["standing"]["best"] = unbeatable
-    hash_beside(whole / "runs" / model / STATE_FILE).unlink()
-    torch.save(saved, whole / "runs" / model / STATE_FILE)
-    shutil.copytree(whole / "runs", alone / "runs")
-    for out, warned in ((whole, []), (alone, ["training.best_is_gone"])):
-        with capture_logs() as logs:
-            carry_out(model, folder, out)
-        assert [each["event"] for each in logs if each["log_level"] == "warning"] == warned
-        assert models_in(out) == (model,)
-        assert (last_state(out, model)["standing"]["best"] == unbeatable) == (not warned)
-
-
-def test_ctrl_c_on_the_reward_command_saves_and_the_same_command_resumes(
-    folder: Path, tmp_path: Path
-) -> None:
-    args = [
-        "train",
-        "reward",
-        "--corpus",
-        str(folder),
-        "--out",
-        str(tmp_path),
-        "--hidden",
-        "4",
-        "--dense",
-        "4",
-    ]
-    args += ["--epochs", "2", "--batch-games", "8"]
-    with pytest.MonkeyPatch.context() as patch:
-        stop_at(patch, 2)
-        result = run_cli(*args)
-    assert result.exit_code == 130
-    state = tmp_path / "runs" / "reward"
-    assert f"samples are learned and saved in {state}; give the same command again to resume" in result.stderr
-    assert run_cli(*args).exit_code == 0
-
-
-def test_a_second_ctrl_c_stops_at_once_and_says_what_is_lost(folder: Path, tmp_path: Path) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        real = Descent.step
-
-        def twice(*args: Any) -> float:
-            os.kill(os.getpid(), signal.SIGINT)
-            os.kill(os.getpid(), signal.SIGINT)
-            return real(*args)
-
-        patch.setattr(Descent, "step", twice)
-        with pytest.raises(KeyboardInterrupt, match=r"^stopped at once: .* usually 120 s at most, is lost"):
-            carry_out("discard", folder, tmp_path)
-    assert not (tmp_path / "runs" / "discard" / STATE_FILE).exists()
-
-
-def test_a_reward_run_draws_its_curves(folder: Path, tmp_path: Path) -> None:
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    carry_out("reward", folder, tmp_path)
-    curves = EventAccumulator(str(tmp_path / "runs" / "reward" / CURVES_FOLDER)).Reload()
-    assert [point.step for point in curves.Scalars("training/loss")] == [7, 14, 20, 21, 28]
-    assert [point.step for point in curves.Scalars("validation/root_error")] == [7, 14, 21, 28]
-
-
-def test_the_state_is_saved_before_each_evaluation_and_at_the_end(folder: Path, tmp_path: Path) -> None:
-    seen: list[Mapping[str, Any]] = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(RunFolder, "save", lambda _, state: seen.append(dict(state["standing"])))
-        carry_out("discard", folder, tmp_path)
-    assert [status["step"] for status in seen] == [2, 4, 6, 6]
-    assert [status["unmeasured"] for status in seen] == [True, True, True, False]
-    assert [status["best"] is None for status in seen] == [True, False, False, False]
-
-
-@pytest.mark.usefixtures("one_thread")
-def test_a_run_killed_in_an_evaluation_evaluates_first_when_it_resumes(folder: Path, tmp_path: Path) -> None:
-    carry_out("discard", folder, tmp_path / "whole")
-    with pytest.MonkeyPatch.context() as patch:
-        real, left = SupervisedRun.evaluate, [1]
-
-        def killed(run: SupervisedRun) -> EvaluationResult:
+        def killed(run: FakeRun) -> EvaluationResult:
             if not left[0]:
                 raise RuntimeError("killed")
             left[0] -= 1
             return real(run)
 
-        patch.setattr(SupervisedRun, "evaluate", killed)
+        patch.setattr(FakeRun, "evaluate", killed)
         with pytest.raises(RuntimeError, match="killed"):
-            carry_out("discard", folder, tmp_path / "parts")
-    assert last_state(tmp_path / "parts", "discard")["standing"]["step"] == 4
-    carry_out("discard", folder, tmp_path / "parts")
-    ours, theirs = (last_state(tmp_path / name, "discard") for name in ("whole", "parts"))
-    assert all(torch.equal(weights, theirs["network"][name]) for name, weights in ours["network"].items())
-    for name in ("best", "worse", "step", "unmeasured"):
-        assert ours["standing"][name] == theirs["standing"][name]
+            carried_out(tmp_path / "parts")
+    assert standing(tmp_path / "parts")["step"] == 4
+    carried_out(tmp_path / "parts")
+    assert_same(whole, tmp_path / "parts")
+
+
+def test_a_finished_run_is_left_as_it_is(whole: Path) -> None:
+    before = (whole / CHECKPOINT).stat().st_mtime_ns
+    carried_out(whole)
+    assert (whole / CHECKPOINT).stat().st_mtime_ns == before
+
+
+def test_a_run_without_improvement_stops_early(tmp_path: Path) -> None:
+    assert carried_out(tmp_path, steps=100, best=4, patience=3).status.step == 10
+    assert "'score': 4.0" in (tmp_path / CHECKPOINT).read_text()
+
+
+def test_a_run_whose_best_checkpoint_is_gone_keeps_the_next_best(tmp_path: Path) -> None:
+    """As where only the run's folder was brought from another machine."""
+    there, alone = tmp_path / "there", tmp_path / "alone"
+    stopped(there, 3, best=2)
+    shutil.copytree(there / "runs", alone / "runs")
+    for out, warned, score in ((there, [], 2.0), (alone, ["training.best_is_gone"], 0.0)):
+        with capture_logs() as logs:
+            carried_out(out, best=2)
+        assert [each["event"] for each in logs if each["log_level"] == "warning"] == warned
+        assert f"'score': {score}" in (out / CHECKPOINT).read_text()
+
+
+def test_a_second_ctrl_c_stops_at_once_and_says_what_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def twice(_: FakeRun) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(FakeRun, "learn", twice)
+    with pytest.raises(KeyboardInterrupt, match=r"^stopped at once: .* usually 120 s at most, is lost"):
+        carried_out(tmp_path)
+    assert not state_of(tmp_path).exists()
+
+
+def test_ctrl_c_does_not_wait_for_a_first_step_that_compiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TrainingProgress, "compiles", True)
+    stop_at(monkeypatch, 1, FakeRun, "learn")
+    with pytest.raises(KeyboardInterrupt, match=r"^stopped before a step was done"):
+        carried_out(tmp_path)
+    assert not state_of(tmp_path).exists()
+
+
+# --- what is saved and drawn ------------------------------------------------------------------------------
+
+
+def test_the_state_is_saved_before_each_evaluation_and_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Mapping[str, Any]] = []
+    monkeypatch.setattr(RunFolder, "save", lambda _, state: seen.append(dict(state["standing"])))
+    carried_out(tmp_path)
+    assert [status["step"] for status in seen] == [2, 4, 6, 6]
+    assert [status["unmeasured"] for status in seen] == [True, True, True, False]
+    assert [status["best"] for status in seen] == [None, 2.0, 4.0, 6.0]
+
+
+def test_a_state_that_takes_long_to_save_is_saved_less_often(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every step takes 50 s and a save 12 s, so a save is due after 240 s: the fifth step."""
+    now, saves = [0.0], []
+
+    def slow_step(_: FakeRun) -> None:
+        now[0] += 50.0
+
+    def slow_save(_: object, state: Mapping[str, Any]) -> None:
+        now[0] += 12.0
+        saves.append(state["standing"]["step"])
+
+    monkeypatch.setattr("learning.runs.loop.time.monotonic", lambda: now[0])
+    monkeypatch.setattr(FakeRun, "learn", slow_step)
+    monkeypatch.setattr(RunFolder, "save", slow_save)
+    carried_out(tmp_path, steps=10, every=10)
+    assert saves == [3, 8, 10, 10]
+
+
+def test_a_run_draws_its_curves(tmp_path: Path) -> None:
+    """The loss of each step is its number; the curve has the mean since the point before."""
+    carried_out(tmp_path, steps=28, every=7)
+    curves = EventAccumulator(str(tmp_path / "runs" / "fake" / CURVES_FOLDER)).Reload()
+    losses = [(point.step, point.value) for point in curves.Scalars("training/loss")]
+    assert losses == [(7, 4.0), (14, 11.0), (20, 17.5), (21, 21.0), (28, 25.0)]
+    assert [point.step for point in curves.Scalars("validation/score")] == [7, 14, 21, 28]
+
+
+def test_a_full_disk_stops_a_run_and_keeps_what_was_saved(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = [3]
+
+    def replace_three(path: Path, data: bytes) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(28, "No space left on device")
+        replace_hashed(path, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("learning.runs.loop.SAVE_EVERY_S", 0.0)
+        patch.setattr("learning.runs.state.replace_hashed", replace_three)
+        with pytest.raises(TrainingError, match=r"cannot be written.*No space left.*free some space"):
+            carried_out(tmp_path / "parts")
+    assert standing(tmp_path / "parts")["step"] == 3
+    carried_out(tmp_path / "parts")
+    assert_same(whole, tmp_path / "parts")
+
+
+def test_a_disk_that_is_full_while_a_checkpoint_is_kept_costs_no_step(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FakeRun, "keep", full)
+        with pytest.raises(TrainingError, match=r"^stopped: .*No space left.* is intact: free some space"):
+            carried_out(tmp_path / "parts")
+    assert standing(tmp_path / "parts")["step"] == 2
+    carried_out(tmp_path / "parts")
+    assert_same(whole, tmp_path / "parts")
+
+
+# --- another run's folder ---------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders are not locked there")
+def test_two_runs_do_not_share_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "LOCK_S", 0.0)
+    with RunFolder(tmp_path / "runs" / "fake", {}).held():
+        with pytest.raises(ConfigError, match="another process is writing there"):
+            carried_out(tmp_path)
+        assert not state_of(tmp_path).exists()
+    carried_out(tmp_path)
+    assert state_of(tmp_path).exists()
+
+
+def test_another_plan_in_the_same_folder_is_refused(whole: Path) -> None:
+    with pytest.raises(ConfigError, match=r"differs in plan\.seed.*another --out"):
+        carried_out(whole, seed=1)
 
 
 # --- damaged states ---------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def finished(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("finished")
-    carry_out("reward", folder, out)
-    return out
-
-
-@pytest.fixture
-def state(finished: Path, tmp_path: Path) -> Path:
-    """The state of a copy of a run, with its hash beside it."""
-    shutil.copytree(finished, tmp_path / "run")
-    return tmp_path / "run" / "runs" / "reward" / STATE_FILE
-
-
-def resume(folder: Path, state: Path) -> None:
-    carry_out("reward", folder, state.parents[2])
-
-
 @pytest.mark.parametrize("part", [0.0, 0.3, 0.5, 0.7, 0.999])
-def test_a_flipped_bit_is_found(folder: Path, state: Path, part: float) -> None:
-    data = bytearray(state.read_bytes())
+def test_a_flipped_bit_is_found(whole: Path, part: float) -> None:
+    data = bytearray(state_of(whole).read_bytes())
     data[int(part * len(data))] ^= 1
-    state.write_bytes(data)
+    state_of(whole).write_bytes(data)
     with pytest.raises(TrainingError, match=r"state.pt: cannot be read \(damaged: its hash .*; remove it"):
-        resume(folder, state)
+        carried_out(whole)
 
 
 @pytest.mark.parametrize("part", [0.0, 0.5, 0.99])
 @pytest.mark.parametrize("has_hash", [True, False])
-def test_a_truncated_state_is_refused(folder: Path, state: Path, part: float, has_hash: bool) -> None:
-    data = state.read_bytes()
-    state.write_bytes(data[: int(part * len(data))])
+def test_a_truncated_state_is_refused(whole: Path, part: float, has_hash: bool) -> None:
+    data = state_of(whole).read_bytes()
+    state_of(whole).write_bytes(data[: int(part * len(data))])
     if not has_hash:
-        hash_beside(state).unlink()
-    with pytest.raises(TrainingError, match=r"state.pt: cannot be read"):
-        resume(folder, state)
+        hash_beside(state_of(whole)).unlink()
+    with pytest.raises(TrainingError, match=r"state\.pt: cannot be read.*remove it"):
+        carried_out(whole)
 
 
-def test_a_state_without_a_hash_resumes_and_gets_one(folder: Path, state: Path) -> None:
-    hash_beside(state).unlink()
-    resume(folder, state)
-    check_hash(state)
-    assert hash_beside(state).exists()
+def test_a_state_without_a_hash_resumes_and_gets_one(whole: Path) -> None:
+    hash_beside(state_of(whole)).unlink()
+    carried_out(whole)
+    check_hash(state_of(whole))
+    assert hash_beside(state_of(whole)).exists()
 
 
-def test_an_empty_or_damaged_hash_is_not_taken_for_a_missing_one(folder: Path, state: Path) -> None:
+def test_an_empty_or_damaged_hash_is_not_taken_for_a_missing_one(whole: Path) -> None:
     for text in ("", "0" * 64 + "  state.pt\n"):
-        hash_beside(state).write_text(text)
+        hash_beside(state_of(whole)).write_text(text)
         with pytest.raises(TrainingError, match="damaged"):
-            resume(folder, state)
+            carried_out(whole)
 
 
 @pytest.mark.parametrize("name", ["standing", "network", "optimiser"])
-def test_an_incomplete_state_is_refused_in_one_sentence(folder: Path, state: Path, name: str) -> None:
-    saved = torch.load(state, weights_only=True)
+def test_an_incomplete_state_is_refused_in_one_sentence(whole: Path, name: str) -> None:
+    saved = torch.load(state_of(whole), weights_only=True)
     del saved[name]
-    torch.save(saved, state)
-    hash_beside(state).unlink()
+    torch.save(saved, state_of(whole))
+    hash_beside(state_of(whole)).unlink()
     with pytest.raises(TrainingError, match=f"the saved state is incomplete .it has no '{name}'.; remove"):
-        resume(folder, state)
-
-
-def test_a_state_that_takes_long_to_save_is_saved_less_often(folder: Path, tmp_path: Path) -> None:
-    """Every step takes 50 s and a save 12 s, so a save is due after 240 s: the fifth step."""
-    now, saves = [0.0], []
-    with pytest.MonkeyPatch.context() as patch:
-        real = Descent.step
-
-        def slow_step(*args: Any) -> float:
-            now[0] += 50.0
-            return real(*args)
-
-        def slow_save(_: object, state: Mapping[str, Any]) -> None:
-            now[0] += 12.0
-            saves.append(state["standing"]["step"])
-
-        patch.setattr("learning.runs.loop.time.monotonic", lambda: now[0])
-        patch.setattr(Descent, "step", slow_step)
-        patch.setattr(RunFolder, "save", slow_save)
-        ten = discard_plan(samples=64 * 10, validate_every=500_000, validation_rows=64)
-        train(SupervisedRun, ten, Corpus(folder), tmp_path, quiet=True)
-    assert saves == [3, 8, 10, 10]
-
-
-def test_ctrl_c_does_not_wait_for_a_first_step_that_compiles(folder: Path, tmp_path: Path) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TrainingProgress, "compiles", True)
-        stop_at(patch, 1)
-        with pytest.raises(KeyboardInterrupt, match=r"^stopped before a step was done"):
-            carry_out("discard", folder, tmp_path)
-    assert not (tmp_path / "runs" / "discard" / STATE_FILE).exists()
+        carried_out(whole)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import itertools
 import json
 import subprocess
@@ -12,8 +13,7 @@ import msgspec
 import pytest
 import torch
 
-from kit.errors import CheckpointMismatch, ConfigError, TrainingError
-from kit.files import replace_hashed
+from kit.errors import CheckpointMismatch, ConfigError
 from learning.corpus.reader import Corpus
 from learning.runs.learner import Learner
 from learning.runs.state import STATE_FILE
@@ -23,12 +23,14 @@ from learning.supervised.first_weights import Parent, first_network, parent_of
 from learning.supervised.plan import TrainingPlan, make_plan
 from learning.supervised.run import SupervisedRun, imitation_loss
 from learning.supervised.samples_run import choice_of, train
-from policies.checkpoint import load, network_of
+from policies.checkpoint import Card, Checkpoint, load, network_of, save
 from policies.features.table import HOSEI, LITE, SETS
 from policies.flow.slots import Slot
 from policies.nets.networks import Network, TowerName, plane_weights
 from tests.cli import run_cli
 from tests.learning.stopping import stop_at
+from tests.made_once import made_once
+from tests.policies.models import a_network
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
@@ -47,6 +49,41 @@ def plan(model: str = "discard", **settings: Any) -> TrainingPlan:
     return make_plan(model, **{**defaults, **settings})
 
 
+@pytest.fixture(scope="session")
+def trained(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A discard model, hardly trained."""
+    return made_once(
+        tmp_path_factory, "discard", lambda out: train(SupervisedRun, plan(), corpus, out, quiet=True)
+    )
+
+
+def untrained(folder: Path, wanted: TrainingPlan) -> Checkpoint:
+    """A checkpoint of random weights whose answers differ."""
+    network = a_network(wanted.model, width=wanted.width, depth=wanted.depth, tower=wanted.tower)
+    card = Card(model=wanted.model.value, architecture=network.architecture, features=wanted.features)
+    save(folder, card, network.state_dict())
+    return load(folder, wanted.model)
+
+
+def begun(wanted: TrainingPlan, corpus: Corpus, parent: Parent, out: Path) -> Network:
+    """The network of a run before its first step."""
+    run = SupervisedRun(wanted, corpus, out, parent, "")
+    run.learner.close()
+    assert isinstance(run.learner.network, Network)
+    return run.learner.network.eval()
+
+
+def taught(network: Network, wanted: TrainingPlan, corpus: Corpus) -> dict[str, torch.Tensor]:
+    """Weights after a few steps."""
+    batches = Loader(corpus, choice_of(wanted, corpus, "train"), batch_size=64).epoch(0)
+    learner = Learner(copy.deepcopy(network), wanted, loss=imitation_loss)
+    for step, batch in enumerate(itertools.islice(batches, 4)):
+        learner.step(batch, step, 1e-2)
+    batches.close()
+    learner.close()
+    return learner.weights(averaged=False)
+
+
 def same(one: Path, other: Path, model: Slot = Slot.DISCARD) -> bool:
     ours, theirs = load(one, model).tensors, load(other, model).tensors
     return ours.keys() == theirs.keys() and all(torch.equal(ours[name], theirs[name]) for name in ours)
@@ -54,40 +91,40 @@ def same(one: Path, other: Path, model: Slot = Slot.DISCARD) -> bool:
 
 @pytest.mark.parametrize("model", list(Slot))
 def test_every_model_learns_and_its_card_names_its_data(corpus: Corpus, tmp_path: Path, model: Slot) -> None:
-    card = train(SupervisedRun, plan(model), corpus, tmp_path, commit="abc", quiet=True)
+    short = plan(model, samples=128, validation_rows=64)
+    card = train(SupervisedRun, short, corpus, tmp_path, commit="abc", quiet=True)
     assert card == load(tmp_path, model).card
     assert (card.model, card.training.commit, card.training.seed) == (model, "abc", 0)
     assert card.data.corpus == corpus.card["content_sha256"]
-    assert card.data.games == len(choice_of(plan(model), corpus, "train").games)
-    assert 0 < card.training.samples <= 640 + 64
+    assert card.data.games == len(choice_of(short, corpus, "train").games)
+    assert 0 < card.training.samples <= 128 + 64
     assert 0 < card.metrics["accuracy"] <= 1
 
 
 def test_it_gets_better_than_the_first_weights(corpus: Corpus, tmp_path: Path) -> None:
     short = train(SupervisedRun, plan(samples=64), corpus, tmp_path / "short", quiet=True)
-    long = train(SupervisedRun, plan(samples=4_000), corpus, tmp_path / "long", quiet=True)
+    long = train(SupervisedRun, plan(samples=2_500), corpus, tmp_path / "long", quiet=True)
     assert long.metrics["accuracy"] > short.metrics["accuracy"] + 0.1
     assert long.metrics["loss"] < short.metrics["loss"] - 0.3
 
 
-def test_a_run_stopped_by_a_signal_ends_with_the_same_numbers(corpus: Corpus, tmp_path: Path) -> None:
-    wanted = plan(samples=1280)
-    train(SupervisedRun, wanted, corpus, tmp_path / "whole", quiet=True)
+def test_a_run_stopped_by_a_signal_ends_with_the_same_numbers(
+    corpus: Corpus, trained: Path, tmp_path: Path
+) -> None:
     with pytest.MonkeyPatch.context() as patch:
         stop_at(patch, 7)
         with pytest.raises(
             KeyboardInterrupt,
-            match=r"^stopped: 448 of 1,280 samples are learned and saved in .*discard; give the same command",
+            match=r"^stopped: 448 of 640 samples are learned and saved in .*discard; give the same command",
         ):
-            train(SupervisedRun, wanted, corpus, tmp_path / "parts", quiet=True)
-    assert (tmp_path / "parts" / "runs" / "discard" / STATE_FILE).exists()
-    train(SupervisedRun, wanted, corpus, tmp_path / "parts", quiet=True)
-    assert same(tmp_path / "whole", tmp_path / "parts")
+            train(SupervisedRun, plan(), corpus, tmp_path, quiet=True)
+    train(SupervisedRun, plan(), corpus, tmp_path, quiet=True)
+    assert same(trained, tmp_path)
 
 
-def test_ctrl_c_reports_the_saved_state_and_the_same_command_resumes(folder: Path, tmp_path: Path) -> None:
+def test_ctrl_c_on_the_command_saves_and_the_same_command_resumes(folder: Path, tmp_path: Path) -> None:
     args = ["train", "pon", "--corpus", str(folder), "--out", str(tmp_path), "--preset", "tiny", "--json"]
-    args += ["--samples", "256", "--batch-size", "64"]
+    args += ["--samples", "256", "--batch-size", "64", "--squeeze", "8"]
     with pytest.MonkeyPatch.context() as patch:
         stop_at(patch, 2)
         result = run_cli(*args)
@@ -95,7 +132,13 @@ def test_ctrl_c_reports_the_saved_state_and_the_same_command_resumes(folder: Pat
     state = tmp_path / "runs" / "pon"
     assert f"suzaku: stopped: 128 of 256 samples are learned and saved in {state}; give" in result.stderr
     assert (state / STATE_FILE).exists()
-    assert run_cli(*args).exit_code == 0
+    result = run_cli(*args)
+    assert result.exit_code == 0, result.output
+    card = json.loads(result.stdout)
+    assert (card["model"], card["architecture"]["squeeze"]) == ("pon", 8)
+    wrong = run_cli(*args, "--features", LITE)
+    assert wrong.exit_code == 2
+    assert "features: lite-239/1" in wrong.output
 
 
 CHILD = """
@@ -152,124 +195,53 @@ def test_fault_18_a_run_killed_at_its_saves_ends_with_the_same_numbers(folder: P
     assert same(tmp_path / "whole", tmp_path / "parts")
 
 
-def test_a_finished_run_is_left_as_it_is(corpus: Corpus, tmp_path: Path) -> None:
-    first = train(SupervisedRun, plan(), corpus, tmp_path, quiet=True)
-    assert train(SupervisedRun, plan(), corpus, tmp_path, quiet=True) == first
-
-
-def test_another_plan_in_the_same_folder_is_refused(corpus: Corpus, tmp_path: Path) -> None:
-    train(SupervisedRun, plan(samples=64), corpus, tmp_path, quiet=True)
-    with pytest.raises(ConfigError, match=r"differs in plan\.seed.*another --out"):
-        train(SupervisedRun, plan(samples=64, seed=1), corpus, tmp_path, quiet=True)
-
-
-def test_a_broken_state_is_named(corpus: Corpus, tmp_path: Path) -> None:
-    train(SupervisedRun, plan(samples=64), corpus, tmp_path, quiet=True)
-    state = tmp_path / "runs" / "discard" / STATE_FILE
-    state.write_bytes(state.read_bytes()[:1000])
-    with pytest.raises(TrainingError, match=r"state\.pt: cannot be read.*remove it"):
-        train(SupervisedRun, plan(samples=64), corpus, tmp_path, quiet=True)
-
-
-def test_a_full_disk_stops_a_run_and_keeps_what_was_saved(
-    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("learning.runs.loop.SAVE_EVERY_S", 0.0)
-    left = [3]
-
-    def replace_three(path: Path, data: bytes) -> None:
-        left[0] -= 1
-        if left[0] < 0:
-            raise OSError(28, "No space left on device")
-        replace_hashed(path, data)
-
-    with monkeypatch.context() as patch:
-        patch.setattr("learning.runs.state.replace_hashed", replace_three)
-        with pytest.raises(TrainingError, match=r"cannot be written.*No space left.*free some space"):
-            train(SupervisedRun, plan(), corpus, tmp_path / "parts", quiet=True)
-    train(SupervisedRun, plan(), corpus, tmp_path / "parts", quiet=True)
-    train(SupervisedRun, plan(), corpus, tmp_path / "whole", quiet=True)
-    assert same(tmp_path / "whole", tmp_path / "parts")
-
-
-def test_a_disk_that_is_full_while_a_checkpoint_is_kept_costs_no_step(
-    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("policies.checkpoint.store.replace_file", full)
-        with pytest.raises(TrainingError, match=r"^stopped: .*No space left.* is intact: free some space"):
-            train(SupervisedRun, plan(), corpus, tmp_path / "parts", quiet=True)
-    train(SupervisedRun, plan(), corpus, tmp_path / "parts", quiet=True)
-    train(SupervisedRun, plan(), corpus, tmp_path / "whole", quiet=True)
-    assert same(tmp_path / "whole", tmp_path / "parts")
-
-
-def test_a_run_stops_early_when_nothing_gets_better(corpus: Corpus, tmp_path: Path) -> None:
-    still = plan(samples=64 * 100, learning_rate=1e-9, validate_every=64, patience=3)
-    assert train(SupervisedRun, still, corpus, tmp_path, quiet=True).training.steps < 20
-
-
-@pytest.mark.parametrize("tower", ["residual", "suits"])
-def test_groups_left_out_do_not_count_in_play(corpus: Corpus, tmp_path: Path, tower: TowerName) -> None:
-    train(SupervisedRun, plan(tower=tower, samples=128, without=("LA3a", "G")), corpus, tmp_path, quiet=True)
-    checkpoint = load(tmp_path, "discard")
-    assert checkpoint.card.without == ("LA3a", "G")
-    stems = [checkpoint.tensors[name] for name in plane_weights(checkpoint.tensors)]
+@pytest.mark.parametrize(
+    ("tower", "left_out"), [("residual", ("LA3a", "G")), ("suits", ("LA3a", "G")), ("hosei-base", ("D0",))]
+)
+def test_groups_left_out_do_not_count_in_play(tower: TowerName, left_out: tuple[str, ...]) -> None:
+    wanted = plan(tower=tower, without=left_out)
+    learner = Learner(first_network(wanted), wanted, loss=imitation_loss)
+    learner.close()
+    weights = learner.weights()
+    stems = [weights[name] for name in plane_weights(weights)]
     assert len(stems) == (2 if tower == "suits" else 1)
+    if tower == "hosei-base":  # its channels are groups
+        assert [bool((stems[0][:, group] == 0).all()) for group in range(6)] == [False, *[True] * 4, False]
+        return
     chosen = SETS[LITE]
     for group, stem in itertools.product(chosen.groups, stems):
         part = stem[:, chosen.at(group.id) : chosen.at(group.id) + group.planes]
-        assert bool((part == 0).all()) == (group.id in {"LA3a", "G"})
+        assert bool((part == 0).all()) == (group.id in left_out)
 
 
-def test_a_run_goes_on_from_another_ones_weights(corpus: Corpus, tmp_path: Path) -> None:
-    first = train(SupervisedRun, plan(samples=64), corpus, tmp_path / "first", quiet=True)
-    second = train(
-        SupervisedRun,
-        plan(samples=64, learning_rate=1e-9),
-        corpus,
-        tmp_path / "second",
-        parent=Parent(tmp_path / "first", Slot.DISCARD),
-        quiet=True,
-    )
-    assert second.parents == (first.tensors.sha256,)
-    ours, theirs = load(tmp_path / "first", "discard").tensors, load(tmp_path / "second", "discard").tensors
+def test_a_run_goes_on_from_another_ones_weights(corpus: Corpus, trained: Path, tmp_path: Path) -> None:
+    parent = Parent(trained, Slot.DISCARD)
+    wanted = plan(samples=64, learning_rate=1e-9)
+    card = train(SupervisedRun, wanted, corpus, tmp_path, parent=parent, quiet=True)
+    theirs = load(trained, "discard")
+    assert card.parents == (theirs.card.tensors.sha256,)
+    ours = load(tmp_path, "discard").tensors
     for name in plane_weights(ours):
-        assert torch.allclose(ours[name], theirs[name], atol=1e-5)
+        assert torch.allclose(ours[name], theirs.tensors[name], atol=1e-5)
     with pytest.raises(CheckpointMismatch, match="architecture"):
-        train(
-            SupervisedRun,
-            plan(width=4),
-            corpus,
-            tmp_path / "third",
-            parent=Parent(tmp_path / "first", Slot.DISCARD),
-            quiet=True,
-        )
+        SupervisedRun(plan(width=4), corpus, tmp_path / "other", parent, "")
 
 
 @pytest.mark.parametrize("tower", ["residual", "pooled", "suits"])
 def test_a_deeper_network_begins_with_the_answers_of_the_shallower_one(
     corpus: Corpus, tmp_path: Path, tower: TowerName
 ) -> None:
-    train(SupervisedRun, plan(tower=tower, samples=640), corpus, tmp_path / "shallow", quiet=True)
-    shallow = load(tmp_path / "shallow", "discard")
+    shallow = untrained(tmp_path, plan(tower=tower))
     wanted = plan(tower=tower, depth=4)
-    torch.manual_seed(1)
     planes = torch.rand(16, SETS[LITE].planes, 34)
-    begun, theirs = first_network(wanted, shallow).eval(), network_of(shallow).eval()
-    assert len(begun.tower) == 4
+    deep, theirs = first_network(wanted, shallow).eval(), network_of(shallow).eval()
+    assert len(deep.tower) == 4
     with torch.no_grad():
-        assert torch.allclose(begun(planes), theirs(planes), atol=1e-6)
-    parent = Parent(tmp_path / "shallow", Slot.DISCARD)
-    train(SupervisedRun, wanted, corpus, tmp_path / "deep", parent=parent, quiet=True)
-    learned = load(tmp_path / "deep", "discard").tensors
+        assert torch.allclose(deep(planes), theirs(planes), atol=1e-6)
+    before, learned = deep.state_dict(), taught(deep, wanted, corpus)
     added = [
         name for name in learned if name.startswith(("tower.2.", "tower.3.")) and name.endswith("weight")
     ]
-    before = begun.state_dict()
     assert added
     assert all(not torch.equal(learned[name], before[name]) for name in added)
     with pytest.raises(CheckpointMismatch, match="architecture"):
@@ -283,63 +255,48 @@ def test_a_deeper_network_begins_with_the_answers_of_the_shallower_one(
 
 
 def test_a_wider_network_begins_with_the_answers_of_the_narrower_one(corpus: Corpus, tmp_path: Path) -> None:
-    train(SupervisedRun, plan(samples=640), corpus, tmp_path, quiet=True)
-    narrow = load(tmp_path, "discard")
+    narrow = untrained(tmp_path, plan())
     wanted = plan(width=12, depth=3)
-    torch.manual_seed(1)
     planes = torch.rand(16, SETS[LITE].planes, 34)
-    begun, theirs = first_network(wanted, narrow).eval(), network_of(narrow).eval()
+    wide, theirs = first_network(wanted, narrow).eval(), network_of(narrow).eval()
     with torch.no_grad():
-        assert torch.allclose(begun(planes), theirs(planes), atol=1e-5)
-    learned = load_trained(wanted, corpus, tmp_path, "wide").state_dict()
-    before = begun.state_dict()
+        assert torch.allclose(wide(planes), theirs(planes), atol=1e-5)
+    before, learned = wide.state_dict(), taught(wide, wanted, corpus)
     for name in ("tower.0.first.suits.weight", "tower.1.second.honours.weight", "head.suits.weight"):
         # what listens to the new channels, and was silent, has learned to
         assert not before[name][:8, 8:].any() or name.endswith("head.suits.weight")
         assert learned[name][:8, 8:].any()
     with pytest.raises(CheckpointMismatch, match="architecture"):
-        first_network(plan("riichi", width=12), load(tmp_path, "discard"))
+        first_network(plan("riichi", width=12), narrow)
 
 
 @pytest.mark.parametrize("features", [LITE, "suphx-838/1"])
 def test_a_discard_model_begins_with_a_tower_that_saw_other_planes(
     corpus: Corpus, tmp_path: Path, features: str
 ) -> None:
-    train(SupervisedRun, plan(samples=640), corpus, tmp_path, quiet=True)
+    theirs = network_of(untrained(tmp_path, plan()))
+    assert isinstance(theirs, Network)
     parent = parent_of(plan().model, None, tmp_path)
     assert parent == Parent(tmp_path, Slot.DISCARD, tower_only=True)
     # 32 channels hold all that 8 filters over three columns, and 8 over one, can tell of their planes
-    wanted = plan(features=features, squeeze=32, learning_rate=1e-9, samples=64)
-    begun = load_trained(wanted, corpus, tmp_path, "squeezed", parent)
-    theirs = network_of(load(tmp_path, "discard"))
-    assert isinstance(theirs, Network)
-    for name, tensor in begun.tower.state_dict().items():
+    wanted = plan(features=features, squeeze=32)
+    ours = begun(wanted, corpus, parent, tmp_path / "squeezed")
+    for name, tensor in ours.tower.state_dict().items():
         if name.endswith("weight"):
             assert torch.allclose(tensor, theirs.tower.state_dict()[name], atol=1e-5)
     planes = torch.rand(4, SETS[LITE].planes, 34)
     shared = [group for group in SETS[LITE].groups if group in SETS[features].groups]
-    ours = torch.zeros(4, SETS[features].planes, 34)
+    shown = torch.zeros(4, SETS[features].planes, 34)
     seen = torch.zeros_like(planes)
     for group in shared:
         here, there = SETS[features].at(group.id), SETS[LITE].at(group.id)
-        ours[:, here : here + group.planes] = planes[:, there : there + group.planes]
+        shown[:, here : here + group.planes] = planes[:, there : there + group.planes]
         seen[:, there : there + group.planes] = planes[:, there : there + group.planes]
     with torch.no_grad():
-        first, same = begun.stem(ours), theirs.stem(seen)
+        first, same = ours.stem(shown), theirs.stem(seen)
     assert same.suits.abs().max() > 0.1
     assert torch.allclose(first.suits, same.suits, atol=1e-4)
     assert torch.allclose(first.honours, same.honours, atol=1e-4)
-
-
-def load_trained(
-    wanted: TrainingPlan, corpus: Corpus, begin: Path, name: str, parent: Parent | None = None
-) -> Network:
-    train(
-        SupervisedRun, wanted, corpus, begin / name, parent=parent or Parent(begin, Slot.DISCARD), quiet=True
-    )
-    network = network_of(load(begin / name, "discard"))
-    assert isinstance(network, Network)
-    return network
 
 
 @pytest.mark.parametrize("tower", ["residual", "suits"])
@@ -347,13 +304,11 @@ def load_trained(
 def test_a_model_begins_with_the_tower_of_the_discards(
     corpus: Corpus, tmp_path: Path, model: Slot, tower: TowerName
 ) -> None:
-    card = train(SupervisedRun, plan(tower=tower, samples=64), corpus, tmp_path / "discard", quiet=True)
-    wanted = plan(model, tower=tower, samples=64, learning_rate=1e-9)
-    parent = parent_of(wanted.model, None, tmp_path / "discard")
-    assert train(SupervisedRun, wanted, corpus, tmp_path / "other", parent=parent, quiet=True).parents == (
-        card.tensors.sha256,
-    )
-    theirs, ours = load(tmp_path / "discard", "discard").tensors, load(tmp_path / "other", model).tensors
+    theirs = untrained(tmp_path, plan(tower=tower)).tensors
+    wanted = plan(model, tower=tower)
+    parent = parent_of(wanted.model, None, tmp_path)
+    assert parent is not None
+    ours = begun(wanted, corpus, parent, tmp_path / "other").state_dict()
     blocks = [name for name in theirs if name.startswith("tower.1.second.") and name.endswith("weight")]
     for name in blocks:
         assert torch.allclose(ours[name], theirs[name], atol=1e-5)
@@ -364,25 +319,20 @@ def test_a_model_begins_with_the_tower_of_the_discards(
     assert all(tensor.abs().max() > 0 for name, tensor in ours.items() if name.startswith("head.narrow"))
 
 
-def test_a_model_of_the_base_network_begins_with_the_first_layer_of_the_discards(
-    corpus: Corpus, tmp_path: Path
-) -> None:
+def test_a_model_of_the_base_network_begins_with_the_first_layer_of_the_discards(tmp_path: Path) -> None:
     """Its first layer sees features, not planes."""
-    base = plan(tower="hosei-base", features=HOSEI, width=3, samples=64)
-    train(SupervisedRun, base, corpus, tmp_path, quiet=True)
-    begun = first_network(
-        plan("riichi", tower="hosei-base", features=HOSEI, width=3), load(tmp_path, "discard")
-    )
-    theirs = load(tmp_path, "discard").tensors
-    assert torch.equal(begun.state_dict()["stem.convolution.weight"], theirs["stem.convolution.weight"])
+    base = {"tower": "hosei-base", "features": HOSEI, "width": 3}
+    theirs = untrained(tmp_path, plan(**base))
+    ours = first_network(plan("riichi", **base), theirs).state_dict()
+    assert torch.equal(ours["stem.convolution.weight"], theirs.tensors["stem.convolution.weight"])
 
 
 def test_a_tower_of_another_kind_is_refused(corpus: Corpus, tmp_path: Path) -> None:
-    train(SupervisedRun, plan(tower="pooled", samples=64), corpus, tmp_path / "discard", quiet=True)
-    wanted = plan("riichi", tower="suits", samples=64)
-    parent = parent_of(wanted.model, None, tmp_path / "discard")
+    untrained(tmp_path, plan(tower="pooled"))
+    wanted = plan("riichi", tower="suits")
+    parent = parent_of(wanted.model, None, tmp_path)
     with pytest.raises(CheckpointMismatch, match=r"pooled 8×2, but the plan wants suits 8×2.*--tower"):
-        train(SupervisedRun, wanted, corpus, tmp_path / "other", parent=parent, quiet=True)
+        SupervisedRun(wanted, corpus, tmp_path / "other", parent, "")
 
 
 def test_two_checkpoints_to_begin_from_are_refused(tmp_path: Path) -> None:
@@ -404,30 +354,19 @@ def test_players_are_chosen(corpus: Corpus) -> None:
         choice_of(plan(selection={"player": "Nobody"}), corpus, "train")
 
 
-@pytest.mark.parametrize("model", [Slot.DISCARD, Slot.CHI])
-def test_hosei_s_models_learn_and_resume(corpus: Corpus, tmp_path: Path, model: Slot) -> None:
+def test_hosei_s_models_learn_and_resume(corpus: Corpus, tmp_path: Path) -> None:
     """The dropout of a run that was stopped goes on where it was."""
-    wanted = plan(model, tower="hosei", width=6, samples=256, validate_every=128, without=("H4",))
+    wanted = plan("chi", tower="hosei", width=6, samples=256, validate_every=128, without=("H4",))
     card = train(SupervisedRun, wanted, corpus, tmp_path / "whole", quiet=True)
-    assert card.architecture.outputs == {"discard": 34, "chi": 4}.get(model, 2)  # type: ignore[union-attr]
+    assert card.without == ("H4",)
+    outputs = [plan(model, tower="hosei", width=6).architecture.outputs for model in Slot]
+    assert outputs == [{"discard": 34, "chi": 4}.get(model, 2) for model in Slot]
     with pytest.MonkeyPatch.context() as patch:
         stop_at(patch, 3)
         with pytest.raises(KeyboardInterrupt):
             train(SupervisedRun, wanted, corpus, tmp_path / "parts", quiet=True)
     train(SupervisedRun, wanted, corpus, tmp_path / "parts", quiet=True)
-    assert same(tmp_path / "whole", tmp_path / "parts", model)
-
-
-def test_groups_left_out_of_channels_of_several_planes(corpus: Corpus, tmp_path: Path) -> None:
-    train(
-        SupervisedRun,
-        plan(tower="hosei-base", width=3, samples=64, without=("D0",)),
-        corpus,
-        tmp_path,
-        quiet=True,
-    )
-    stem = load(tmp_path, "discard").tensors["stem.convolution.weight"]
-    assert [bool((stem[:, feature] == 0).all()) for feature in range(6)] == [False, *[True] * 4, False]
+    assert same(tmp_path / "whole", tmp_path / "parts", Slot.CHI)
 
 
 def test_as_many_games_as_hold_some_decisions(corpus: Corpus) -> None:
@@ -462,17 +401,6 @@ def test_an_invalid_plan_is_refused(settings: dict[str, Any], message: str) -> N
         plan(**settings)
 
 
-def test_the_command(folder: Path, tmp_path: Path) -> None:
-    args = ["--corpus", str(folder), "--out", str(tmp_path), "--preset", "tiny", "--samples", "128", "--json"]
-    result = run_cli("train", "pon", *args, "--squeeze", "8")
-    assert result.exit_code == 0, result.output
-    card = json.loads(result.stdout)
-    assert (card["model"], card["architecture"]["squeeze"]) == ("pon", 8)
-    wrong = run_cli("train", "pon", *args, "--features", LITE)
-    assert wrong.exit_code == 2
-    assert "features: lite-239/1" in wrong.output
-
-
 def test_the_bench_measures_all_three(folder: Path) -> None:
     args = ["--corpus", str(folder), "--preset", "tiny", "--seconds", "0.1", "--json"]
     result = run_cli("bench", "training", *args)
@@ -489,9 +417,8 @@ def test_threads_learn_what_one_does(corpus: Corpus) -> None:
     losses = []
     for threads in (1, 3):
         torch.manual_seed(0)
-        learner = Learner(first_network(wanted).eval(), wanted, threads, loss=imitation_loss)
-        for twin in learner._copies:
-            twin.eval()  # with its statistics fixed, normalisation is the same for a part as for the whole
+        # with its statistics fixed, normalisation is the same for a part as for the whole
+        learner = Learner(first_network(wanted), wanted, threads, loss=imitation_loss, frozen=True)
         losses.append([learner.step(batch, step, 1e-3) for step in range(3)])
         learner.close()
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)

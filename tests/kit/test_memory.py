@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
-from learning.runs.loop import keep_freed_memory
+from kit.processes import keep_freed_memory
 
 SCRIPT = """
 import resource
-from learning.runs.loop import keep_freed_memory
+from kit.processes import keep_freed_memory
 
 def faults():
     b"x" * 100_000_000
@@ -38,5 +38,5 @@ def test_another_library_is_left_as_it_is(error: type[Exception], monkeypatch: p
     def refuse(_: object) -> None:
         raise error
 
-    monkeypatch.setattr("learning.runs.loop.ctypes.CDLL", refuse)
+    monkeypatch.setattr("kit.processes.ctypes.CDLL", refuse)
     assert not keep_freed_memory()
