@@ -31,7 +31,7 @@ Chances: TypeAlias = NDArray[np.float64]
 OnProgress: TypeAlias = Callable[[int], object]
 """Called with the number of rows or decisions just completed."""
 
-_BATCH: Final = 1024
+BATCH: Final = 1024
 _YES: Final = 0.5
 """A chance above this means yes, as in `policies.flow.slots.Policy`."""
 _WALK_GAMES: Final = 64
@@ -102,7 +102,7 @@ def answers_of(
             slot,
             features=model.features,
             deep=deep,
-            batch_size=_BATCH,
+            batch_size=BATCH,
             augment=False,
             facts=True,
             workers=workers,

@@ -27,7 +27,7 @@ from learning.cfr.tree import UPDATES, Update
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, preparing
 from learning.runs.state import RunFolder
 
-_STEP: Final = 500
+STEP: Final = 500
 """Most iterations between two looks at whether to stop: about a second."""
 _REGULAR_EPOCHS: Final = 20
 _GROWTH: Final = 5
@@ -126,7 +126,7 @@ class CfrRun:
         plan, status = self.plan, self.status
         while self.done < self.total:
             due = min(plan.next_evaluation(self.done), self.total)
-            count = min(due - self.done, _STEP)
+            count = min(due - self.done, STEP)
             begun = time.monotonic()
             learn_deals(
                 self.sums,

@@ -6,6 +6,7 @@ regret minimization in extensive games", 2009.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -46,12 +47,17 @@ class TreeSolver:
         self._external, self._seed = external, seed
         self._children = children_of(tree)
 
-    def run(self, iterations: int) -> None:
-        """Do further iterations."""
+    def run(self, iterations: int, learners: Sequence[int] = ()) -> None:
+        """Do further iterations.
+
+        Args:
+            iterations: how many.
+            learners: who learns in each, one after the other; default: both players, as the update wants it.
+        """
+        both = (0, 1) if self.update.alternate or self._external else (BOTH,)
         for _ in range(iterations):
             self.iterations += 1
-            learners = (0, 1) if self.update.alternate or self._external else (BOTH,)
-            for learner in learners:
+            for learner in learners or both:
                 self._pass(learner)
 
     def average(self) -> Floats:

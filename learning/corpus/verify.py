@@ -83,7 +83,7 @@ class CorpusReport(msgspec.Struct, frozen=True):
     explanations: dict[str, str]
 
 
-class _WorkerReport(msgspec.Struct):
+class WorkerReport(msgspec.Struct):
     """Message from a worker process."""
 
     games: list[Checked]
@@ -99,7 +99,7 @@ def verify(paths: Sequence[Path], workers: int | None = None) -> CorpusReport:
         workers: processes; one per core if None.
     """
     workers = default_workers() if workers is None else workers
-    tally = _VerifyTotals(workers)
+    tally = VerifyTotals(workers)
     for batch in in_order(_check_batch, batches(stored_games(paths), BATCH), workers):
         tally.add(batch)
     return tally.report()
@@ -142,8 +142,8 @@ def _checker() -> Checker:
     return Checker()
 
 
-def _check_batch(batch: list[StoredRecord]) -> _WorkerReport:
-    return _WorkerReport([_check(stored) for stored in batch], os.getpid(), peak_memory_mb())
+def _check_batch(batch: list[StoredRecord]) -> WorkerReport:
+    return WorkerReport([_check(stored) for stored in batch], os.getpid(), peak_memory_mb())
 
 
 def _check(stored: StoredRecord) -> Checked:
@@ -159,7 +159,7 @@ def _check(stored: StoredRecord) -> Checked:
         return Checked(name, differences=(RecordDifference(name, "", 0, "unreadable", -1, text),))
 
 
-class _VerifyTotals:
+class VerifyTotals:
     """Adds up the workers' results."""
 
     def __init__(self, workers: int) -> None:
@@ -172,7 +172,8 @@ class _VerifyTotals:
         self._listed: list[RecordDifference] = []
         self._memory: dict[int, float] = {}
 
-    def add(self, batch: _WorkerReport) -> None:
+    def add(self, batch: WorkerReport) -> None:
+        """Add a batch of games."""
         self._memory[batch.process] = batch.memory_mb
         for game in batch.games:
             self._add(game)
@@ -207,6 +208,7 @@ class _VerifyTotals:
                 self._listed.append(found)
 
     def report(self) -> CorpusReport:
+        """The totals so far."""
         seconds = time.monotonic() - self._started
         own = 0.0 if self._workers <= 1 else peak_memory_mb()
         return CorpusReport(

@@ -89,7 +89,7 @@ class LabelsSetup(msgspec.Struct, frozen=True):
     critic: Files | None
 
 
-class _CloseDecision(NamedTuple):
+class CloseDecision(NamedTuple):
     """A decision to be labelled: its options as labels name them, and the actions to play out."""
 
     slot: Slot
@@ -150,7 +150,7 @@ def labels_of_games(setup: LabelsSetup) -> Work[int, LabelledGame]:
                         for worth in worths
                     )
                     for n, value, reward in zip(own, points, rewards, strict=True):
-                        labels[n] = _label(found[n], ends[n], value, reward, costs.get(n))
+                        labels[n] = label_of(found[n], ends[n], value, reward, costs.get(n))
             return tuple(labels[n] for n in sorted(labels))
 
         labels, checked = valued(plan.horizon), valued(0) if plan.checks(place) else ()
@@ -166,10 +166,10 @@ _ROUND: Final = ("round_index", "honba")
 
 def _close_decisions(
     plan: LabelsPlan, policy: Policy, corpus: Corpus, number: int, length: GameLength
-) -> list[_CloseDecision]:
+) -> list[CloseDecision]:
     """The decisions of a game that the policy finds close."""
     game = SelectedDecisions(np.array([number]), np.array([ALL_PLAYERS], np.uint8))
-    found: list[_CloseDecision] = []
+    found: list[CloseDecision] = []
     for slot in map(Slot, plan.models):
         positions = positions_of(corpus, game, slot)
         legal = [
@@ -186,7 +186,7 @@ def _close_decisions(
             if slot is Slot.RIICHI:
                 instead = _likeliest_discard(policy, question, of_discards[place])
             actions = tuple(instead if option == NO else _action(question, option) for option in options)
-            found.append(_CloseDecision(slot, place, question.record, question.player, options, actions))
+            found.append(CloseDecision(slot, place, question.record, question.player, options, actions))
     return found
 
 
@@ -232,7 +232,7 @@ def _action(question: Question, option: int) -> Action:
     return question.options[option]
 
 
-def _branching(plan: LabelsPlan, number: int, decision: _CloseDecision, length: GameLength) -> Branching:
+def _branching(plan: LabelsPlan, number: int, decision: CloseDecision, length: GameLength) -> Branching:
     """The options of a decision over its worlds."""
     view = RoundView(seen_by(decision.state, decision.player), decision.player, length)
     seed = drawn_bits(plan.seed, number, SLOTS.index(decision.slot), decision.place)
@@ -250,13 +250,22 @@ def _worths(
     return CutWorth(points, "points", critic), CutWorth(reward, "reward", critic)
 
 
-def _label(
-    decision: _CloseDecision,
+def label_of(
+    decision: CloseDecision,
     ends: Sequence[Table],
     values: NDArray[np.float64],
     rewards: NDArray[np.float64],
     costs: NDArray[np.float64] | None,
 ) -> Label:
+    """The label of a decision.
+
+    Args:
+        decision: the decision.
+        ends: where its play-outs ended.
+        values: ``[worlds, options]`` points.
+        rewards: the same in final reward.
+        costs: expected loss of each option by a deal-in; None if the actual ones count.
+    """
     if costs is not None:
         luck = luck_of_deal_ins(values, ends, int(decision.state["scores"][decision.player]), costs)
         values, rewards = values - luck, rewards - REWARD_OF_LUCK * luck

@@ -370,7 +370,7 @@ class _EngineSeat:
         lines = tuple(_line(message) for message in messages)
         if self._dialect is Dialect.ASKED:
             self._line_asked = 0
-            return ChildRequest(child, lines, within_s, 1, noticed_s, _SkipsForced(self._forced(messages)))
+            return ChildRequest(child, lines, within_s, 1, noticed_s, SkipsForced(self._forced(messages)))
         # a kakan can be robbed, and an indicator that was still due is revealed in between
         self._line_asked = max(place for place, each in enumerate(messages) if each["type"] != "dora")
         return ChildRequest(child, lines, within_s, len(lines), noticed_s)
@@ -404,7 +404,7 @@ class _EngineSeat:
         return said
 
 
-class _SkipsForced:
+class SkipsForced:
     """Whether an answer is a forced discard: some engines report these too, others do not.
 
     In riichi, a tile that was discarded by force offers no choice when it is drawn again either, so it is not
@@ -418,6 +418,7 @@ class _SkipsForced:
         self._forced = forced
 
     def __call__(self, line: bytes) -> bool:
+        """Whether a line is the next forced discard, which is then done with."""
         if not self._forced:
             return False
         try:

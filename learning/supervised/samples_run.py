@@ -96,7 +96,8 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         self.total = self.last_step * plan.batch_size
         self.threads = torch.get_num_threads()
         self.loader = self._loader(self.choice, plan.batch_size, augment=plan.augment, seed=plan.seed)
-        self.validation = self._loader(self.chosen("validation"), _VALIDATION_BATCH, augment=False, seed=0)
+        rows = min(_VALIDATION_BATCH, plan.validation_rows)
+        self.validation = self._loader(self.chosen("validation"), rows, augment=False, seed=0)
         self.status = RunStatus()
         torch.manual_seed(plan.seed)
 

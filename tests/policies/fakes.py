@@ -49,9 +49,10 @@ class Undecided:
     source: Source = "model"
 
     def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
-        return [self._row(slot, question) for question in questions]
+        return [self.row(slot, question) for question in questions]
 
-    def _row(self, slot: Slot, question: Question) -> list[float]:
+    def row(self, slot: Slot, question: Question) -> list[float]:
+        """The answer to one question."""
         if slot is not Slot.DISCARD:
             return [0.3] * len(question.options)
         weights = [1.0 + action.tile // 4 % 3 for action in question.options]

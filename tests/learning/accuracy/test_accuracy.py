@@ -197,7 +197,7 @@ def test_intervals_resample_whole_games() -> None:
 def test_a_network_is_asked_about_the_positions(
     corpus: Corpus, slot: Slot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answers, "_BATCH", 5 if slot is not Slot.DISCARD else 500)
+    monkeypatch.setattr(answers, "BATCH", 5 if slot is not Slot.DISCARD else 500)
     players, trained = everybody(corpus), network(slot, 0)
     found = positions(corpus, players, slot)
     got = answers_of(corpus, players, slot, Model(trained, features_of(slot)), workers=2)

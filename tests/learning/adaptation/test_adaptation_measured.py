@@ -74,6 +74,7 @@ def test_impossible_settings_are_refused(wrong: dict[str, object]) -> None:
         a_plan(**wrong)
 
 
+@pytest.mark.usefixtures("here")
 def test_hands_are_measured_once_and_kept(tmp_path: Path) -> None:
     def report(*more: str) -> dict[str, object]:
         flags = ["--hands", "1", "--playouts", "4", "--tests", "4", "--trials", "4", "--moment", "middle"]

@@ -139,6 +139,7 @@ def test_many_faults_are_reported_above_the_figures_and_by_the_exit_code(tmp_pat
     assert (code, json.loads(out)["many_faults"]) == (1, [lines[2].removeprefix("caution: ")])
 
 
+@pytest.mark.slow
 def test_stdout_holds_the_report_alone_and_logs_of_workers_are_redacted(tmp_path: Path) -> None:
     engine = engine_text(tmp_path / "e", "betray", "20")
     words = [

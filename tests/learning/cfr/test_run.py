@@ -39,7 +39,7 @@ def test_a_run_carried_on_is_the_run_done_at_once(tmp_path: Path) -> None:
 def test_a_stopped_run_resumes_between_two_evaluations(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("learning.cfr.run._STEP", 3)
+    monkeypatch.setattr("learning.cfr.run.STEP", 3)
     run = CfrRun(SMALL, 20, tmp_path / "run")
     steps = run.steps()
     for _ in range(2):

@@ -113,6 +113,7 @@ def test_the_benchmark_is_the_mean_of_many_games() -> None:
     assert np.mean(result.seats) == pytest.approx(result.exploitability)
 
 
+@pytest.mark.slow
 def test_a_best_response_beats_every_single_policy_and_learning_lowers_it() -> None:
     deals = scaled(100, 300)
     plain = response_values(UNIFORM, 6, deals)
@@ -124,15 +125,14 @@ def test_a_best_response_beats_every_single_policy_and_learning_lowers_it() -> N
     assert np.mean([one.fitted for one in trained]) < fitted
 
 
+@pytest.mark.slow
 def test_the_best_response_is_what_cfr_against_a_fixed_opponent_finds() -> None:
     """Regret minimisation of player 0 alone, against the uniform strategy, on the same deals and memory."""
     game = abstract_game(UNIFORM, 8, 12)
     uniform = game.strategy(UNIFORM)
     response = best_response(game.tree, uniform, 0)
     solver = TreeSolver(game.tree, UPDATES["plus"])
-    for number in range(1, 60):
-        solver.iterations = number
-        solver._pass(0)
+    solver.run(59, learners=(0,))
     own = game.tree.infoset[game.tree.player == 0]
     strategy = uniform.copy()
     strategy[own] = solver.average()[own]

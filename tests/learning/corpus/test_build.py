@@ -102,7 +102,7 @@ def run_and_kill(shard: Path, folder: Path, writes: int) -> int:
 def test_a_torn_part_is_packed_again(shard: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "corpus"
     with monkeypatch.context() as patch:
-        patch.setattr(building, "_assemble", lambda *_: (_ for _ in ()).throw(ReplayError("stopped")))
+        patch.setattr(building, "replacing", lambda *_: (_ for _ in ()).throw(ReplayError("stopped")))
         with pytest.raises(ReplayError, match="stopped"):
             build([shard], folder, workers=1)
     part = folder / layout.PARTS_FOLDER / "part-00002.bin"

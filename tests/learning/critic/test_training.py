@@ -32,6 +32,7 @@ from policies.play.inference import Model
 from policies.reward import final_rewards, predict
 from tests.cli import run_cli
 from tests.learning.stopping import stop_at
+from tests.made_once import made_once
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
@@ -109,22 +110,31 @@ def test_samples_are_the_moments_after_all_draws(corpus: Corpus) -> None:
     assert left.max() == 69
 
 
-def test_a_critic_gets_better(corpus: Corpus, tmp_path: Path) -> None:
-    short = train(plan(samples=32), corpus, tmp_path / "short")
-    found = train(plan(samples=960, learning_rate=0.01), corpus, tmp_path / "long")
-    assert found["loss"] < short["loss"]
-    card = load(tmp_path / "long", "critic").card
+def long_plan() -> CriticPlan:
+    return plan(samples=960, learning_rate=0.01, validate_every=320)
+
+
+@pytest.fixture(scope="session")
+def learned(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a trained critic."""
+    return made_once(tmp_path_factory, "critic", lambda out: train(long_plan(), corpus, out))
+
+
+def test_a_critic_gets_better(corpus: Corpus, learned: Path, tmp_path: Path) -> None:
+    short, card = train(plan(samples=32), corpus, tmp_path), load(learned, "critic").card
+    assert card.metrics["loss"] < short["loss"]
     assert (card.model, card.data.corpus) == ("critic", corpus.card["content_sha256"])
 
 
-def test_a_run_stopped_by_a_signal_ends_with_the_same_numbers(corpus: Corpus, tmp_path: Path) -> None:
-    train(plan(), corpus, tmp_path / "whole")
+def test_a_run_stopped_by_a_signal_ends_with_the_same_numbers(
+    corpus: Corpus, learned: Path, tmp_path: Path
+) -> None:
     with pytest.MonkeyPatch.context() as patch:
         stop_at(patch, 4)
-        with pytest.raises(KeyboardInterrupt, match=r"^stopped: 128 of 320 samples"):
-            train(plan(), corpus, tmp_path / "cut")
-    train(plan(), corpus, tmp_path / "cut")
-    one, other = (load(tmp_path / name, "critic").tensors for name in ("whole", "cut"))
+        with pytest.raises(KeyboardInterrupt, match=r"^stopped: 128 of 960 samples"):
+            train(long_plan(), corpus, tmp_path)
+    train(long_plan(), corpus, tmp_path)
+    one, other = (load(folder, "critic").tensors for folder in (learned, tmp_path))
     assert all((one[name] == other[name]).all() for name in one)
 
 

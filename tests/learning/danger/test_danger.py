@@ -18,7 +18,7 @@ from replays.formats import read_game
 from tests.cli import run_cli
 from tests.learning.corpus.games import MODERN, texts, write_shard
 
-pytestmark = pytest.mark.usefixtures("restore_logs")
+pytestmark = [pytest.mark.usefixtures("restore_logs"), pytest.mark.slow]
 GAMES = 6
 
 

@@ -14,8 +14,11 @@ from learning.hands.plan import HandsPlan, make_hands_plan
 from learning.hands.training import parent_of_hands, run_of
 from learning.supervised import samples_run
 from learning.supervised.first_weights import Parent
-from policies.checkpoint import HAND_MODELS, Card, HandModel, load
+from policies.checkpoint import HAND_MODELS, Card, HandModel, load, save
+from policies.features.table import LITE
+from policies.nets.networks import Network
 from tests.learning.stopping import stop_at
+from tests.made_once import made_once
 from tests.scale import scaled
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
@@ -35,11 +38,12 @@ def plan(model: str = "direct", **settings: Any) -> HandsPlan:
     return make_hands_plan(model, **{**defaults, **settings})
 
 
-@pytest.fixture(scope="module")
-def direct(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a direct model, hardly trained."""
-    folder = tmp_path_factory.mktemp("direct")
-    train(plan(samples=64), corpus, folder)
+@pytest.fixture(scope="session")
+def direct(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an untrained direct model, the same in every process."""
+    folder, shape = tmp_path_factory.mktemp("direct"), plan().architecture
+    torch.manual_seed(0)
+    save(folder, Card(model="direct", architecture=shape, features=LITE), Network(shape).state_dict())
     return folder
 
 
@@ -51,19 +55,29 @@ def parent(model: str, direct: Path) -> Parent | None:
     return None if model == "direct" else Parent(direct, "direct")
 
 
-@pytest.mark.parametrize("model", HAND_MODELS)
+def long_plan(model: str) -> HandsPlan:
+    return plan(model, samples=scaled(640, 1_600), learning_rate=0.01)
+
+
+@pytest.fixture(scope="session", params=HAND_MODELS)
+def learned(
+    request: pytest.FixtureRequest, corpus: Corpus, direct: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[HandModel, Path]:
+    """A model, and the folder in which it is trained."""
+    model = request.param
+
+    def make(out: Path) -> None:
+        train(long_plan(model), corpus, out, parent=parent(model, direct), commit="abc")
+
+    return model, made_once(tmp_path_factory, model, make)
+
+
 def test_every_model_gets_better_and_its_card_names_its_data(
-    corpus: Corpus, direct: Path, tmp_path: Path, model: HandModel
+    corpus: Corpus, direct: Path, learned: tuple[HandModel, Path], tmp_path: Path
 ) -> None:
-    short = train(plan(model, samples=32), corpus, tmp_path / "short", parent=parent(model, direct))
-    card = train(
-        plan(model, samples=scaled(960, 1_600), learning_rate=0.01),
-        corpus,
-        tmp_path,
-        parent=parent(model, direct),
-        commit="abc",
-    )
-    assert card == load(tmp_path, model).card
+    model, folder = learned
+    short = train(plan(model, samples=32), corpus, tmp_path, parent=parent(model, direct))
+    card = load(folder, model).card
     assert card.metrics["loss"] < short.metrics["loss"] - 0.02
     assert (card.model, card.training.commit) == (model, "abc")
     assert card.data.corpus == corpus.card["content_sha256"]
@@ -71,25 +85,24 @@ def test_every_model_gets_better_and_its_card_names_its_data(
         assert card.parents == (load(direct, "direct").card.tensors.sha256,)
 
 
-@pytest.mark.parametrize("model", HAND_MODELS)
 def test_a_run_stopped_by_a_signal_ends_with_the_same_numbers(
-    corpus: Corpus, direct: Path, tmp_path: Path, model: HandModel
+    corpus: Corpus, direct: Path, learned: tuple[HandModel, Path], tmp_path: Path
 ) -> None:
+    model, folder = learned
     begin = parent(model, direct)
-    train(plan(model), corpus, tmp_path / "whole", parent=begin)
     with pytest.MonkeyPatch.context() as patch:
         stop_at(patch, 4)
-        with pytest.raises(KeyboardInterrupt, match=r"^stopped: 128 of 320 samples"):
-            train(plan(model), corpus, tmp_path / "parts", parent=begin)
-    train(plan(model), corpus, tmp_path / "parts", parent=begin)
-    ours, theirs = load(tmp_path / "whole", model).tensors, load(tmp_path / "parts", model).tensors
+        with pytest.raises(KeyboardInterrupt, match=r"^stopped: 128 of [\d,]+ samples"):
+            train(long_plan(model), corpus, tmp_path, parent=begin)
+    train(long_plan(model), corpus, tmp_path, parent=begin)
+    ours, theirs = load(folder, model).tensors, load(tmp_path, model).tensors
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)
 
 
 def test_the_trunk_of_a_generator_stays_that_of_its_parent(
     corpus: Corpus, direct: Path, tmp_path: Path
 ) -> None:
-    train(plan("diffusion"), corpus, tmp_path, parent=Parent(direct, "direct"))
+    train(plan("diffusion", samples=64), corpus, tmp_path, parent=Parent(direct, "direct"))
     theirs, ours = load(direct, "direct").tensors, load(tmp_path, "diffusion").tensors
     for name, tensor in theirs.items():
         if not name.startswith("head."):

@@ -115,6 +115,7 @@ def test_chances_that_are_twice_too_high_have_a_share_of_a_half() -> None:
     assert slope([[], []], 0) is None
 
 
+@pytest.mark.slow
 def test_one_command_measures_it_all(tmp_path: Path) -> None:
     file = save(whole(), tmp_path)
 

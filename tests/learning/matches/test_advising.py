@@ -22,9 +22,8 @@ def reviewed(text: str) -> tuple[ReviewDecision, ...]:
     return Reviewer("suzaku test", EngineAdviser(text), None).review(whole(), PLAYER).decisions
 
 
-@pytest.mark.parametrize(
-    "dialect", ["engine", pytest.param("engine-lines --answers every", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", ["engine", "engine-lines --answers every"])
 def test_our_engine_gives_the_review_of_its_policy(dialect: str) -> None:
     prefix, _, flags = dialect.partition(" ")
     command = f"{sys.executable} -m bot.cli engine --policy heuristic --type {LENGTH} {flags}"

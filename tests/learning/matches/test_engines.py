@@ -14,7 +14,7 @@ import learning.matches.engines
 from kit.errors import ConfigError, EngineUnusable
 from learning.arena.plan import ArenaPlan
 from learning.arena.report import ArenaReport, report
-from learning.matches.engines import Dialect, EngineProgram, _SkipsForced, engine_of
+from learning.matches.engines import Dialect, EngineProgram, SkipsForced, engine_of
 from learning.matches.players import contender, seat_down, tables_for
 from learning.matches.tally import GameRow, row_of
 from policies.play.rollout import TABLES, Rollout
@@ -188,12 +188,12 @@ def test_one_loss_costs_one_decision(tmp_path: Path) -> None:
         pytest.param(f"engine-lines:{BEHIND_A_PIPE} --answers every", marks=pytest.mark.slow),
     ],
 )
-def test_a_player_behind_a_pipe_plays_the_same_games(text: str) -> None:
+def test_a_player_behind_a_pipe_plays_the_same_game(text: str) -> None:
     plan = plan_with(text, tables=1)
-    found = rows_of(plan)
-    # a fault would not show in the games, because the heuristic decides instead
+    found = rows_of(plan, 0)
+    # a fault would not show in the game, because the heuristic decides instead
     assert not any(row.fault for row in found)
-    assert found == rows_of(msgspec.structs.replace(plan, challenger=HEURISTIC))
+    assert found == rows_of(msgspec.structs.replace(plan, challenger=HEURISTIC), 0)
 
 
 def test_illegal_answers_are_replaced_one_by_one(tmp_path: Path) -> None:
@@ -216,6 +216,7 @@ def test_a_flood_of_output_blocks_no_game(tmp_path: Path) -> None:
     assert games_ended(tmp_path / "e") == [1, 1, 1, 1]
 
 
+@pytest.mark.slow
 def test_an_engine_that_answers_only_what_is_asked_plays_the_same_game() -> None:
     """It also sends forced discards, for example after riichi; these do not count as answers."""
     plan = plan_with(f"engine-asked:{BEHIND_A_PIPE}", tables=1)
@@ -226,7 +227,7 @@ def test_an_engine_that_answers_only_what_is_asked_plays_the_same_game() -> None
 
 def test_only_forced_discards_do_not_count_as_answers() -> None:
     first, second = ({"type": "dahai", "actor": 1, "pai": pai, "tsumogiri": True} for pai in ("3m", "E"))
-    skips = _SkipsForced([first, second])
+    skips = SkipsForced([first, second])
     assert not skips(b'{"type":"none"}')
     assert not skips(b"thinking")
     assert not skips(msgspec.json.encode(second))

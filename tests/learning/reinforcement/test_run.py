@@ -14,7 +14,6 @@ import pytest
 import torch
 from structlog.testing import capture_logs
 
-from kit.errors import ConfigError
 from learning.reinforcement import run as module
 from learning.reinforcement.actors import Actors, LearnedGame
 from learning.reinforcement.learner import PolicyLearner
@@ -205,9 +204,9 @@ def command(process: Path) -> str:
 
 @pytest.mark.usefixtures("here")
 def test_one_seat_learns_against_the_past_without_a_lag(start: Path, tmp_path: Path, unjudged: None) -> None:
-    plan = short_plan(lag=0, steps=1, seats="one", opponents="past", past=1, games=6)
+    plan = short_plan(lag=0, steps=1, seats="one", opponents="past", past=1, games=3, block_games=1)
     learn(plan, start, tmp_path)
-    assert load(tmp_path, "discard").card.data.games == 6
+    assert load(tmp_path, "discard").card.data.games == 3
     curves = read_curves(tmp_path / "runs" / "rl" / "curves")
     assert [value for _, value in curves["play/staleness"]] == [0.0, 0.0, 0.0]
     # one step a block, and the newest policy: every ratio is 1
@@ -215,21 +214,8 @@ def test_one_seat_learns_against_the_past_without_a_lag(start: Path, tmp_path: P
 
 
 @pytest.mark.usefixtures("here")
-def test_another_plan_in_the_folder_is_refused(start: Path, whole: Path) -> None:
-    with pytest.raises(ConfigError, match=r"holds another run, which differs in plan\.seed"):
-        learn(short_plan(seed=5), start, whole)
-
-
-@pytest.mark.usefixtures("here")
-def test_a_finished_run_is_left_as_it_is(start: Path, whole: Path) -> None:
-    before = (whole / "discard.json").read_bytes()
-    learn(short_plan(), start, whole)
-    assert (whole / "discard.json").read_bytes() == before
-
-
-@pytest.mark.usefixtures("here")
 def test_an_oracle_fades_into_a_normal_policy(start: Path, tmp_path: Path, unjudged: None) -> None:
-    plan = short_plan(oracle_games=2, fade_games=2, games=6, baseline="oracle")
+    plan = short_plan(oracle_games=1, fade_games=1, games=3, block_games=1, baseline="oracle")
     learn(plan, start, tmp_path)
     curves = read_curves(tmp_path / "runs" / "rl" / "curves")
     assert [value for _, value in curves["policy/gamma"]] == [1.0, 1.0, 0.0]
