@@ -30,7 +30,7 @@ from tests.policies.models import a_network
 from tests.scale import scaled
 from tests.scene import Scene
 
-DEALS = scaled(80, 200)
+DEALS = scaled(60, 200)
 FEATURES = dict.fromkeys((Slot.DISCARD, Slot.RIICHI), "lite-239/1")
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -48,7 +48,7 @@ def position() -> Position:
     return next(
         each
         for each in self_play(1, 1.0, Undecided())
-        if each.record["phase"] == 2 and each.record["discard_count"] >= 44
+        if each.record["phase"] == 2 and each.record["discard_count"] >= 56
     )
 
 

@@ -45,7 +45,7 @@ def position() -> Position:
     return next(
         each
         for each in self_play(1, 1.0, Undecided())
-        if each.record["phase"] == PHASE_TURN and each.record["discard_count"] >= 40
+        if each.record["phase"] == PHASE_TURN and each.record["discard_count"] >= 52
     )
 
 
@@ -164,7 +164,7 @@ def _out_of_order(_: int) -> list[list[float]]:
     raise RuntimeError("out of order")
 
 
-@pytest.mark.parametrize("settings", [{"playouts": 24}, {"worlds": 16, "playouts": 24}])
+@pytest.mark.parametrize("settings", [{"playouts": 16}, {"worlds": 8, "playouts": 16}])
 def test_a_thinking_player_plays_the_same_beside_others(
     policy: NetworkPolicy, settings: dict[str, int]
 ) -> None:
