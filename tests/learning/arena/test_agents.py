@@ -17,6 +17,8 @@ from learning.matches.tally import GameRow
 from tests.cli import run_cli
 from tests.learning.arena.made_up import a_plan, a_row
 
+pytestmark = pytest.mark.slow
+
 STRONG, WEAK = [1, 2, 1, 4, 1, 1, 2, 4] * 2, [4, 4, 3, 1, 2, 4, 4, 3] * 2
 
 

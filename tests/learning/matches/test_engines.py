@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import pytest
@@ -13,7 +14,6 @@ from structlog.testing import capture_logs
 import learning.matches.engines
 from kit.errors import ConfigError, EngineUnusable
 from learning.arena.plan import ArenaPlan
-from learning.arena.report import ArenaReport, report
 from learning.matches.engines import Dialect, EngineProgram, SkipsForced, engine_of
 from learning.matches.players import contender, seat_down, tables_for
 from learning.matches.tally import GameRow, row_of
@@ -34,10 +34,10 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learning.matches.engines, "START_S", 0.0)
 
 
-def plan_with(text: str, answer_s: float = PATIENT_S, *, sets: int = 1, tables: int = 4) -> ArenaPlan:
+def plan_with(text: str, answer_s: float = PATIENT_S, *, tables: int = 1) -> ArenaPlan:
     """The engine against three random players."""
     who = contender(text, answer_s)
-    return msgspec.structs.replace(a_plan(sets), challenger=who, champions=RANDOM, tables=tables)
+    return msgspec.structs.replace(a_plan(1), challenger=who, champions=RANDOM, tables=tables)
 
 
 def rows_of(plan: ArenaPlan, *numbers: int) -> list[GameRow]:
@@ -49,13 +49,25 @@ def rows_of(plan: ArenaPlan, *numbers: int) -> list[GameRow]:
         return [row_of(played) for played in rollout.play(map(plan.seating, numbers or range(plan.games)))]
 
 
-def play(text: str, answer_s: float = PATIENT_S, *, sets: int = 1, tables: int = 4) -> ArenaReport:
-    plan = plan_with(text, answer_s, sets=sets, tables=tables)
-    found = report(plan, rows_of(plan))
-    assert found is not None
-    assert found.games == plan.games
-    assert not found.crashes
-    return found
+class Played(NamedTuple):
+    """An engine's decisions, those that had to be replaced, why the first was, and its wins and calls."""
+
+    decisions: int
+    faults: int
+    fault: str
+    others: int
+
+
+def play(text: str, answer_s: float = PATIENT_S, *, games: int = 1, tables: int = 1) -> Played:
+    rows = rows_of(plan_with(text, answer_s, tables=tables), *range(games))
+    assert not any(row.crash for row in rows)
+    seats = [row.tallies[row.players.index(0)] for row in rows]
+    return Played(
+        sum(seat.decisions for seat in seats),
+        sum(seat.faults for seat in seats),
+        next((row.fault for row in rows if row.fault), ""),
+        sum(seat.wins + seat.calls for seat in seats),
+    )
 
 
 def test_texts_that_mean_engines() -> None:
@@ -91,25 +103,24 @@ def test_an_engine_is_identified_by_its_command_and_its_protocol(tmp_path: Path)
 
 @pytest.mark.parametrize("dialect", ["engine", "engine-lines"])
 def test_an_engine_plays_without_a_fault(tmp_path: Path, dialect: str) -> None:
-    found = play(engine_text(tmp_path / "e", dialect=dialect), sets=2, tables=2)
-    assert found.challenger.decisions > 100
-    assert found.challenger.faults == 0
-    assert found.challenger.wins.value == found.challenger.calls.value == 0
-    assert games_ended(tmp_path / "e") == [4, 4]
+    found = play(engine_text(tmp_path / "e", dialect=dialect), games=4, tables=2)
+    assert found.decisions > 50
+    assert found.faults == found.others == 0
+    assert games_ended(tmp_path / "e") == [2, 2]
     wait_for_the_end(tmp_path / "e")
 
 
 def test_an_engine_in_all_seats_is_one_child_for_each(tmp_path: Path) -> None:
     text = engine_text(tmp_path / "e")
-    plan = msgspec.structs.replace(plan_with(text), champions=contender(text), tables=1)
-    assert not any(row.fault or row.crash for row in rows_of(plan))
-    assert games_ended(tmp_path / "e") == [4, 4, 4, 4]
+    plan = msgspec.structs.replace(plan_with(text), champions=contender(text))
+    assert not any(row.fault or row.crash for row in rows_of(plan, 0))
+    assert games_ended(tmp_path / "e") == [1, 1, 1, 1]
 
 
 def test_an_engine_that_ends_with_every_game_is_started_again_without_a_fault(tmp_path: Path) -> None:
-    found = play(engine_text(tmp_path / "e", "leave", "100000"), tables=1)
-    assert found.challenger.faults == 0
-    assert games_ended(tmp_path / "e") == [1, 1, 1, 1]
+    found = play(engine_text(tmp_path / "e", "leave", "100000"), games=2)
+    assert found.faults == 0
+    assert games_ended(tmp_path / "e") == [1, 1]
 
 
 @pytest.mark.usefixtures("at_once")
@@ -129,7 +140,7 @@ def test_an_engine_that_never_answers_ends_the_run_at_once(
     tmp_path: Path, way: str, answer_s: float, reason: str
 ) -> None:
     with pytest.raises(EngineUnusable, match=r"never answered: it was sent [01] lines? and") as caught:
-        play(engine_text(tmp_path / "e", way), answer_s)
+        play(engine_text(tmp_path / "e", way), answer_s, games=4, tables=4)
     assert reason in str(caught.value)
     assert "choose engine-lines: (a line for each message, each answered) or engine-asked: (" in str(
         caught.value
@@ -153,7 +164,7 @@ def test_an_engine_that_no_longer_answers_ends_the_run(tmp_path: Path) -> None:
     with pytest.raises(
         EngineUnusable, match=r"never answered: it was sent [01] lines? and died with exit code 1"
     ):
-        play(text, tables=1)
+        play(text, games=4)
 
 
 @pytest.mark.parametrize(
@@ -168,17 +179,16 @@ def test_an_engine_lost_in_mid_game_resumes_where_it_was(
     tmp_path: Path, way: str, answer_s: float, reason: str
 ) -> None:
     found = play(engine_text(tmp_path / "e", way, "20"), answer_s)
-    assert 1 <= found.challenger.faults < found.challenger.decisions
-    assert reason in found.faults[0]
-    assert 4 < len(started(tmp_path / "e")) <= 8
+    assert 1 <= found.faults < found.decisions
+    assert reason in found.fault
+    assert len(started(tmp_path / "e")) == 2
 
 
 def test_one_loss_costs_one_decision(tmp_path: Path) -> None:
-    whole = play(engine_text(tmp_path / "whole"), tables=1)
-    in_game = whole.challenger.decisions // 4
-    found = play(engine_text(tmp_path / "e", "die", str(2 * in_game)), tables=1)
-    assert found.challenger.faults == len(found.faults)
-    assert 0 < found.challenger.faults < 4
+    decisions = play(engine_text(tmp_path / "whole"), games=2).decisions
+    found = play(engine_text(tmp_path / "e", "die", str(decisions // 2)), games=2)
+    assert 0 < found.faults < 3
+    assert found.decisions == decisions
 
 
 @pytest.mark.parametrize(
@@ -189,7 +199,7 @@ def test_one_loss_costs_one_decision(tmp_path: Path) -> None:
     ],
 )
 def test_a_player_behind_a_pipe_plays_the_same_game(text: str) -> None:
-    plan = plan_with(text, tables=1)
+    plan = plan_with(text)
     found = rows_of(plan, 0)
     # a fault would not show in the game, because the heuristic decides instead
     assert not any(row.fault for row in found)
@@ -198,28 +208,28 @@ def test_a_player_behind_a_pipe_plays_the_same_game(text: str) -> None:
 
 def test_illegal_answers_are_replaced_one_by_one(tmp_path: Path) -> None:
     found = play(engine_text(tmp_path / "e", "cheat", "5"))
-    assert found.challenger.faults == found.challenger.decisions - 20
-    assert '"type": "hora"' in found.faults[0]
-    assert "the rules forbid a win with a hand that is not complete; it may only: " in found.faults[0]
-    assert games_ended(tmp_path / "e") == [1, 1, 1, 1]
+    assert found.faults == found.decisions - 5
+    assert '"type": "hora"' in found.fault
+    assert "the rules forbid a win with a hand that is not complete; it may only: " in found.fault
+    assert games_ended(tmp_path / "e") == [1]
 
 
 def test_an_extra_answer_is_not_taken_for_the_next_one(tmp_path: Path) -> None:
     found = play(engine_text(tmp_path / "e", "repeat", "5"))
-    assert "said more than it was asked for" in found.faults[0]
-    assert len(started(tmp_path / "e")) == 8
+    assert "said more than it was asked for" in found.fault
+    assert len(started(tmp_path / "e")) == 2
 
 
 def test_a_flood_of_output_blocks_no_game(tmp_path: Path) -> None:
     found = play(engine_text(tmp_path / "e", "flood", "10"))
-    assert found.challenger.faults == 0
-    assert games_ended(tmp_path / "e") == [1, 1, 1, 1]
+    assert found.faults == 0
+    assert games_ended(tmp_path / "e") == [1]
 
 
 @pytest.mark.slow
 def test_an_engine_that_answers_only_what_is_asked_plays_the_same_game() -> None:
     """It also sends forced discards, for example after riichi; these do not count as answers."""
-    plan = plan_with(f"engine-asked:{BEHIND_A_PIPE}", tables=1)
+    plan = plan_with(f"engine-asked:{BEHIND_A_PIPE}")
     (row,) = rows_of(msgspec.structs.replace(plan, challenger=HEURISTIC), 0)
     assert row.tallies[0].riichi > 0
     assert rows_of(plan, 0) == [row]

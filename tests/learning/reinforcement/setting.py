@@ -30,13 +30,13 @@ def save_start(folder: Path, seed: int = 0) -> Path:
 
 def short_plan(**settings: Any) -> ReinforcementPlan:
     usual: dict[str, Any] = {
-        "games": 4,
-        "block_games": 2,
+        "games": 2,
+        "block_games": 1,
         "length": "tonpuu",
         "steps": 2,
         "critic_width": 4,
         "critic_depth": 1,
-        "evaluate_every": 4,
+        "evaluate_every": 2,
         "evaluation_games": 4,
         "learning_rate": 1e-3,
     }

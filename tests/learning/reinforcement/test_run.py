@@ -59,7 +59,7 @@ def test_a_run_leaves_a_playable_policy_that_names_its_parent(start: Path, whole
     assert set(models_in(whole)) == set(MODELS)
     card, begin = load(whole, "discard").card, load(start, "discard").card
     assert card.parents == (begin.tensors.sha256,)
-    assert card.data.games == 4
+    assert card.data.games == 2
     assert card.data.players == "self-play"
     assert card.training.steps == 4
     assert card.metrics["games"] == 4
@@ -107,7 +107,7 @@ def test_a_stopped_run_resumes_and_ends_with_the_same_numbers(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         stop_after_a_block(patch)
-        with pytest.raises(KeyboardInterrupt, match="stopped: 2 of 4 games are learned and saved"):
+        with pytest.raises(KeyboardInterrupt, match="stopped: 1 of 2 games are learned and saved"):
             learn(short_plan(), start, tmp_path)
     learn(short_plan(), start, tmp_path)
     assert same(whole, tmp_path)
@@ -204,7 +204,7 @@ def command(process: Path) -> str:
 
 @pytest.mark.usefixtures("here")
 def test_one_seat_learns_against_the_past_without_a_lag(start: Path, tmp_path: Path, unjudged: None) -> None:
-    plan = short_plan(lag=0, steps=1, seats="one", opponents="past", past=1, games=3, block_games=1)
+    plan = short_plan(lag=0, steps=1, seats="one", opponents="past", past=1, games=3)
     learn(plan, start, tmp_path)
     assert load(tmp_path, "discard").card.data.games == 3
     curves = read_curves(tmp_path / "runs" / "rl" / "curves")
@@ -215,7 +215,7 @@ def test_one_seat_learns_against_the_past_without_a_lag(start: Path, tmp_path: P
 
 @pytest.mark.usefixtures("here")
 def test_an_oracle_fades_into_a_normal_policy(start: Path, tmp_path: Path, unjudged: None) -> None:
-    plan = short_plan(oracle_games=1, fade_games=1, games=3, block_games=1, baseline="oracle")
+    plan = short_plan(oracle_games=1, fade_games=1, games=3, baseline="oracle")
     learn(plan, start, tmp_path)
     curves = read_curves(tmp_path / "runs" / "rl" / "curves")
     assert [value for _, value in curves["policy/gamma"]] == [1.0, 1.0, 0.0]

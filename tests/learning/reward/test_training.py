@@ -153,7 +153,7 @@ def test_it_learns_and_keeps_the_best_weights_on_validation(corpus: Corpus, tmp_
 
 
 def test_the_places_of_games_seen_often_are_known(corpus: Corpus, tmp_path: Path) -> None:
-    wanted = plan(hidden=16, dense=8, epochs=40, learning_rate=2e-2, joined=0.0, patience=0)
+    wanted = plan(hidden=16, dense=8, epochs=20, learning_rate=3e-2, joined=0.0, patience=0)
     train_reward(wanted, corpus, tmp_path, quiet=True)
     state = RunFolder(
         tmp_path / "runs" / "reward",

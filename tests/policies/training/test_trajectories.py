@@ -70,7 +70,7 @@ def test_every_drawn_discard_is_remembered_with_its_state_and_probability() -> N
 
 def test_thinned_decisions_stand_for_those_left_out() -> None:
     policy = load_policy()
-    games = scaled(2, 4)
+    games = scaled(1, 4)
     whole = [found for _, found in played(policy, games=games)]
     thinned = [found for _, found in played(policy, games=games, thinned=True)]
     assert [found.scores.tolist() for found in whole] == [found.scores.tolist() for found in thinned]
