@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.learning.arena import engine_program
 
 _PROGRAM = engine_program.__file__
-_END_S = 20.0
+_END_S = 60.0
 """Time for a killed process to end. Nobody waits for an engine's own children, and a machine may be busy."""
 
 

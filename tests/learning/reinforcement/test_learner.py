@@ -31,7 +31,7 @@ def played(start: Path) -> list[Trajectory]:
 
 def play(start: Path, temperature: float = 1.0) -> list[Trajectory]:
     recorder = Recorder(load_policy(start), temperature=temperature)
-    games = Rollout([recorder], length="tonpuu").play(Seating(n, n, (0, 0, 0, 0)) for n in range(2))
+    games = Rollout([recorder], length="tonpuu").play([Seating(0, 0, (0, 0, 0, 0))])
     return [recorder.take(game) for game in games]
 
 
