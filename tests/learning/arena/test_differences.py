@@ -124,6 +124,7 @@ def test_the_same_numbers_together_or_one_by_one_and_resumed(
     assert len((tmp_path / "run" / "results.jsonl").read_text().splitlines()) == 1 + 2
 
 
+@pytest.mark.slow
 def test_giving_up_tenpai_hands_loses_points(tmp_path: Path) -> None:
     (tmp_path / "quitter.py").write_text(QUITTER)
     plan = a_plan(f"python:{tmp_path}/quitter.py:Quitter", "heuristic", games=3)
