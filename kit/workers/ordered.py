@@ -9,7 +9,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -43,11 +43,14 @@ def in_order(function: Callable[[T], R], tasks: Iterable[T], workers: int) -> It
     """Yield the results of a function, in the order of the tasks.
 
     Args:
-        function: a top-level function of a module; with one worker it is called in this process.
+        function: a top-level function of a module; with one worker or one task it is called in this process.
         tasks: taken only as fast as results are.
         workers: processes.
     """
-    if workers <= 1:
+    source = iter(tasks)
+    begun = list(islice(source, 2))
+    tasks = chain(begun, source)
+    if workers <= 1 or len(begun) < 2:
         yield from map(function, tasks)
         return
     # spawned: a fork would copy the locks of threads and the state of the kernels

@@ -18,6 +18,11 @@ def test_one_worker_is_this_process() -> None:
     assert list(in_order(slow_first, [1, 2], workers=1)) == [(1, os.getpid()), (2, os.getpid())]
 
 
+def test_one_task_needs_no_other_process() -> None:
+    assert list(in_order(slow_first, [1], workers=2)) == [(1, os.getpid())]
+    assert not list(in_order(slow_first, [], workers=2))
+
+
 def test_results_of_several_processes_come_in_order_and_tasks_are_taken_as_they_are_read() -> None:
     taken = []
 
