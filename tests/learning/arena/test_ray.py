@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
-from structlog.testing import capture_logs
 
 import learning.matches.runner
-from kit.workers.pool import Work
 from learning import selfplay
 from learning.arena.plan import ArenaPlan
 from learning.arena.run import run
 from learning.matches.players import Contender, contender, packed
 from learning.matches.records import RECORDS_FOLDER
-from learning.matches.runner import GameEnd, Setup, Stretch, player_of_blocks
 from learning.matches.store import RESULTS_FILE, read_results
 from learning.selfplay import SelfPlay
 from policies.play.named import Files
@@ -32,21 +27,6 @@ from tests.policies.models import save_models
 __all__ = ["address", "machines"]
 
 pytestmark = pytest.mark.slow
-
-
-def dying_player(folder: Path, setup: Setup) -> Work[Stretch, GameEnd]:
-    """Kill the first process that has ended three games."""
-    play = player_of_blocks(setup)
-
-    def work(blocks: Stretch) -> Iterator[GameEnd]:
-        for number, ended in enumerate(play(blocks)):
-            yield ended
-            mark = folder / "dead"
-            if number == 2 and not mark.exists():
-                mark.touch()
-                os.kill(os.getpid(), signal.SIGKILL)
-
-    return work
 
 
 def records_in(folder: Path) -> dict[str, bytes]:
@@ -90,25 +70,6 @@ def test_self_play_is_the_same_on_a_cluster(address: str, tmp_path: Path) -> Non
     assert here.players == there.players
     assert read_results(tmp_path / "here", SelfPlay) == read_results(tmp_path / "there", SelfPlay)
     assert records_in(tmp_path / "here") == records_in(tmp_path / "there")
-
-
-def test_a_process_killed_in_the_middle_costs_no_game(
-    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plan = msgspec.structs.replace(a_plan(sets=17), challenger=RANDOM)
-    monkeypatch.setattr(
-        learning.matches.runner, "player_of_blocks", functools.partial(dying_player, tmp_path)
-    )
-    with capture_logs() as logs:
-        found = run(plan, ray=address, folder=tmp_path / "results")
-    assert [entry["event"] for entry in logs] == ["worker.lost"]
-    assert found is not None
-    assert (found.sets, found.played) == (17, 68)
-    lines = (tmp_path / "results" / RESULTS_FILE).read_bytes().splitlines()
-    assert len(lines) == 1 + 68
-    monkeypatch.undo()
-    run(plan, workers=1, folder=tmp_path / "here")
-    assert read_results(tmp_path / "results", ArenaPlan) == read_results(tmp_path / "here", ArenaPlan)
 
 
 def test_ctrl_c_ends_a_run_with_its_cluster(tmp_path: Path) -> None:

@@ -64,14 +64,16 @@ def a_plan(corpus: Corpus, start: Path, **settings: object) -> LabelsPlan:
     return make_labels_plan(corpus, **{**given, **settings})
 
 
-def test_labels_name_the_close_decisions_and_are_the_same_each_time(
-    folder: Path, corpus: Corpus, start: Path
-) -> None:
+@pytest.fixture(scope="module")
+def labelled(folder: Path, corpus: Corpus, start: Path) -> list[LabelledGame]:
+    """The first games of the corpus, labelled."""
     label = labels_of_games(setup_of(folder, a_plan(corpus, start)))
-    (found,) = label(1)
+    return [row for number in range(2) for row in label(number)]
+
+
+def test_labels_name_the_close_decisions(corpus: Corpus, labelled: list[LabelledGame]) -> None:
+    found = labelled[1]
     assert found.game == corpus.game_id(1)
-    (again,) = label(1)
-    assert again.labels == found.labels
     slots = {SLOTS[each.slot] for each in found.labels}
     assert Slot.DISCARD in slots
     assert slots & {Slot.CHI, Slot.PON, Slot.RIICHI}
@@ -119,14 +121,21 @@ def test_a_deal_in_by_the_discard_counts_by_its_chance(corpus: Corpus) -> None:
     assert 0.0 < np.mean(found) < 0.2
 
 
-def test_parts_of_a_corpus_are_labelled_as_the_whole(folder: Path, corpus: Corpus, start: Path) -> None:
-    (of_the_whole,) = labels_of_games(setup_of(folder, a_plan(corpus, start)))(1)
+def test_parts_of_a_corpus_are_labelled_as_the_whole(
+    folder: Path, corpus: Corpus, start: Path, labelled: list[LabelledGame]
+) -> None:
     (of_a_part,) = labels_of_games(setup_of(folder, a_plan(corpus, start, first=1, games=1)))(0)
-    assert (of_a_part.game, of_a_part.labels) == (of_the_whole.game, of_the_whole.labels)
+    assert (of_a_part.game, of_a_part.labels) == (labelled[1].game, labelled[1].labels)
+
+
+def test_labels_are_made_of_the_corpus_of_the_plan(folder: Path, corpus: Corpus, start: Path) -> None:
+    other = msgspec.structs.replace(a_plan(corpus, start), corpus="0" * 64)
+    with pytest.raises(ConfigError, match="another corpus lies there"):
+        labels_of_games(setup_of(folder, other))
 
 
 @pytest.mark.slow
-def test_a_cluster_makes_the_same_labels_and_takes_no_other_corpus(
+def test_a_cluster_makes_the_same_labels(
     folder: Path, corpus: Corpus, start: Path, address: str, tmp_path: Path
 ) -> None:
     plan = a_plan(corpus, start, models=("chi", "pon"), games=1)
@@ -134,29 +143,24 @@ def test_a_cluster_makes_the_same_labels_and_takes_no_other_corpus(
     labels(folder).run(plan, tmp_path, workers=1, ray=address, quiet=True)
     _, (there,) = read_rows(tmp_path, LabelsPlan, LabelledGame)
     assert there.labels == here.labels
-    other = msgspec.structs.replace(plan, corpus="0" * 64)
-    with pytest.raises(ConfigError, match="another corpus lies there"):
-        labels_of_games(setup_of(folder, other))
 
 
 def test_decisions_of_some_models_alone_have_the_same_labels(
-    folder: Path, corpus: Corpus, start: Path
+    folder: Path, corpus: Corpus, start: Path, labelled: list[LabelledGame]
 ) -> None:
-    (of_all,) = labels_of_games(setup_of(folder, a_plan(corpus, start)))(1)
     (of_calls,) = labels_of_games(setup_of(folder, a_plan(corpus, start, models=("chi", "pon"))))(1)
     assert of_calls.labels
     assert of_calls.labels == tuple(
-        each for each in of_all.labels if SLOTS[each.slot] in (Slot.CHI, Slot.PON)
+        each for each in labelled[1].labels if SLOTS[each.slot] in (Slot.CHI, Slot.PON)
     )
 
 
 def test_checked_games_have_the_labels_without_a_horizon_too(
-    folder: Path, corpus: Corpus, start: Path
+    folder: Path, corpus: Corpus, start: Path, labelled: list[LabelledGame]
 ) -> None:
     label = labels_of_games(setup_of(folder, a_plan(corpus, start, horizon=2, check=2)))
-    (whole,) = labels_of_games(setup_of(folder, a_plan(corpus, start)))(0)
     (checked,), (unchecked,) = label(0), label(1)
-    assert checked.checked == whole.labels != checked.labels
+    assert checked.checked == labelled[0].labels != checked.labels
     assert unchecked.labels
     assert not unchecked.checked
 
