@@ -196,23 +196,6 @@ def test_ctrl_c_reports_the_games_kept_and_how_to_resume(tmp_path: Path, command
 
 
 @pytest.mark.slow
-def test_a_run_killed_in_the_middle_goes_on_to_the_same_results(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "bot.cli", "arena", *FLAGS, "--games", "80", "--workers", "2", "--json"]
-    killed = tmp_path / "killed"
-    with subprocess.Popen([*command, "--out", str(killed)], stdout=subprocess.DEVNULL) as process:
-        results = killed / RESULTS_FILE
-        while process.poll() is None and (not results.exists() or results.read_bytes().count(b"\n") < 12):
-            pass
-        process.kill()
-    before = read_results(killed, ArenaPlan)[1]
-    assert 11 <= len(before) < 80
-    for folder in (killed, tmp_path / "whole"):
-        subprocess.run([*command, "--out", str(folder)], stdout=subprocess.DEVNULL, check=True)
-    assert read_results(killed, ArenaPlan) == read_results(tmp_path / "whole", ArenaPlan)
-    assert len((killed / RESULTS_FILE).read_bytes().splitlines()) == 81
-
-
-@pytest.mark.slow
 def test_the_bench_has_a_line_for_each_number_of_tables_and_of_processes() -> None:
     found = bench_selfplay(["random"], games=8, workers=2, tables=(1, 8))
     assert [(speed.workers, speed.tables) for speed in found.speeds] == [(1, 1), (1, 8), (2, 8)]

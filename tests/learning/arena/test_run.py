@@ -14,14 +14,12 @@ from kit.workers.pool import DONE, Done
 from learning.arena.plan import ArenaPlan
 from learning.arena.report import ArenaReport
 from learning.arena.run import run
-from learning.matches.players import contender
 from learning.matches.records import CRASHES_FOLDER, RECORDS_FOLDER
 from learning.matches.runner import GameEnd, SeriesRunner, Setup, Stretch
 from learning.matches.store import RESULTS_FILE, read_results
 from learning.matches.tally import GameRow
 from replays.formats import read_game
 from tests.learning.arena.made_up import RANDOM, a_plan, a_row, break_table
-from tests.policies.models import save_models
 
 
 def a_quick_plan(sets: int, seed: int = 0) -> ArenaPlan:
@@ -126,18 +124,6 @@ def test_a_sequential_run_counts_the_same_games_whatever_was_played_first(
 def test_a_sequential_run_of_equals_plays_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     play_rows(monkeypatch, [1, 2, 3, 4, 4, 3, 2, 1, 1, 1, 4, 4], list(range(6)))
     assert of_games(run(a_plan(sets=96), workers=1, sequential=True))[:2] == (384, False)
-
-
-@pytest.mark.slow
-def test_one_and_two_processes_play_the_same_games_with_networks(tmp_path: Path) -> None:
-    networks = contender(str(save_models(tmp_path / "models")))
-    plan = msgspec.structs.replace(a_plan(sets=34), challenger=networks)
-    for workers in (1, 2):
-        run(plan, workers=workers, folder=tmp_path / str(workers), records=True)
-    assert rows_in(tmp_path / "1") == rows_in(tmp_path / "2")
-    one, two = (sorted((tmp_path / name / RECORDS_FOLDER).iterdir()) for name in ("1", "2"))
-    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
-    assert len(one) == 136
 
 
 def test_a_process_plays_its_share_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 import torch
+from structlog.testing import capture_logs
 
 from game.events import StartRound
 from game.ranking import HANCHAN_REWARDS
@@ -23,6 +25,7 @@ from learning.reward.report import (
     NETWORK,
     ROUND_AND_PLACE,
     TABLE,
+    RewardReport,
     RewardTable,
     mean_square_error,
     one_by_one,
@@ -30,7 +33,7 @@ from learning.reward.report import (
 )
 from learning.reward.training import RewardPlan, games_of, joined_late, lesson_of, loss_of, train_reward
 from learning.runs.state import RunFolder
-from policies.checkpoint import load
+from policies.checkpoint import Card, load
 from policies.reward import (
     ORDERS,
     ROUND_START,
@@ -45,6 +48,7 @@ from policies.reward import (
 )
 from tests.cli import run_cli
 from tests.learning.corpus.games import MODERN, records
+from tests.learning.stopping import stop_at
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 REWARDS = np.array(HANCHAN_REWARDS)
@@ -142,14 +146,46 @@ def test_a_game_joined_late_lacks_its_first_rounds(corpus: Corpus) -> None:
     assert torch.equal(late.orders, lesson.orders)
 
 
-def test_it_learns_and_keeps_the_best_weights_on_validation(corpus: Corpus, tmp_path: Path) -> None:
-    card, report = train_reward(plan(), corpus, tmp_path, commit="abc", quiet=True)
-    assert card == load(tmp_path, "reward").card
+class Learned(NamedTuple):
+    """A trained predictor."""
+
+    folder: Path
+    card: Card
+    report: RewardReport
+
+
+@pytest.fixture(scope="module")
+def learned(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Learned:
+    folder = tmp_path_factory.mktemp("learned")
+    return Learned(folder, *train_reward(plan(), corpus, folder, commit="abc", quiet=True))
+
+
+def test_it_learns_and_keeps_the_best_weights_on_validation(corpus: Corpus, learned: Learned) -> None:
+    folder, card, report = learned
+    assert card == load(folder, "reward").card
     assert (card.training.commit, card.training.seed, card.data.corpus) == ("abc", 0, report.corpus)
     assert (card.data.games, report.games) == tuple(len(corpus.select(split=s)) for s in ("train", "test"))
     assert card.training.steps == card.training.epochs * math.ceil(card.data.games / 8)
     assert card.training.samples <= card.training.epochs * card.data.samples
     assert card.metrics["root_error"] == pytest.approx(math.sqrt(card.metrics["error"]))
+
+
+def test_a_run_stopped_within_a_pass_ends_with_the_same_numbers(
+    corpus: Corpus, learned: Learned, tmp_path: Path
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        stop_at(patch, 9)  # of seven a pass
+        with pytest.raises(
+            KeyboardInterrupt, match=r"^stopped: [\d,]+ of [\d,]+ samples are learned and saved"
+        ):
+            train_reward(plan(), corpus, tmp_path / "parts", quiet=True)
+    shutil.copytree(tmp_path / "parts" / "runs", tmp_path / "alone" / "runs")
+    for out, warned in (("parts", []), ("alone", ["training.best_is_gone"])):
+        with capture_logs() as logs:
+            train_reward(plan(), corpus, tmp_path / out, quiet=True)
+        assert [each["event"] for each in logs if each["log_level"] == "warning"] == warned
+    ours, theirs = (load(folder, "reward").tensors for folder in (learned.folder, tmp_path / "parts"))
+    assert all(torch.equal(weights, theirs[name]) for name, weights in ours.items())
 
 
 def test_the_places_of_games_seen_often_are_known(corpus: Corpus, tmp_path: Path) -> None:

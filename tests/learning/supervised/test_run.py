@@ -122,6 +122,13 @@ def test_a_run_stopped_by_a_signal_ends_with_the_same_numbers(
     assert same(trained, tmp_path)
 
 
+def test_a_run_knows_whether_its_best_model_is_there(corpus: Corpus, trained: Path, tmp_path: Path) -> None:
+    for out, kept in ((trained, True), (tmp_path, False)):
+        run = SupervisedRun(plan(), corpus, out, None, "")
+        run.learner.close()
+        assert run.kept == kept
+
+
 def test_ctrl_c_on_the_command_saves_and_the_same_command_resumes(folder: Path, tmp_path: Path) -> None:
     args = ["train", "pon", "--corpus", str(folder), "--out", str(tmp_path), "--preset", "tiny", "--json"]
     args += ["--samples", "256", "--batch-size", "64", "--squeeze", "8"]
