@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus
@@ -14,6 +15,12 @@ from tests.made_once import made_once
 __all__ = ["here", "restore_logs"]
 
 GAMES = 54
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread() -> None:
+    """The number of threads determines what a run learns, and tests in other processes go on with it."""
+    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")

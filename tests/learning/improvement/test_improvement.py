@@ -48,7 +48,7 @@ from tests.policies.models import save_models
 
 __all__ = ["address", "machines"]
 
-pytestmark = pytest.mark.usefixtures("restore_logs", "one_thread")
+pytestmark = pytest.mark.usefixtures("restore_logs")
 
 
 @pytest.fixture(scope="module")

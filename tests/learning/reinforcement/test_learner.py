@@ -21,8 +21,6 @@ from policies.play.rollout import Rollout, Seating
 from policies.training.trajectories import Recorder, Trajectory
 from tests.learning.reinforcement.setting import short_plan
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
 
 @pytest.fixture(scope="module")
 def played(start: Path) -> list[Trajectory]:

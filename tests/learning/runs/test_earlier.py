@@ -46,7 +46,6 @@ def on_the_corpus(corpus: Corpus, state: Path) -> None:
     torch.save({**saved, "identity": msgspec.json.encode(identity).decode()}, state)
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_a_run_of_an_earlier_version_resumes_and_ends_with_the_same_numbers(
     corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
