@@ -129,6 +129,7 @@ def test_a_game_that_crashes_is_kept_apart_with_its_seed(
     assert run(plan, tmp_path, workers=1).played == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("here")
 def test_both_forms_become_the_same_corpus_which_is_verified_and_learned_from(tmp_path: Path) -> None:
     plan = a_plan(2, players=(HEURISTIC,) * 4)

@@ -121,6 +121,7 @@ def test_a_player_has_the_name_it_was_given(tmp_path: Path) -> None:
     assert (code, "a player's name must have 1 to 28 characters" in err) == (2, True)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("here")
 def test_many_faults_are_reported_above_the_figures_and_by_the_exit_code(tmp_path: Path) -> None:
     page = tmp_path / "page.html"

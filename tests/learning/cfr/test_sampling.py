@@ -48,6 +48,7 @@ def test_learning_from_one_deal_is_cfr_on_its_tree(update: str) -> None:
     assert set(visited(sums)) == set(game.keys.tolist())
 
 
+@pytest.mark.slow
 def test_external_samples_of_a_deal_give_its_exact_regrets_on_average() -> None:
     wall, tree = np.zeros(64, np.int8), new_deal_tree()
     shuffle(3, 0, wall)

@@ -35,7 +35,7 @@ def turns(player: int) -> list[Moment]:
 
 
 def test_options_are_played_out_over_the_same_walls() -> None:
-    moment = turns(0)[3]
+    moment = turns(0)[10]
     asked = [Choices(moment, (moment.done, moment.legal[0], moment.done))]
 
     def rewards(walls: int) -> Floats:

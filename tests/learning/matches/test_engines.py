@@ -191,13 +191,8 @@ def test_one_loss_costs_one_decision(tmp_path: Path) -> None:
     assert found.decisions == decisions
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"engine:{BEHIND_A_PIPE}",
-        pytest.param(f"engine-lines:{BEHIND_A_PIPE} --answers every", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("text", [f"engine:{BEHIND_A_PIPE}", f"engine-lines:{BEHIND_A_PIPE} --answers every"])
 def test_a_player_behind_a_pipe_plays_the_same_game(text: str) -> None:
     plan = plan_with(text)
     found = rows_of(plan, 0)

@@ -202,6 +202,7 @@ def command(process: Path) -> str:
         return ""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("here")
 def test_one_seat_learns_against_the_past_without_a_lag(start: Path, tmp_path: Path, unjudged: None) -> None:
     plan = short_plan(lag=0, steps=1, seats="one", opponents="past", past=1, games=3)
@@ -213,6 +214,7 @@ def test_one_seat_learns_against_the_past_without_a_lag(start: Path, tmp_path: P
     assert all(value < 1e-5 for _, value in curves["policy/ratio_deviation"])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("here")
 def test_an_oracle_fades_into_a_normal_policy(start: Path, tmp_path: Path, unjudged: None) -> None:
     plan = short_plan(oracle_games=1, fade_games=1, games=3, baseline="oracle")

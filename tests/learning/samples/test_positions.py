@@ -34,6 +34,7 @@ from learning.samples.positions import PositionCounts, Positions, count, positio
 from policies.flow.slots import Slot
 from tests.learning.corpus.games import MODERN, OLD, records
 from tests.learning.stub import corpus_of, everybody
+from tests.scale import scaled
 from tests.scene import Scene
 
 GAMES = 15  # the last of the modern ones was left by a player
@@ -262,7 +263,7 @@ class Reference:
 @functools.cache
 def asked() -> list[tuple[Sequence[GameEvent], list[Asked]]]:
     """Real games, and every decision in each."""
-    games = (*records(MODERN, GAMES), *records(OLD, GAMES))
+    games = (*records(MODERN, GAMES)[-scaled(6, GAMES) :], *records(OLD, scaled(6, GAMES)))
     return [(each.events, list(Reference(each.events).decisions())) for each in games]
 
 

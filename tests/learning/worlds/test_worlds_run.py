@@ -76,6 +76,7 @@ def test_differences_are_those_of_the_two_choices_over_the_same_deal() -> None:
     assert np.array_equal(one, -other)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("here")
 def test_rounds_are_compared_by_the_final_reward_too(tmp_path: Path) -> None:
     plan = make_plan(
@@ -96,6 +97,7 @@ def test_rounds_are_compared_by_the_final_reward_too(tmp_path: Path) -> None:
     assert msgspec.structs.replace(one, play_ms=0.0) == msgspec.structs.replace(other, play_ms=0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("here")
 def test_rounds_are_cut_at_horizons_and_valued_by_the_critic() -> None:
     plan = make_plan(

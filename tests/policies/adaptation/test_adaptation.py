@@ -30,7 +30,7 @@ from tests.policies.models import a_network
 from tests.scale import scaled
 from tests.scene import Scene
 
-DEALS = scaled(60, 200)
+DEALS = scaled(40, 200)
 FEATURES = dict.fromkeys((Slot.DISCARD, Slot.RIICHI), "lite-239/1")
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -122,7 +122,7 @@ def test_what_was_learned_is_kept_only_if_it_gains_when_played(
     moved = chance_of(adapted.policy(), position, kind)
     assert moved > chance_of(policy, position, kind)
     learning = False
-    adapted.prove(deals_for(position, 40, 1))
+    adapted.prove(deals_for(position, 24, 1))
     assert (adapted.figures.gain > 0.0) == good
     assert (adapted.figures.divergence > 0.0) == good
     after = chance_of(adapted.policy(), position, kind)

@@ -164,7 +164,13 @@ def _out_of_order(_: int) -> list[list[float]]:
     raise RuntimeError("out of order")
 
 
-@pytest.mark.parametrize("settings", [{"playouts": 16}, {"worlds": 8, "playouts": 16}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"playouts": 16},
+        pytest.param({"worlds": 8, "playouts": 16}, marks=pytest.mark.slow),
+    ],
+)
 def test_a_thinking_player_plays_the_same_beside_others(
     policy: NetworkPolicy, settings: dict[str, int]
 ) -> None:
@@ -189,7 +195,7 @@ def test_a_thinking_player_plays_the_same_beside_others(
 
 
 def test_a_thinking_player_does_not_search_early_in_a_round(policy: NetworkPolicy) -> None:
-    asked_for = ThinkingSettings(sampler="uniform", reward="points", worlds=32)
+    asked_for = ThinkingSettings(sampler="uniform", reward="points", worlds=8)
     found = {}
     for first in (0, 18):
         thinker = Liking(policy, None, msgspec.structs.replace(asked_for, from_go_around=first))
