@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 from kit import processes
 from kit.errors import WorkerFailed
 from kit.workers import pool
-from kit.workers.pool import DONE, LATER, Later, results
+from kit.workers.pool import DONE, LATER, Later, results, results_here
 from tests.fatal import Fatal
 from tests.kit.workers.work import (
     Block,
@@ -44,6 +44,18 @@ def test_every_task_is_done_once_and_its_end_comes_last() -> None:
             mine = [value for number, value in found if number == task]
             assert mine[:3] == [100 * task, 100 * task + 1, 100 * task + 2]
             assert mine[3:] == [DONE]
+
+
+def test_this_process_does_the_same_one_task_after_the_other() -> None:
+    stop = threading.Event()
+
+    def tasks() -> Iterator[int | Later]:
+        yield from (4, LATER, 2)
+        stop.set()
+        yield 7
+
+    found = list(results_here(counting, 100, tasks(), stop))
+    assert found == [(4, 400), (4, 401), (4, 402), (4, DONE), (2, 200), (2, 201), (2, 202), (2, DONE)]
 
 
 def test_a_task_is_drawn_when_a_worker_is_free_and_can_carry_what_earlier_results_gave() -> None:
