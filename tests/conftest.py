@@ -23,6 +23,42 @@ settings.register_profile("same", derandomize=True, max_examples=25)
 settings.register_profile("full", derandomize=True, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
+QUICK_S = 3.0
+"""CPU seconds; a test that takes more is marked `slow`, unless it is of the wire."""
+_BEGAN = pytest.StashKey[float]()
+
+
+def _cpu_s() -> float:
+    """The CPU seconds of this process and of the processes that it has waited for."""
+    return sum(os.times()[:4])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    item.stash[_BEGAN] = _cpu_s()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
+    report = yield
+    if call.when == "teardown":
+        report.user_properties.append(("cpu_s", _cpu_s() - item.stash[_BEGAN]))
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the quick tests that take long, with what they were the first of a process to need."""
+    reports = [report for kind in terminalreporter.stats.values() for report in kind]
+    taken = [
+        (dict(report.user_properties).get("cpu_s", 0.0), report.nodeid)
+        for report in reports
+        if isinstance(report, pytest.TestReport) and "slow" not in report.keywords
+    ]
+    for cpu_s, test in sorted(taken, reverse=True):
+        if cpu_s > QUICK_S:
+            terminalreporter.write_line(f"{cpu_s:5.1f} CPU s, more than {QUICK_S:.0f}: {test}")
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[object]:

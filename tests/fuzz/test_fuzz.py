@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from bot.tenhou.session.events import PromptOpened, SessionEvent
 from game.layout import AT_UNSEEN
 from kit.errors import StateMismatchError
 from tests.bot.captures import captures
+from tests.fuzz.__main__ import main
 from tests.fuzz.hunt import CORPUS, FINDINGS, hunt
 from tests.fuzz.mutate import Mutator
 from tests.fuzz.oracle import Broken, run
@@ -114,10 +114,11 @@ def test_a_fault_of_the_session_is_found(
         run(read_script(kept))
 
 
-def test_a_kept_input_is_run_again_by_its_file(tmp_path: Path) -> None:
+def test_a_kept_input_is_run_again_by_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "x.txt"
     write_script(path, [None, '{"tag":"HELO","uname":"%41"}', "\ud800\0"])
-    again = subprocess.run(
-        [sys.executable, "-m", "tests.fuzz", str(path)], capture_output=True, text=True, check=True
-    )
-    assert again.stdout == f"{path}: holds\n"
+    monkeypatch.setattr(sys, "argv", ["tests.fuzz", str(path)])
+    assert main() == 0
+    assert capsys.readouterr().out == f"{path}: holds\n"

@@ -1,14 +1,18 @@
-"""A failure to print is reported in one sentence, tested on the program as users start it."""
+"""A failure to print is reported in one sentence."""
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from bot.cli import program
+from bot.cli.output import ESCAPING, STDOUT, checked_output
 from tests.bot.dashboard.scenes import library
 from tests.cli import ROOT, run_cli
 
@@ -17,15 +21,21 @@ COMMANDS = {
     "text": ["games"],
     "json": ["games", "--json"],
     "long": ["convert", "RECORD", "-", "--to", "mjai"],
+    "new": ["convert", "RECORD", "new.mjson"],
+    "play": ["play"],
 }
 
 
-def started(name: str, stdout: int | None, before: str = "") -> tuple[int, str]:
-    """Exit code and stderr of a command; ``before`` runs in the shell that starts it."""
+def words_of(name: str) -> list[str]:
+    """The words of a command."""
     record = next(library().glob("*.mjlog.xml"))
-    args = [str(record) if arg == "RECORD" else arg for arg in COMMANDS[name]]
+    return [str(record) if word == "RECORD" else word for word in COMMANDS[name]]
+
+
+def started(name: str, stdout: int | None, before: str = "") -> tuple[int, str]:
+    """Exit code and stderr of a command started among games; ``before`` is run by its shell first."""
     ran = subprocess.run(
-        ["sh", "-c", f'{before} exec "$@"', "sh", sys.executable, "-m", "bot.cli", *args],
+        ["sh", "-c", f'{before} exec "$@"', "sh", sys.executable, "-m", "bot.cli", *words_of(name)],
         cwd=library(),
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=stdout,
@@ -36,14 +46,32 @@ def started(name: str, stdout: int | None, before: str = "") -> tuple[int, str]:
     return ran.returncode, ran.stderr
 
 
+def within(name: str, stdout: int) -> tuple[int, str]:
+    """The same within this process, up to its end; its stdout is replaced meanwhile."""
+    told, kept = io.StringIO(), os.dup(STDOUT)
+    os.dup2(stdout, STDOUT)
+    try:
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+            patch.chdir(library())
+            patch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), "utf-8"))
+            patch.setattr(sys, "stderr", told)
+            with checked_output():
+                program.run(words_of(name))
+    finally:
+        os.dup2(kept, STDOUT)
+        os.close(kept)
+    return int(str(ended.value)), told.getvalue()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "words",
+    ("words", "code", "told"),
     [
-        pytest.param(["ask", "123m406p789s11z233z", "--policy", "heuristic"], marks=pytest.mark.slow),
-        ["ask", "あ"],
+        (["ask", "123m406p789s11z233z", "--policy", "heuristic"], 0, "+-"),
+        (["ask", "あ"], 2, r"\u3042"),
     ],
 )
-def test_an_encoding_that_lacks_a_character_loses_no_output(words: list[str]) -> None:
+def test_an_encoding_that_lacks_a_character_loses_no_output(words: list[str], code: int, told: str) -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "bot.cli", *words],
         env={**os.environ, "PYTHONPATH": str(ROOT), "LC_ALL": "C", "PYTHONIOENCODING": "ascii"},
@@ -51,26 +79,19 @@ def test_an_encoding_that_lacks_a_character_loses_no_output(words: list[str]) ->
         text=True,
         check=False,
     )
-    assert ("+-" in ran.stdout, r"\u3042" in ran.stderr) == (words[1] != "あ", words[1] == "あ")
-    assert ran.returncode == (2 if words[1] == "あ" else 0)
+    assert (ran.returncode, told in (ran.stderr if code else ran.stdout)) == (code, True)
 
 
-@pytest.mark.parametrize("words", [["games"], ["convert", "RECORD", "new.mjson"], ["play"]])
-def test_a_deleted_working_folder_is_one_sentence(tmp_path: Path, words: list[str]) -> None:
-    folder = tmp_path / "gone"
-    folder.mkdir()
-    record = next(library().glob("*.mjlog.xml"))
-    ran = subprocess.run(
-        ["sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh", sys.executable, "-m", "bot.cli"]
-        + [str(record) if word == "RECORD" else word for word in words],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr == "suzaku: the working folder has been deleted; change to another one\n"
+def test_a_character_that_an_encoding_lacks_is_written_in_plain_signs() -> None:
+    assert "±あ".encode("ascii", ESCAPING) == rb"+-\u3042"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["text", "new", "play"])
+def test_a_deleted_working_folder_is_one_sentence(name: str) -> None:
+    code, err = started(name, None, 'cd "$(mktemp -d)"; rmdir "$PWD";')
+    assert code == 1
+    assert err == "suzaku: the working folder has been deleted; change to another one\n"
 
 
 def test_a_home_that_cannot_be_written_is_one_sentence(
@@ -84,11 +105,15 @@ def test_a_home_that_cannot_be_written_is_one_sentence(
     assert "print the script instead with `suzaku completion bash`" in result.stderr
 
 
+STARTED = pytest.param(started, marks=pytest.mark.slow, id="started")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
-@pytest.mark.parametrize("name", ["help", "text", "long", pytest.param("json", marks=pytest.mark.slow)])
-def test_a_full_stdout_is_one_sentence(name: str) -> None:
+@pytest.mark.parametrize("run", [within, STARTED])
+@pytest.mark.parametrize("name", ["help", "text", "json", "long"])
+def test_a_full_stdout_is_one_sentence(name: str, run: Callable[..., tuple[int, str]]) -> None:
     with Path("/dev/full").open("wb") as full:
-        code, err = started(name, full.fileno())
+        code, err = run(name, full.fileno())
     assert code == 1
     assert err == (
         "suzaku: cannot write to stdout: No space left on device; "
@@ -96,6 +121,7 @@ def test_a_full_stdout_is_one_sentence(name: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["help", "json"])
 def test_a_closed_stdout_is_one_sentence(name: str) -> None:
     code, err = started(name, None, "exec >&-;")
@@ -103,7 +129,7 @@ def test_a_closed_stdout_is_one_sentence(name: str) -> None:
     assert err == "suzaku: stdout is closed; redirect it to a file, or to /dev/null\n"
 
 
-@pytest.mark.parametrize("name", ["json", "long"])
+@pytest.mark.parametrize("name", ["help", pytest.param("long", marks=pytest.mark.slow)])
 def test_a_reader_that_has_gone_is_a_quiet_end(name: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)

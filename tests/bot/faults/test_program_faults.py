@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import gzip
 import json
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.logs.setup import LIMIT, tell_left_out
+from bot.tenhou.client.retry import Waits
 from policies.heuristic.player import HeuristicPolicy
+from tests.bot.beside import beside
 from tests.bot.fake_server import Drop, FakeServer, Flood, Hang, Hear, Say, Script, Step, fake_server
 from tests.bot.scripts import BACK, DEAL, DRAW, END, GAME, INIT, LOGIN, SEAT, TURN, reinit
 from tests.cli import run_cli
@@ -24,26 +24,9 @@ from tests.cli import run_cli
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
 
-@contextlib.contextmanager
-def served(*scripts: Script) -> Iterator[FakeServer]:
-    """A fake server on a loop of its own, since the program runs one on this thread."""
-    up, down = threading.Event(), threading.Event()
-    servers: list[FakeServer] = []
-
-    async def serve() -> None:
-        async with fake_server(*scripts) as server:
-            servers.append(server)
-            up.set()
-            await asyncio.to_thread(down.wait)
-
-    thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
-    thread.start()
-    assert up.wait(300)
-    try:
-        yield servers[0]
-    finally:
-        down.set()
-        thread.join(300)
+def served(*scripts: Script) -> AbstractContextManager[FakeServer]:
+    """A fake server on a thread of its own."""
+    return beside(fake_server(*scripts))
 
 
 @pytest.fixture(autouse=True)
@@ -109,6 +92,27 @@ def test_fault_05_and_06_end_suzaku_play_at_once(case: str) -> None:
         assert server.handshakes == 1
     assert code == 1, shown
     assert named(logged, told)
+
+
+LOST: dict[str, tuple[Script | None, str]] = {
+    "for good": (None, "was not finished: the bot could not return to it"),
+    "and another comes up": ([*LOGIN, Hear("BYE")], "was missed: it ended while we were disconnected"),
+}
+
+
+@pytest.mark.parametrize("case", LOST)
+def test_fault_04_a_game_that_was_lost_with_its_server_is_named_and_exits_1(
+    case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.play.run.AT_HOME", Waits(first_s=0.001, growth=1.0, longest_s=0.001, tries=1))
+    monkeypatch.setenv("SUZAKU_CONNECTION__RESUME_TRIES", "1")
+    after, told = LOST[case]
+    with served([*LOGIN, *SEAT, *DEAL, Drop()], *([after] if after else [])) as server:
+        code, shown, logged = play(server.url)
+    assert code == 1, shown
+    [started] = named(logged, "game.started")
+    assert f"game {started['game_id']} {told}" in shown
+    assert ("stopped: gave up after 1 tries" in shown) == (after is None)
 
 
 def fail_in_play(

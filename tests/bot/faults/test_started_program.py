@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import functools
+import json
 import signal
 import sys
 from pathlib import Path
@@ -13,11 +13,13 @@ import pytest
 from bot.play.run import AT_HOME
 from bot.tenhou.client.connection import JUMP_S, TICK_S
 from bot.tenhou.lobby import Lobby, LobbySettings
+from tests.bot.beside import beside
 from tests.bot.fake_clock import until
 from tests.bot.fake_server import Hang, Refuse, Say, Script, fake_server, free_port
 from tests.bot.program import children_of, files_in, suzaku_play
 from tests.bot.scripts import BACK, DEAL, DRAW, END, GAME, LOGIN, SEAT, TURN, reinit
 from tests.bot.whole_game import ACCOUNT
+from tests.cli import run_cli, start
 
 SILENT: tuple[Script, Script] = (
     [*LOGIN, *SEAT, *DEAL, *TURN, Hang()],
@@ -123,30 +125,32 @@ async def test_fault_11_and_15_a_policy_that_hangs_costs_a_started_program_no_ga
     assert all(each["latency_ms"] < 3000 for each in run.named("decision.made"))
 
 
-async def test_fault_15_and_26_a_second_process_exits_2_and_a_killed_one_is_resumed_and_leaves_no_lock(
+@pytest.mark.skipif(sys.platform == "win32", reason="stops the process by a signal")
+@pytest.mark.usefixtures("restore_logs")
+def test_fault_15_and_26_a_second_copy_exits_2_and_a_killed_one_is_resumed_and_leaves_no_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("SUZAKU_DECISION__POLICY", "heuristic")
+    monkeypatch.setenv("SUZAKU_LOCAL__USER_ID_ENV", "OUR_ID")
     monkeypatch.setenv("OUR_ID", ACCOUNT)
-    login = {"local.user_id_env": "OUR_ID"}
-    async with Lobby(LobbySettings(seed=7, delay_s=0.02)) as lobby:
-        us = functools.partial(suzaku_play, tmp_path, "--url", lobby.url, "--type", "tonpuu", settings=login)
-        async with us() as first:
-            await first.logs("decision.made")
-            if (
-                sys.platform != "win32"
-            ):  # else its game could be over before a busy machine has started another
-                first.process.send_signal(signal.SIGSTOP)
-            async with us() as second:
-                assert await second.ends() == 2
-            assert "another process" in second.said
+    with beside(Lobby(LobbySettings(seed=7, delay_s=0.005))) as lobby:
+        us = ("play", "--url", lobby.url, "--type", "tonpuu", "--json", "--log-format", "json")
+        with start(*us) as first:
+            assert first.stderr is not None
+            next(line for line in first.stderr if '"decision.made"' in line)
+            first.send_signal(signal.SIGSTOP)  # or its game could be over before the second has looked
+            second = run_cli(*us)
             if sys.platform == "linux":
-                assert children_of(first.process.pid) == []  # no child that could outlive it
-            await first.kill()
-        async with us() as third:
-            assert await third.ends() == 0
-        assert lobby.games == 1  # the third process took the seat of the first
-    assert third.named("state.resynced")
-    assert len(third.result["games"]) == 1
+                assert children_of(first.pid) == []  # no child that could outlive it
+        assert (second.exit_code, second.stdout) == (2, "")
+        assert "another process" in second.stderr
+        third = run_cli(*us)
+        assert lobby.games == 1  # the third took the seat of the first
+    assert third.exit_code == 0
+    assert '"state.resynced"' in third.stderr
+    assert len(json.loads(third.stdout)["games"]) == 1
 
 
 @pytest.mark.slow

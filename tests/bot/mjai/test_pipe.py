@@ -2,10 +2,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,8 +12,8 @@ from bot.mjai.pipe import MAX_LINE, Answers, converse
 from game.table.table import Table
 from policies.heuristic.player import HeuristicPolicy
 from replays.mjai.seat import SeatFeed
+from tests.cli import run_cli
 
-ROOT = Path(__file__).parents[3]
 NONE = {"type": "none"}
 
 
@@ -73,17 +69,11 @@ def test_invalid_json_is_answered_none_and_play_continues(line: bytes) -> None:
     assert [entry["event"] for entry in logs if entry["log_level"] == "error"] == ["engine.misunderstood"]
 
 
-def test_the_command_answers_on_stdout_and_complains_on_stderr(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("restore_logs")
+def test_the_command_answers_on_stdout_and_complains_on_stderr() -> None:
     game = opening()
-    done = subprocess.run(
-        [sys.executable, "-m", "bot.cli", "engine", "--policy", "heuristic", "--log-format", "json"],
-        input=b"nonsense\n" + lines([game[0]], game[1:]),
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        cwd=tmp_path,
-        capture_output=True,
-        timeout=120,
-        check=True,
-    )
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [answer["type"] for answer in answers] == ["none", "none", "dahai"]
-    assert [json.loads(line)["event"] for line in done.stderr.splitlines()] == ["engine.misunderstood"]
+    said = b"nonsense\n" + lines([game[0]], game[1:])
+    code, out, err = run_cli("engine", "--policy", "heuristic", "--log-format", "json", stdin=said)
+    assert code == 0
+    assert [json.loads(line)["type"] for line in out.splitlines()] == ["none", "none", "dahai"]
+    assert [json.loads(line)["event"] for line in err.splitlines()] == ["engine.misunderstood"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import asyncio
 import errno
 import json
 import os
@@ -11,27 +11,33 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from bot.play.run import PlayRun
 from bot.records.keeping import RecordKeeper
+from bot.tenhou.client.journal import GameResult
 from bot.tenhou.client.retry import Waits
 from kit.files import replace_file
 from replays.formats import read_game
-from replays.record import DecisionRecord
 from replays.review.report import known_hands
 from replays.store.library import Closing
+from tests.bot.client_bench import ClientBench
 from tests.bot.fake_server import free_port
+from tests.bot.whole_game import TONPUU
 from tests.cli import HANG_S, ROOT, start
 from tests.cli import run_cli as run
 
 LOGIN = "ID0A1B2C3D-Marker01"
-QUICK = Waits(first_s=0.3, growth=1.0, longest_s=0.3, tries=100)
 NO_WAITS = Waits(first_s=0.001, growth=1.0, longest_s=0.001, tries=1)
 pytestmark = pytest.mark.usefixtures("restore_logs")
+
+
+@pytest.fixture(autouse=True)
+def _by_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUZAKU_DECISION__POLICY", "heuristic")
 
 
 def test_dry_run_describes_the_run_and_changes_nothing(tmp_path: Path) -> None:
@@ -58,6 +64,7 @@ def test_dry_run_on_tenhou_shows_no_id(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_check_prints_the_configuration_and_what_it_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_ID", LOGIN)
     monkeypatch.setenv("SUZAKU_LOCAL__USER_ID_ENV", "MY_ID")
+    monkeypatch.delenv("SUZAKU_DECISION__POLICY")
     code, out, err = run("check")
     assert code == 0
     for part in (
@@ -74,6 +81,7 @@ def test_check_prints_the_configuration_and_what_it_found(monkeypatch: pytest.Mo
     assert "MY_ID holds an id (not shown)" in out
     assert "Marker01" not in out + err
     assert run("play", "--config", "config.yaml")[0] == 2
+    monkeypatch.setenv("SUZAKU_DECISION__POLICY", "heuristic")
     found = json.loads(run("check", "--json")[1])
     assert found["config"]["play"]["server"] == "local"
 
@@ -100,7 +108,8 @@ def test_a_port_that_is_taken_exits_2(command: str, monkeypatch: pytest.MonkeyPa
     assert "local.port" in err
 
 
-def test_play_plays_a_whole_game_and_prints_standings_and_record(tmp_path: Path) -> None:
+def test_play_plays_a_whole_game_and_prints_standings_and_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SUZAKU_DECISION__POLICY")
     args = [
         "--type",
         "tonpuu",
@@ -170,49 +179,10 @@ def test_a_dead_address_says_what_to_start_and_exits_1(monkeypatch: pytest.Monke
     assert "0 games" in out
 
 
-@pytest.mark.parametrize(
-    "comes_back",
-    [False, pytest.param(True, marks=pytest.mark.slow)],
-    ids=["for good", "and another comes up"],
-)
-def test_a_game_that_was_lost_with_its_lobby_is_named_and_exits_1(
-    comes_back: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    port = free_port()
-    lobby_args = ("lobby", "--port", str(port), "--out", "lobby", "--log-format", "json")
-    monkeypatch.setattr("bot.play.run.AT_HOME", NO_WAITS if not comes_back else QUICK)
-    monkeypatch.setenv("SUZAKU_CONNECTION__RESUME_TRIES", "100" if comes_back else "1")
-    monkeypatch.setenv("SUZAKU_DECISION__POLICY", "heuristic")
-    with contextlib.ExitStack() as running:
-        lobby = running.enter_context(start(*lobby_args))
-        assert lobby.stdout is not None
-        url = lobby.stdout.readline().strip()
-        heard = PlayRun._on_decision
-
-        def kill_the_lobby(self: PlayRun, made: DecisionRecord) -> None:
-            heard(self, made)
-            if lobby.poll() is None:
-                lobby.kill()
-                lobby.wait()
-                if comes_back:
-                    running.enter_context(start(*lobby_args))
-
-        monkeypatch.setattr(PlayRun, "_on_decision", kill_the_lobby)
-        code, out, err = run("play", "--url", url, "--out", "mine", "--log-format", "json")
-    assert code == 1
-    started = next(json.loads(line) for line in err.splitlines() if '"game.started"' in line)
-    if comes_back:
-        assert f"game {started['game_id']} was missed: it ended while we were disconnected" in out
-    else:
-        assert f"game {started['game_id']} was not finished: the bot could not return to it" in out
-        assert "stopped: gave up after 1 tries: nothing listens at" in out
-
-
 @pytest.mark.slow
 def test_two_of_us_at_one_table_lose_no_decision_and_hear_how_many_wait(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("SUZAKU_DECISION__POLICY", "heuristic")
     with start("lobby", "--clients-per-table", "2", "--out", "lobby", "--log-format", "json") as lobby:
         assert lobby.stdout is not None
         assert lobby.stderr is not None
@@ -251,7 +221,6 @@ def test_fault_19_games_that_their_folder_does_not_take_are_told_and_exit_1(
         replace_file(path, data)
 
     monkeypatch.setattr("replays.store.library.replace_file", refuse)
-    monkeypatch.setenv("SUZAKU_DECISION__POLICY", "heuristic")
     code, out, err = run("play", "--type", "tonpuu", "--games", "2", "--out", "r", "--log-format", "json")
     assert code == 1
     assert err.count('"record.unsaved"') >= 2
@@ -285,7 +254,6 @@ def test_fault_19_a_game_that_is_written_at_the_last_try_is_no_failure(
     close = RecordKeeper.close
     monkeypatch.setattr(RecordKeeper, "close", make_room)
     monkeypatch.setattr("replays.store.library.replace_file", refuse)
-    monkeypatch.setenv("SUZAKU_DECISION__POLICY", "heuristic")
     code, out, _ = run("play", "--type", "tonpuu", "--json", "--out", "r")
     assert code == 0
     (game,) = json.loads(out)["games"]
@@ -318,25 +286,6 @@ def test_fault_19_a_real_disk_that_is_full(tmp_path: Path) -> None:
     (record,) = rescued.glob("*.mjlog.xml")
     assert read_game(record).ending is not None
     assert len(list(rescued.glob("*.seat?.decisions.jsonl"))) == 1
-
-
-@pytest.mark.slow
-def test_fault_19_a_lobby_alone_tells_what_it_could_not_write(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("SUZAKU_DECISION__POLICY", "heuristic")
-    with start("lobby", "--out", str(tmp_path / "r" / "x"), "--log-format", "json") as lobby:
-        assert lobby.stdout is not None
-        url = lobby.stdout.readline().strip()
-        (tmp_path / "r" / "x").rmdir()
-        (tmp_path / "r" / "x").write_text("a file where the folder was")
-        assert run("play", "--url", url, "--type", "tonpuu", "--out", "mine")[0] == 0
-        lobby.send_signal(signal.SIGINT)
-        assert lobby.stderr is not None
-        err = lobby.stderr.read()
-        assert lobby.wait() == 1
-    assert "1 game could not be completely written to" in err
-    assert len(list((tmp_path / "state" / "suzaku" / "rescued").glob("*.mjlog.xml"))) == 1
 
 
 def test_fault_26_a_second_login_of_one_id_exits_2(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -379,68 +328,80 @@ def test_a_capture_that_cannot_be_written_exits_2(monkeypatch: pytest.MonkeyPatc
     assert "records.capture" in err
 
 
-@pytest.mark.parametrize("times", [1, 2])
-def test_first_ctrl_c_finishes_the_game_and_the_second_stops_now(times: int, tmp_path: Path) -> None:
-    pace = "instant" if times == 1 else "human"
-    args = ["--games", "500", "--type", "tonpuu", "--json", "--pace", pace, "--out", str(tmp_path / "r")]
-    with start("play", *args, "--log-format", "json") as process:
+def test_the_first_ctrl_c_finishes_the_game(tmp_path: Path) -> None:
+    args = ("--games", "500", "--type", "tonpuu", "--json", "--log-format", "json", "--policy", "heuristic")
+    with start("play", *args, "--out", str(tmp_path / "r")) as process:
         assert process.stderr is not None
-        seen = 0
-        for line in process.stderr:
-            if '"round.started"' in line and seen == 0:
-                process.send_signal(signal.SIGINT)
-                seen = 1
-            elif '"program.stopping"' in line and times == 2:
-                process.send_signal(signal.SIGINT)
+        next(line for line in process.stderr if '"round.started"' in line)
+        process.send_signal(signal.SIGINT)
+        assert '"program.stopping"' in process.stderr.read()
         assert process.stdout is not None
         result = json.loads(process.stdout.read())
         assert process.wait() == 130
     assert result["interrupted"]
-    assert len(result["games"]) == (1 if times == 1 else 0)
+    assert len(result["games"]) == 1
 
 
-def test_the_lobby_runs_alone_takes_a_player_and_ends_cleanly(tmp_path: Path) -> None:
-    with start("lobby", "--seed", "5", "--out", str(tmp_path / "lobby"), "--log-format", "json") as process:
-        assert process.stdout is not None
-        url = process.stdout.readline().strip()
-        assert url.startswith("ws://127.0.0.1:")
-        code, out, _ = run("play", "--url", url, "--type", "tonpuu", "--json", "--out", "mine")
-        process.send_signal(signal.SIGINT)
-        assert process.wait() == 0
-        assert process.stderr is not None
-        process.stderr.read()
-    assert code == 0
-    game = json.loads(out)["games"][0]
-    assert Path(game["record"]).name in {path.name for path in (tmp_path / "lobby").iterdir()}
+CTRL_C_TWICE = """
+import os, signal
+from policies.heuristic.player import HeuristicPolicy
+
+class Mine(HeuristicPolicy):
+    left = 2
+
+    def answer(self, slot, questions):
+        if self.left and slot == "discard" and all(each.record["discard_count"] >= 8 for each in questions):
+            self.left -= 1
+            os.kill(os.getpid(), signal.SIGINT)
+        return super().answer(slot, questions)
+"""
 
 
-@pytest.mark.slow
-def test_a_client_killed_in_mid_round_resumes_at_its_next_start(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_the_second_ctrl_c_stops_now(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(CTRL_C_TWICE)
+    code, out, _ = run("play", "--policy", "python:mine.py", "--type", "tonpuu", "--json", "--out", "r")
+    result = json.loads(out)
+    assert (code, result["interrupted"], result["games"]) == (130, True, [])
+
+
+@pytest.mark.parametrize("writable", [True, False])
+def test_the_lobby_runs_alone_takes_a_player_and_tells_what_it_could_not_write(
+    writable: bool, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("MY_ID", LOGIN)
-    monkeypatch.setenv("SUZAKU_LOCAL__USER_ID_ENV", "MY_ID")
-    with start("lobby", "--seed", "5", "--out", str(tmp_path / "lobby"), "--log-format", "json") as lobby:
-        assert lobby.stdout is not None
-        url = lobby.stdout.readline().strip()
-        args = ["play", "--url", url, "--type", "tonpuu", "--out", "mine"]
-        with start(*args, "--pace", "human") as first:
-            assert first.stderr is not None
-            decided = (line for line in first.stderr if '"decision.made"' in line)
-            next(decided)
-            first.send_signal(signal.SIGKILL)
-            assert first.wait() == -signal.SIGKILL
-        code, out, err = run(*args, "--json", "--log-format", "json")
-        lobby.send_signal(signal.SIGINT)
-        assert lobby.wait() == 0
-    assert code == 0
-    assert '"state.resynced"' in err
-    (game,) = json.loads(out)["games"]
-    (full,) = (tmp_path / "lobby").glob("*.mjlog.xml")
-    assert Path(game["record"]).exists()
-    pairs = zip(game["scores"], game["results"], strict=True)
-    ending = ",".join(f"{points // 100},{result:.1f}" for points, result in pairs)
-    assert f'owari="{ending}"' in full.read_text()
+    """Fault 19: without a folder for its records, it saves them elsewhere and exits with 1."""
+    port = free_port()
+    soon = Waits(first_s=0.01, growth=1.0, longest_s=0.01, tries=1 << 20)
+    games: list[GameResult] = []
+
+    def spoil() -> None:
+        Path("r").rmdir()
+        Path("r").write_text("a file where the folder was")
+
+    async def play_a_game() -> None:
+        url = f"ws://127.0.0.1:{port}/"
+        async with ClientBench(url, game_type=TONPUU, at_login=soon) as bench:
+            while not bench.frames:  # the lobby is being opened
+                await bench.clock.advance(0.01)
+                await asyncio.sleep(0.001)
+            if not writable:
+                spoil()
+            await bench.hurry(step_s=0.01)
+            games.extend(bench.journal.results)
+
+    def play_and_stop() -> None:
+        try:
+            asyncio.run(play_a_game())
+        finally:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    player = threading.Thread(target=play_and_stop)
+    player.start()
+    code, out, err = run("lobby", "--port", str(port), "--seed", "5", "--out", "r")
+    player.join()
+    assert (code, out) == (0 if writable else 1, f"ws://127.0.0.1:{port}/\n")
+    assert ("1 game could not be completely written to" in err) != writable
+    folder = Path("r") if writable else tmp_path / "state" / "suzaku" / "rescued"
+    assert [path.name for path in folder.glob("*.xml")] == [f"{games[0].game_id}.mjlog.xml"]
 
 
 def test_tenhou_says_what_its_operator_asks_before_the_first_try_only(
