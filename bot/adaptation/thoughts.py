@@ -75,6 +75,7 @@ class Thoughts:
         serve: the life of the process, if not the usual one.
 
     Attributes:
+        process: the running one; None if it has been lost for good, or has ended.
         dropped: results that were not used, by reason.
         status: how adapting to the running round goes; None if it is not adapted to.
     """
@@ -94,7 +95,7 @@ class Thoughts:
         self._round: RoundKey | None = None  # that it is of
         self._setup, self._policy, self._search_s, self._when = setup, policy, search_s, when
         self._clock, self._pass_s, self._serve = clock, pass_delay_s(pace), serve
-        self._process: Child[WorkerSetup] | None = None
+        self.process: Child[WorkerSetup] | None = None
         self._starts = 0
         self._game_id = ""
         self._adapted: _AdaptedPolicy | None = None
@@ -110,29 +111,29 @@ class Thoughts:
 
         self._starts += 1
         try:
-            self._process = Child(self._serve or serve, self._setup, self._heard, self._replace)
+            self.process = Child(self._serve or serve, self._setup, self._heard, self._replace)
         except OSError as error:
             log.warning("adaptation.off", reason=f"it cannot be started: {error}", until="the program ends")
 
     def close(self) -> None:
         """End the process, and wait for it."""
-        process, self._process = self._process, None
+        process, self.process = self.process, None
         if process is not None:
             process.close()
             process.join()
 
     def _usable(self) -> Child[WorkerSetup] | None:
         """The process, replaced if it hangs; None if there is none that can be used now."""
-        process = self._process
+        process = self.process
         if process is not None and process.hangs:
             process.close()
             self._replace("it hangs")
-            process = self._process
+            process = self.process
         return process if process is not None and process.ready.is_set() else None
 
     def _replace(self, reason: str) -> None:
         """Start another process, once."""
-        self._process = None
+        self.process = None
         self._forget()
         if self._starts < STARTS:
             log.warning("adaptation.restarted", reason=reason)
@@ -160,7 +161,7 @@ class Thoughts:
     def round_over(self) -> None:
         """The round has ended."""
         self._forget()
-        if (process := self._process) is not None:
+        if (process := self.process) is not None:
             process.send(RoundOver())
 
     def adapted(self, prompt: SeatPrompt, decision: Decision) -> Decision:

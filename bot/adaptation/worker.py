@@ -32,11 +32,11 @@ from policies.nets.device import choose_compute, use_one_thread
 from policies.play.inference import NetworkPolicy
 from policies.play.rollout import TABLES
 
-_BATCH: Final = TABLES
+BATCH: Final = TABLES
 """Play-outs in a batch, played side by side."""
 _TRIAL: Final = 1
 """Purpose of random numbers."""
-_FIRST_LESSON: Final = 128
+FIRST_LESSON: Final = 128
 """Play-outs before something is learned."""
 _LESSON_GROWTH: Final = 4
 """Factor by which play-outs grow before the next lesson, which has half the noise."""
@@ -57,9 +57,7 @@ def serve(line: Line, setup: WorkerSetup) -> None:
     """
     use_one_thread()
     line.memory_mb = setup.memory_mb
-    thinking = _Thinking(
-        line, setup, load_thinker(setup.folder, setup.thinking, choose_compute(setup.device))
-    )
+    thinking = Thinking(line, setup, load_thinker(setup.folder, setup.thinking, choose_compute(setup.device)))
     thinking.try_out()
     line.ready()
     thinking.run()
@@ -69,7 +67,7 @@ class _RoundChangedError(Exception):
     """The round that is being adapted to is over."""
 
 
-class _Thinking:
+class Thinking:
     """Does one thing at a time, and looks between the steps at what it was told."""
 
     def __init__(self, line: Line, setup: WorkerSetup, thinker: Thinker) -> None:
@@ -108,12 +106,19 @@ class _Thinking:
             EOFError: the connection was closed.
         """
         while True:
-            self._listen(wait=self._asked is None and not self._may_adapt())
+            self._listen(wait=True)
+            self.work()
+
+    def work(self) -> None:
+        """Do everything that has been asked for."""
+        self._listen(wait=False)
+        while self._asked is not None or self._may_adapt():
             if self._asked is not None:
                 self._search()
-            elif self._may_adapt():
+            else:
                 with contextlib.suppress(_RoundChangedError):
                     self._adapt()
+            self._listen(wait=False)
 
     def _listen(self, *, wait: bool) -> None:
         """Take note of everything that was said; wait for something if there is nothing to do."""
@@ -193,8 +198,8 @@ class _Thinking:
         assert adaptation is not None
         done = adaptation.figures.playouts
         # nothing new is learned before the next lesson is due
-        lesson = min(max(_FIRST_LESSON, _LESSON_GROWTH * self._learned), self._wanted)
-        count = min(_BATCH, lesson - done)
+        lesson = min(max(FIRST_LESSON, _LESSON_GROWTH * self._learned), self._wanted)
+        count = min(BATCH, lesson - done)
         if count <= 0:
             return
         begun = time.process_time()

@@ -157,7 +157,7 @@ class PersonSeat:
         self._history = DecisionHistory()
         self._show = MessageLog(program)
         self.sockets = BrowserSockets(
-            self._show, limits, on_text=self.hear, on_count=self._count, most=BROWSERS, newest_first=True
+            self._show, limits, on_text=self.hear, on_count=self.count_pages, most=BROWSERS, newest_first=True
         )
         self._view = SeatView(self._show, program)
         self._switches = Switches()
@@ -187,6 +187,14 @@ class PersonSeat:
     def show(self) -> MessageLog:
         """The messages for the pages."""
         return self._show
+
+    @property
+    def seen(self) -> Observation | None:
+        """What the person is asked about; None if nothing is."""
+        if self._prompt is None:
+            return None
+        state, length = self._session.state, self._session.length
+        return Observation(clone(state), self.player, self._prompt.legal, length)
 
     def sit_down(self, table: LobbyTable[PersonSeat], player: int, *, replaying: bool = False) -> None:
         """Join a game that is about to begin, or to be played again up to where it was interrupted."""
@@ -318,7 +326,8 @@ class PersonSeat:
         if prompt is None or prompt.number == self._advised or self._advisor is None:
             return
         self._advised = prompt.number
-        seen = Observation(clone(self._session.state), self.player, prompt.legal, self._session.length)
+        seen = self.seen
+        assert seen is not None
 
         def show(made: DecisionRecord) -> None:
             if self._prompt is prompt:
@@ -394,13 +403,13 @@ class PersonSeat:
     def _in_game(self) -> bool:
         return self._table is not None and not self._table.done
 
-    def _count(self, pages: int) -> None:
+    def count_pages(self, pages: int) -> None:
         """Note the number of open pages."""
         if self._leaving is not None:
             self._leaving.cancel()
             self._leaving = None
         if pages == 0:
-            self._leaving = asyncio.get_running_loop().call_later(AWAY_S, self._leave)
+            self._leaving = asyncio.get_running_loop().call_later(AWAY_S, self.leave)
         elif not self.here:
             self.here = True
             if self._table is not None and not self._listens:
@@ -409,7 +418,8 @@ class PersonSeat:
         else:
             self.tell()  # a new page needs the time that is left
 
-    def _leave(self) -> None:
+    def leave(self) -> None:
+        """The person has left."""
         self._leaving = None
         self.here = self.ready = False
         self.leave_table()

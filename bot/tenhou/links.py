@@ -106,7 +106,7 @@ def fetched(game_id: str, folder: Path, address: str = ADDRESS) -> Path:
         return path
     url = address + game_id
     try:
-        data = _get(url)
+        data = download(url)
         parse(data, game_id)
     except (OSError, HTTPException, ReplayError) as exc:
         if isinstance(exc, HTTPError):
@@ -131,7 +131,8 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         """Follow no redirects."""
 
 
-def _get(url: str) -> bytes:
+def download(url: str) -> bytes:
+    """The record at an address of Tenhou's."""
     opener = urllib.request.build_opener(_NoRedirects())
     # the address is fixed, and the id was checked
     request = urllib.request.Request(url, headers=_HEADERS)  # noqa: S310

@@ -102,7 +102,7 @@ def verify_with(change: Change, paths: Iterable[Path], *, every: int = 1) -> Ins
             unread += run.unread
             lost += run.lost
         _log.info("traffic.progress", file=path.name, runs=runs, unread=len(unread))
-    made = runs * (len(_COMINGS[0]) if change == "bye" else 1)
+    made = runs * (len(COMINGS[0]) if change == "bye" else 1)
     return InsertionReport(change, files, frames, runs, made, len(unread), tuple(unread), cut, tuple(lost))
 
 
@@ -223,7 +223,7 @@ def _message(item: CapturedFrame | Heading) -> m.ServerMessage | None:
 
 # --- players leave or return ------------------------------------------------------------------------------
 
-_COMINGS: Final = (
+COMINGS: Final = (
     tuple(f'<BYE who="{seat}"/>' for seat in range(4)),
     tuple(f'<UN n{seat}="%41"/>' for seat in range(4)),
 )
@@ -232,7 +232,7 @@ _COMINGS: Final = (
 
 def _comings(items: Items, path: Path) -> Iterator[Changed]:
     for at, _, before in _read_positions(items, path):
-        for texts in _COMINGS:
+        for texts in COMINGS:
             yield before, _with(items, at, texts)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bot.player.decision_maker import SeatPrompt
-from bot.player.seat_player import PlayerSettings, SeatPlayer
+from bot.player.seat_player import Improver, PlayerSettings, SeatPlayer
 from game.actions import Action
 from game.state import clone
 from policies.flow.slots import Policy, Question, Slot, Source
@@ -41,14 +41,26 @@ class Stub:
 class Bench:
     """A seat player with its surroundings."""
 
-    def __init__(self, policy: Policy | None = None, **settings: Any) -> None:
-        self.clock = FakeClock()
+    def __init__(
+        self,
+        policy: Policy | None = None,
+        *,
+        clock: FakeClock | None = None,
+        thoughts: Improver | None = None,
+        **settings: Any,
+    ) -> None:
+        self.clock = clock or FakeClock()
         self.loads = 0
         self.policy = policy or Stub()
         self.replies: list[tuple[int, Action]] = []
         self.prompts = 0
         self.player = SeatPlayer(
-            self.load, PlayerSettings(**settings), self.clock, random.Random(1), date=lambda: 1e9
+            self.load,
+            PlayerSettings(**settings),
+            self.clock,
+            random.Random(1),
+            date=lambda: 1e9,
+            thoughts=thoughts,
         )
         self.player.begin_game("g")
 

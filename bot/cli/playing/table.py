@@ -90,13 +90,13 @@ def table(
         setup = TableSetup(plan, name, tuple(_three(opponents or [LEVELS[level or "network"]])))
     if setup.plan.practice:
         _check_practice(setup.opponents)
-    names = [_checked(each) for each in _numbered(setup.people)]
+    names = [_checked(each) for each in numbered(setup.people)]
     return run_table(
         config,
         os.environ,
         setup,
         names,
-        _loader(names, answer_timeout, config),
+        loader(names, answer_timeout, config),
         saved,
         browser=sys.stdout.isatty() if browser is None else browser,
     )
@@ -147,10 +147,10 @@ def _named(given: Sequence[str]) -> list[str]:
     return [name or bird for name, bird in zip(given, BIRDS, strict=False)]
 
 
-def _numbered(names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
+def numbered(names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
     """The names, with a number after each that occurs more than once.
 
-    >>> _numbered(["network", "heuristic", "network"])
+    >>> numbered(["network", "heuristic", "network"])
     ['network 1', 'heuristic', 'network 2']
     """
     count = Counter([*names, *taken])
@@ -162,7 +162,7 @@ def _numbered(names: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
     return numbered
 
 
-def _loader(
+def loader(
     people: Sequence[str], answer_s: float, config: Config
 ) -> Callable[[Sequence[str]], Sequence[TableBot]]:
     """A function that loads programs; those of one kind share a player."""
@@ -177,7 +177,7 @@ def _loader(
         found = {text: contender(text, answer_s) for text in dict.fromkeys(texts)}
         compute = compute_of(config.decision)
         choosers = {text: seat_down(who, compute=compute) for text, who in found.items()}
-        names = _numbered(_named([found[text].given_name for text in texts]), people)
+        names = numbered(_named([found[text].given_name for text in texts]), people)
         # without its folder or its command, which other persons need not see
         shown = [replace(found[text], given_name="").name for text in texts]
         return [

@@ -11,6 +11,7 @@ from bot.adaptation.messages import WorkerSetup
 from kit.errors import ModelError
 from policies.adaptation.thinking import ThinkingSettings
 from tests.bot.adaptation.hurried import hurried
+from tests.bot.child_here import ChildHere
 from tests.policies.models import EAGER, save_models
 
 
@@ -29,6 +30,7 @@ def test_every_hand_is_timed(tmp_path: Path) -> None:
     assert all(0.0 < seconds < 300.0 for seconds in lesson.seconds)
 
 
-def test_a_process_that_cannot_adapt_is_reported(tmp_path: Path) -> None:
+def test_a_process_that_cannot_adapt_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.adaptation.bench.Child", ChildHere)
     with pytest.raises(ModelError, match="lost: "):
         bench_adaptation(setup_of(tmp_path), hands=1, seed=0)

@@ -47,7 +47,7 @@ def thoughts(folder: Path, idle: set[int]) -> Iterator[Thoughts]:
     setup = WorkerSetup(folder=folder, thinking=thinking, device="cpu", seconds=60.0, memory_mb=4000)
     found = Thoughts(setup, load_policy(folder), 60.0, "always", MonotonicClock(), "human")
     found.start()
-    assert found._process is not None and found._process.ready.wait(START_S)
+    assert found.process is not None and found.process.ready.wait(START_S)
     found.begin_game("g")
     yield found
     found.close()
@@ -88,20 +88,20 @@ async def test_it_adapts_searches_and_survives_being_killed_and_stopped_once(
     assert found.improvement.way == "both"
     assert found.improvement.playouts >= 32
 
-    running = thoughts._process
+    running = thoughts.process
     assert running is not None
     assert running.pid is not None
     assert running.pid in idle, "it makes the game wait"
 
     with capture_logs() as logs:
         os.kill(running.pid, signal.SIGKILL)
-        await until(lambda: thoughts._process not in (None, running), tries=60_000)
-        assert thoughts._process is not None and thoughts._process.ready.wait(START_S)
+        await until(lambda: thoughts.process not in (None, running), tries=60_000)
+        assert thoughts.process is not None and thoughts.process.ready.wait(START_S)
         assert (await search()).improvement is not None
 
         # stopped, it has work and says nothing: the program gives up on it
         monkeypatch.setattr(child, "SILENT_S", 0.2)
-        second = thoughts._process
+        second = thoughts.process
         assert second is not None
         assert second.pid is not None
         os.kill(second.pid, signal.SIGSTOP)

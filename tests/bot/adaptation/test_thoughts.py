@@ -323,9 +323,8 @@ async def test_an_option_that_is_not_legal_is_dropped(
 
 async def test_a_seat_answers_while_its_search_is_withdrawn(start: Callable[..., Thoughts]) -> None:
     """The prompt closes in the middle of a search; the next one is answered."""
-    bench = Bench()
-    found = start(bench.clock)
-    bench.player._thoughts = found
+    clock = FakeClock()
+    bench = Bench(clock=clock, thoughts=start(clock))
     bench.ask()
     await until(lambda: any(isinstance(each, SearchRequest) for each in process().told))
     bench.player.withdraw(1)

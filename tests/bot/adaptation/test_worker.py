@@ -19,7 +19,7 @@ from bot.adaptation.messages import (
     SearchRequest,
     WorkerSetup,
 )
-from bot.adaptation.worker import _Thinking
+from bot.adaptation.worker import Thinking
 from game.observation import Observation
 from game.state import clone
 from game.table.table import Table
@@ -75,23 +75,18 @@ def turns() -> list[AdaptRequest]:
 
 
 class Bench:
-    """The thinking process's work, a step at a time, and the program's end of its line."""
+    """The thinking process's work, and the program's end of its line."""
 
     def __init__(self, setup: WorkerSetup, thinker: Thinker) -> None:
         self.ours, theirs = multiprocessing.Pipe()
         line = Line(theirs)
         line.memory_mb = setup.memory_mb
-        self.thinking = _Thinking(line, setup, thinker)
+        self.thinking = Thinking(line, setup, thinker)
 
     def tell(self, message: RunnerMessage) -> list[FromWorker]:
         """What it says until it has nothing left to do, but not how often it says that it works."""
         self.ours.send(message)
-        self.thinking._listen(wait=False)
-        while self.thinking._asked is not None or self.thinking._may_adapt():
-            if self.thinking._asked is not None:
-                self.thinking._search()
-            else:
-                self.thinking._adapt()
+        self.thinking.work()
         heard: list[FromWorker] = []
         while self.ours.poll():
             heard.append(self.ours.recv())
@@ -110,7 +105,7 @@ def test_each_turn_adds_a_quarter_and_one_lesson(
     first_lesson: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(worker, "_FIRST_LESSON", first_lesson)
+    monkeypatch.setattr(worker, "FIRST_LESSON", first_lesson)
     bench = Bench(setup, thinker)
     first, second, third = turns
     assert bench.lessons(first) == ([4, 16] if first_lesson == 4 else [16])
@@ -133,7 +128,7 @@ def test_a_quarter_of_two_play_outs_is_none(
 def test_what_was_played_out_when_the_time_ends_is_learned_from(
     setup: WorkerSetup, thinker: Thinker, turns: list[AdaptRequest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker, "_BATCH", 4)
+    monkeypatch.setattr(worker, "BATCH", 4)
     bench = Bench(msgspec.structs.replace(setup, seconds=1e-6), thinker)
     assert bench.lessons(turns[0]) == [4]
     assert bench.lessons(turns[1]) == []

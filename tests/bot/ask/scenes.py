@@ -8,6 +8,9 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import pytest
+
+from bot.ask import questions as questions_module
 from bot.ask.page import AskedPolicy, make_ask_app, serve_answers
 from bot.ask.questions import Questions
 from bot.config.settings import AskPage
@@ -15,6 +18,7 @@ from bot.dashboard.connections import Limits
 from bot.dashboard.serving import PagePort, serving
 from kit.workers.child import START_S, Line
 from policies.nets.compute import IN_PLAY
+from tests.bot.child_here import ChildHere
 
 PATIENCE_S = 240.0
 HAND = "34067m345p3468s55z"
@@ -28,13 +32,18 @@ def served_page(
     life: Callable[[Line, Any], None] = serve_answers,
     answer_s: float = PATIENCE_S,
 ) -> Iterator[PagePort]:
-    """Serve the page on a thread; other processes than those of the program may answer, from no setup."""
+    """Serve the page on a thread.
+
+    The rules answer within this process; another life has processes of its own.
+    """
     port = PagePort("ask", AskPage(host=host, port=0), token)
     loop, stopping, ready = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
 
     async def serve() -> None:
-        setup = AskedPolicy("heuristic", 1, IN_PLAY) if life is serve_answers else None
-        questions = Questions(life, setup, answer_s)
+        with pytest.MonkeyPatch.context() as patch:
+            if life is serve_answers:
+                patch.setattr(questions_module, "Child", ChildHere)
+            questions = Questions(life, AskedPolicy("heuristic", 1, IN_PLAY), answer_s)
         app = make_ask_app(port.access, "suzaku test", "heuristic", questions)
         async with serving(port, app, limits or Limits()):
             await questions.ready

@@ -26,6 +26,7 @@ from game.position import WrittenPosition
 from policies.nets.compute import IN_PLAY
 from tests.bot.ask.moody import moody
 from tests.bot.ask.scenes import HAND, PATIENCE_S, served_page
+from tests.bot.child_here import ChildHere
 from tests.replays.review.made import reviewer
 
 TOKEN = "0123456789abcdefTOKEN"
@@ -246,6 +247,7 @@ def test_the_command_serves_until_it_is_interrupted(
         line.close()
         os.kill(os.getpid(), signal.SIGINT)
 
+    monkeypatch.setattr("bot.ask.questions.Child", ChildHere)
     monkeypatch.setattr(page_module, "warm_up_visibly", lambda: None)
     monkeypatch.setattr("webbrowser.open", browse)
     code = page_module.ask_on_page(

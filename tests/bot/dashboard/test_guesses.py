@@ -8,6 +8,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
+import pytest
 import structlog
 
 from bot.config.settings import Dashboard
@@ -19,6 +20,7 @@ from bot.dashboard.pump import Pump
 from bot.dashboard.server import DashboardServer
 from kit import processes
 from replays.review.schema import CandidateHand, CandidateHands
+from tests.bot.child_here import ChildHere
 from tests.bot.dashboard.scenes import ABOUT, PATIENCE_S, Watcher, played, put
 from tests.fatal import Fatal
 
@@ -67,14 +69,16 @@ def test_an_answer_about_another_game_or_decision_is_dropped() -> None:
         assert not any(each["candidates"] for each in answered(change)["decisions"])
 
 
-def test_the_page_of_a_running_game_is_sent_hands_of_the_opponents(tmp_path: Path) -> None:
+def test_the_page_of_a_running_game_is_sent_hands_of_the_opponents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.dashboard.guesses.Child", ChildHere)
     feed = Feed()
     with DashboardServer(Dashboard(port=0, candidates=3), tmp_path, ABOUT, feed) as serving:
         put(feed, until_decision(30))
         watcher = Watcher(serving.port)
         try:
-            # the process that makes them up waits until nothing else wants the processors
-            watcher.hear(lambda message: message["type"] == "hands", patience_s=5 * PATIENCE_S)
+            watcher.hear(lambda message: message["type"] == "hands")
             decision = next(each for each in watcher.game["decisions"] if each["candidates"])
         finally:
             watcher.close()

@@ -83,7 +83,7 @@ def thoughts(tmp_path: Path) -> Iterator[Thoughts]:
     found = Thoughts(setup, load_policy(folder), 0.05, "always", MonotonicClock(), "human", serve_badly)
     with hurried():
         found.start()
-        assert found._process is not None and found._process.ready.wait(300.0)
+        assert found.process is not None and found.process.ready.wait(300.0)
         yield found
     found.close()
 

@@ -171,12 +171,11 @@ async def test_after_k_late_answers_the_rules_play_the_rest_of_the_game() -> Non
 
 
 async def test_a_policy_that_cannot_be_loaded_is_replaced_by_the_rules() -> None:
-    bench = Bench()
+    class Missing(Bench):
+        def load(self) -> Policy:
+            raise FileNotFoundError("x.safetensors")
 
-    def missing() -> Policy:
-        raise FileNotFoundError("x.safetensors")
-
-    bench.player._maker._load_policy = missing
+    bench = Missing()
     with capture_logs() as logs:
         prompt = bench.ask()
         _, action = await bench.answered()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import functools
 import io
+import itertools
 import json
 import random
 from collections.abc import Callable, Sequence
@@ -24,6 +25,7 @@ from policies.play.rollout import PolicyChooser, Rollout, Seating
 from replays.mjai.lines import Message, render
 from replays.mjai.reader import MjaiReader
 from replays.mjai.seat import SeatFeed, read_action
+from tests.bot.bench import Stub
 from tests.scene import Scene
 
 NONE = {"type": "none"}
@@ -216,15 +218,14 @@ def test_incomplete_results_are_accepted() -> None:
 
 
 def test_scores_missing_from_a_deal_are_the_last_ones_received() -> None:
-    engine = MjaiEngine(HeuristicPolicy())
+    seen: list[list[int]] = []
+    engine = MjaiEngine(Stub(lambda questions: seen.append(questions[0].record["scores"].tolist())))
     start, deal, draw = told(Scene(FAR).draw("9p"))
     del deal["scores"]
-    engine.receive([start, deal, draw])
-    assert engine._reader.state["scores"].tolist() == [25000] * 4
-    engine.receive([{"type": "hora", "scores": [33000, 17000, 25000, 25000]}, deal, draw])
-    assert engine._reader.state["scores"].tolist() == [33000, 17000, 25000, 25000]
-    engine.receive([start, deal, draw])
-    assert engine._reader.state["scores"].tolist() == [25000] * 4
+    after = [33000, 17000, 25000, 25000]
+    for first in (start, {"type": "hora", "scores": after}, start):
+        engine.receive([first, deal, draw])
+    assert [scores for scores, _ in itertools.groupby(seen)] == [[25000] * 4, after, [25000] * 4]
 
 
 # --- invalid messages -------------------------------------------------------------------------------------

@@ -152,7 +152,7 @@ def test_a_bare_id_is_fetched_once_as_a_link_is(
         asked.append(url)
         return write_game(game, "mjlog").encode()
 
-    monkeypatch.setattr("bot.tenhou.links._get", get)
+    monkeypatch.setattr("bot.tenhou.links.download", get)
     monkeypatch.setenv("SUZAKU_CACHE_DIR", str(tmp_path))
     for source, seat in ((GAME_ID, 0), (f"{GAME_ID}&tw=2", 2), (f"tenhou.net/0/?log={GAME_ID}&tw=3", 3)):
         result = run(source, "--json")

@@ -24,8 +24,6 @@ from bot.table.plan import TableBot, TablePlan, TableSetup
 from bot.table.reviews import Advisor, TableReviews
 from bot.table.seat import PersonSeat
 from bot.tenhou.lobby.table_seat import ClockSettings
-from game.observation import Observation
-from game.state import clone
 from kit.errors import ConfigError
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.decision import decide
@@ -88,6 +86,9 @@ class Page:
     Args:
         seat: the seat.
         rng: chooses actions; every other game by the rules, so that there are riichi and wins too.
+
+    Attributes:
+        wise: whether the rules choose.
     """
 
     def __init__(self, seat: PersonSeat, rng: random.Random) -> None:
@@ -96,17 +97,17 @@ class Page:
         self.state: dict[str, Any] = {}
         self.answered = -1
         self._rng = rng
-        self._wise = rng.random() < 0.5
+        self.wise = rng.random() < 0.5
         self._place = seat.show.place("", "")
 
     def open(self) -> None:
         """Open the page."""
         self.texts.append(self.seat.show.greeting())
-        self.seat._count(1)
+        self.seat.count_pages(1)
 
     def shut(self) -> None:
         """Close the page."""
-        self.seat._count(0)
+        self.seat.count_pages(0)
 
     def read(self) -> list[dict[str, Any]]:
         """All new messages."""
@@ -133,10 +134,9 @@ class Page:
             self.say(type="go_on", result=self.state["result"])
 
     def _choice(self, actions: Sequence[dict[str, Any]]) -> int:
-        session, prompt = self.seat._session, self.seat._prompt
-        if self._wise and prompt is not None:
-            seen = Observation(clone(session.state), session.player, prompt.legal, session.length)
-            return prompt.legal.index(decide(seen, HeuristicPolicy()).action)
+        seen = self.seat.seen
+        if self.wise and seen is not None:
+            return seen.legal.index(decide(seen, HeuristicPolicy()).action)
         places: dict[str, list[int]] = defaultdict(list)
         for place, action in enumerate(actions):
             places[action["kind"]].append(place)

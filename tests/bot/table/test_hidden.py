@@ -99,7 +99,7 @@ async def _restless(seed: int) -> tuple[int, int]:
             page.read()
             if page.seat.here and rng.random() < 0.03:
                 page.shut()
-                page.seat._leave()  # at once
+                page.seat.leave()  # at once
             elif not page.seat.here and rng.random() < 0.1:
                 page.open()
             elif page.seat.here:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import structlog
 
-from bot.cli.playing.table import _loader, _numbered
+from bot.cli.playing.table import loader, numbered
 from bot.config.settings import Config
 from bot.table.host import TableHost
 from bot.table.opponents import Opponents
@@ -24,7 +24,7 @@ from tests.learning.arena.engine_players import alive, engine_text, wait_for_the
 
 
 def loaded(*texts: str) -> Sequence[TableBot]:
-    return _loader(["Anna"], 10.0, Config())(texts)
+    return loader(["Anna"], 10.0, Config())(texts)
 
 
 def test_players_are_split_at_commas_but_engines_are_not() -> None:
@@ -35,8 +35,8 @@ def test_players_are_split_at_commas_but_engines_are_not() -> None:
 
 
 def test_names_at_a_table_differ() -> None:
-    assert _numbered(["network"] * 3) == ["network 1", "network 2", "network 3"]
-    assert _numbered(["heuristic"], ["heuristic"]) == ["heuristic 1"]
+    assert numbered(["network"] * 3) == ["network 1", "network 2", "network 3"]
+    assert numbered(["heuristic"], ["heuristic"]) == ["heuristic 1"]
 
 
 def test_seats_of_one_player_share_it() -> None:

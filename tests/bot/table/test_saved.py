@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import random
 import socket
@@ -24,12 +25,24 @@ from tests.cli import run_cli
 
 
 class Run:
-    """One run of the program: a table whose games are saved in a folder."""
+    """One run of the program: a table whose games are saved in a folder, or in a file.
 
-    def __init__(self, folder: Path, people: tuple[str, ...] = ("Anna",), plan: TablePlan = QUICK) -> None:
+    Attributes:
+        keeps: whether its records can be kept.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        people: tuple[str, ...] = ("Anna",),
+        plan: TablePlan = QUICK,
+        file: GameFile | None = None,
+    ) -> None:
         self.saved = SavedGames(folder / "saved")
         self.records: list[GameRecord] = []
+        self.keeps = True
         self._folder = folder
+        self._file = file
         self._opponents = opponents(plan, people)
         self.host = TableHost(
             self._opponents,
@@ -41,16 +54,15 @@ class Run:
         )
         self.pages = [Page(seat, random.Random(n)) for n, seat in enumerate(self.host.people)]
         for page in self.pages:
-            page._wise = True  # the same answers in the same positions
+            page.wise = True  # the same answers in the same positions
 
     def _keep(self, record: GameRecord) -> Path | None:
         self.records.append(record)
-        return self._folder / "record.xml"
+        return self._folder / "record.xml" if self.keeps else None
 
     def _save(self, seed: int, number: int, game_id: str) -> GameFile | None:
-        return self.saved.begin(
-            GameStart(setup=self._opponents.setup, seed=seed, number=number, game_id=game_id)
-        )
+        start = GameStart(setup=self._opponents.setup, seed=seed, number=number, game_id=game_id)
+        return self._file or self.saved.begin(start)
 
     def open(self) -> None:
         for page in self.pages:
@@ -160,7 +172,7 @@ async def test_a_resumed_game_waits_for_those_who_were_there(tmp_path: Path) -> 
     run.sit()
     ben = run.pages[1]
     await run.play(lambda: len(run.events) > 30)
-    ben.seat._leave()
+    ben.seat.leave()
     await run.play(lambda: len(run.events) > 60)
     run.cut()
     again = Run(tmp_path, ("Anna", "Ben"), plan)
@@ -206,7 +218,7 @@ async def test_moves_taken_back_stay_taken_back_and_can_be_taken_back_further(tm
 
 async def test_a_game_cut_before_its_record_was_kept_only_has_its_record_made(tmp_path: Path) -> None:
     run = Run(tmp_path)
-    run.host._keep = run.records.append  # type: ignore[assignment]
+    run.keeps = False
     run.sit()
     record = await run.end()
     again = Run(tmp_path)
@@ -274,15 +286,14 @@ async def test_a_damaged_or_old_game_is_refused_in_a_sentence_and_kept(damage: s
     run.host.close()
 
 
-async def test_a_full_disk_costs_no_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = Run(tmp_path)
+async def test_a_full_disk_costs_no_game(tmp_path: Path) -> None:
+    file = os.fdopen(os.open(tmp_path / "x.game", os.O_WRONLY | os.O_CREAT), "wb")
+    run = Run(tmp_path, file=GameFile(tmp_path / "x.game", file, contextlib.ExitStack()))
     run.sit()
     await run.play(lambda: len(run.events) > 30)
-
-    assert run.host._file is not None
-    run.host._file._file.close()
-    full = os.fdopen(os.open("/dev/full", os.O_WRONLY), "wb")
-    monkeypatch.setattr(run.host._file, "_file", full)
+    full = os.open("/dev/full", os.O_WRONLY)
+    os.dup2(full, file.fileno())
+    os.close(full)
     await run.play(lambda: len(run.events) > 60)
     assert not run.host.saved
     assert (await run.end()).ending is not None

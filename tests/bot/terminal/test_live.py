@@ -12,6 +12,7 @@ from bot.terminal.live import LiveTable
 from game.state import new_round
 
 NAMES = ("a", "b", "c", "d")
+PATIENCE_S = 240.0
 
 
 class Terminal(io.StringIO):
@@ -68,14 +69,21 @@ def test_a_terminal_that_does_not_read_delays_nobody() -> None:
 
 
 def test_a_terminal_that_fails_costs_the_picture_not_the_game() -> None:
+    told = threading.Event()
+
     class Gone(Terminal):
         def flush(self) -> None:
             raise OSError("gone")
 
+        def write(self, text: str) -> int:
+            if "can no longer be shown" in text:
+                told.set()
+            return super().write(text)
+
     gone = Gone()
     with LiveTable(gone, refresh_s=0) as table:
         table.update(new_round(), 0, NAMES, None)
-        table._thread.join(2)
+        assert told.wait(PATIENCE_S)
         print("still here", file=sys.stderr)
     assert "can no longer be shown" in gone.getvalue()
     assert "still here" in gone.getvalue()

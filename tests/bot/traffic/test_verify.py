@@ -263,7 +263,7 @@ def test_a_frame_that_cannot_be_read_after_a_change_is_listed(
     path = tmp_path / "a.log"
     path.write_text(LOGIN)
     # our first tile is shown in another player's river: impossible after the deal
-    monkeypatch.setattr("bot.traffic.insertions._COMINGS", (("<D0/>",), ('<BYE who="2"/>',)))
+    monkeypatch.setattr("bot.traffic.insertions.COMINGS", (("<D0/>",), ('<BYE who="2"/>',)))
     report = verify_with("bye", [path])
     assert report.runs == report.insertions == 2 * report.server_frames
     assert 0 < report.unread < report.server_frames
