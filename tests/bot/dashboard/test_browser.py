@@ -98,6 +98,7 @@ def suzaku_play(folder: Path, *flags: str, **environment: str) -> Iterator[subpr
             program.kill()
 
 
+@pytest.mark.slow
 def test_a_game_is_followed_to_its_end_by_two(open_live: Any, tmp_path: Path) -> None:
     port = free_port()
     flags = ["--dashboard", "--dashboard-port", "0", "--seed", "7", "--pace", "instant"]

@@ -194,6 +194,7 @@ def test_frequent_events_are_counted_and_logged_once_a_minute() -> None:
 # --- through the program ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_games_are_kept_and_the_page_answers_beside_a_flood_of_half_open_connections(tmp_path: Path) -> None:
     play = (
         f"{sys.executable} -m bot.cli play --dashboard --dashboard-port 0 --type tonpuu --games 100 --json "

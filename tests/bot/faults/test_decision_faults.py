@@ -239,7 +239,7 @@ async def test_what_still_computes_is_waited_for_before_the_program_ends() -> No
     await bench.player.close()
     assert not bench.player.join(timeout_s=0.05)
     gate.event.set()
-    assert bench.player.join(timeout_s=5.0)
+    assert bench.player.join(timeout_s=60.0)
 
 
 async def test_a_dead_worker_is_restarted_once_then_the_rules_play() -> None:

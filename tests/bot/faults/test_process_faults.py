@@ -36,7 +36,7 @@ async def test_the_end_of_a_game_that_was_heard_is_not_told_again() -> None:
 
 
 async def test_fault_05_two_clients_on_one_id_the_first_keeps_the_seat() -> None:
-    settings = LobbySettings(seed=SEED, delay_s=0.02)
+    settings = LobbySettings(seed=SEED, delay_s=0.005)
     async with Lobby(settings) as lobby, ClientBench(lobby.url, name=ACCOUNT, game_type=TONPUU) as first:
         await until(lambda: "decision.made" in first.events())
         async with ClientBench(
@@ -52,7 +52,7 @@ async def test_fault_05_two_clients_on_one_id_the_first_keeps_the_seat() -> None
 
 
 async def test_fault_05_whoever_has_the_code_takes_the_seat_and_the_first_stops() -> None:
-    settings = LobbySettings(seed=SEED, delay_s=0.02)
+    settings = LobbySettings(seed=SEED, delay_s=0.005)
     async with Lobby(settings) as lobby, ClientBench(lobby.url) as first:
         await until(lambda: "decision.made" in first.events())
         async with ClientBench(lobby.url, gpid=first.session.resume_code) as second:

@@ -18,7 +18,7 @@ async def test_work_runs_off_the_event_loop_in_order() -> None:
     assert [i for i, _ in threads] == [0, 1, 2, 3, 4]
     assert {ident for _, ident in threads} != {threading.get_ident()}
     worker.close()
-    assert worker.join(1.0)
+    assert worker.join(60.0)
 
 
 async def test_log_context_follows_the_work() -> None:
@@ -43,7 +43,7 @@ async def test_a_job_that_kills_its_thread_raises_a_model_error() -> None:
     worker = WorkerThread("t")
     with pytest.raises(ModelError, match="SystemExit"):
         await worker.submit(die)
-    assert worker.join(1.0)
+    assert worker.join(60.0)
     assert not worker.alive
 
 

@@ -23,30 +23,38 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.fixture
-def _slow_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compiling two kernels takes ten times as long as the limit before a message is shown."""
-    told: list[Callable[[str], None]] = []
+class Compiling:
+    """Two kernels are compiled, each until a condition of the test holds."""
+
+    def __init__(self) -> None:
+        self.told: Callable[[str], None] = str
+        self.until: Callable[[str], bool] = bool
 
     @contextlib.contextmanager
-    def watched_compiler(tell: Callable[[str], None]) -> Iterator[None]:
-        told.append(tell)
+    def watched(self, tell: Callable[[str], None]) -> Iterator[None]:
+        self.told = tell
         yield
 
-    def warm_up(**_: object) -> None:
+    def warm_up(self, **_: object) -> None:
         for name in ("game.one", "game.two"):
-            told[0](name)
-            time.sleep(0.02)
+            self.told(name)
+            while not self.until(name):
+                time.sleep(0.001)
 
-    monkeypatch.setattr(warm, "watched_compiler", watched_compiler)
-    monkeypatch.setattr(warm, "warm_up", warm_up)
+
+@pytest.fixture
+def compiling(monkeypatch: pytest.MonkeyPatch) -> Compiling:
+    steps = Compiling()
+    monkeypatch.setattr(warm, "watched_compiler", steps.watched)
+    monkeypatch.setattr(warm, "warm_up", steps.warm_up)
     monkeypatch.setattr(warm, "PATIENCE_S", 0.004)
     monkeypatch.setattr(warm, "REMIND_S", 0.004)
+    return steps
 
 
-@pytest.mark.usefixtures("_slow_steps")
-def test_a_slow_start_is_logged_without_a_terminal() -> None:
+def test_a_slow_start_is_logged_without_a_terminal(compiling: Compiling) -> None:
     with capture_logs() as logs:
+        compiling.until = lambda kernel: any(entry.get("kernel") == kernel for entry in logs)
         warm.warm_up_visibly(io.StringIO())
     told = [entry for entry in logs if entry["event"] == "kernels.compiling"]
     assert {entry["kernel"] for entry in told} == {"game.one", "game.two"}
@@ -55,7 +63,7 @@ def test_a_slow_start_is_logged_without_a_terminal() -> None:
     assert logs[-1]["event"] == "kernels.ready"
 
 
-@pytest.mark.usefixtures("_slow_steps")
+@pytest.mark.usefixtures("compiling")
 def test_a_terminal_gets_a_bar_and_no_reminders(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     terminal = Terminal()
@@ -66,7 +74,11 @@ def test_a_terminal_gets_a_bar_and_no_reminders(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_slow_start_that_compiles_nothing_is_not_called_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warm, "warm_up", lambda **_: time.sleep(0.02))
+    def warm_up(**_: object) -> None:
+        while not logs:
+            time.sleep(0.001)
+
+    monkeypatch.setattr(warm, "warm_up", warm_up)
     monkeypatch.setattr(warm, "PATIENCE_S", 0.004)
     with capture_logs() as logs:
         warm.warm_up_visibly(io.StringIO())
@@ -76,7 +88,7 @@ def test_a_slow_start_that_compiles_nothing_is_not_called_compiling(monkeypatch:
     assert "ompiling" not in terminal.getvalue()
 
 
-@pytest.mark.usefixtures("_slow_steps")
+@pytest.mark.usefixtures("compiling")
 def test_what_must_be_compiled_is_compiled_for_all_of_a_players_commands(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -95,7 +107,7 @@ def test_what_must_be_compiled_is_compiled_for_all_of_a_players_commands(
     assert len(warmed) == 3  # nothing was compiled: nothing more is loaded
 
 
-@pytest.mark.usefixtures("_slow_steps")
+@pytest.mark.usefixtures("compiling")
 def test_a_game_begins_before_the_kernels_of_other_commands_are_compiled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -114,6 +126,7 @@ def test_a_game_begins_before_the_kernels_of_other_commands_are_compiled(
 COMMANDS = "bot.play.run", "bot.table.command", "bot.review.command", "bot.ask.command", "bot.mjai.pipe"
 
 
+@pytest.mark.slow
 def test_no_command_of_a_player_needs_other_kernels() -> None:
     code = f"import {', '.join(COMMANDS)}, learning.matches.players, kit.jit\nprint(*kit.jit.WARM_UPS)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -143,6 +143,7 @@ def suzaku_table(folder: Path, *flags: str) -> Iterator[str]:
             assert program.wait(PATIENCE_S) == 0
 
 
+@pytest.mark.slow
 def test_a_tonpuu_from_the_first_page_to_the_review(open_seat: Callable[..., Player], tmp_path: Path) -> None:
     with suzaku_table(tmp_path, "--seed", "3", "--name", "Anna") as link:
         player = open_seat(link)

@@ -111,15 +111,20 @@ def test_an_error_in_play_costs_one_decision_and_names_the_line(tmp_path: Path) 
     assert code == 0
     assert json.loads(out)["decisions"]["fallbacks"] >= 1
     assert "discard slot: line 7: IndexError: " in err
+    (record,) = (tmp_path / "r").glob("*.xml")
+    code, _, err = run("review", str(record), "--seat", "0", "--policy", "python:mine.py")
+    assert (code, "line 7: IndexError" in err) == (1, True)
+
+
+@pytest.mark.slow
+def test_an_error_in_the_arena_is_a_fault_and_a_changed_file_another_player(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(ONE_ERROR)
     flags = ("--challenger", "python:mine.py", "--champion", "random")
     code, out, _ = run("arena", *flags, *SMALL["arena"], "--out", "results")
     answer = json.loads(out)
     assert (code, len(answer["many_faults"])) == (1, 1)
     assert "line 7: IndexError" in answer["faults"][0]
     report = run("arena", "--report", "--out", "results", "--json")
-    (record,) = (tmp_path / "r").glob("*.xml")
-    code, _, err = run("review", str(record), "--seat", "0", "--policy", "python:mine.py")
-    assert (code, "line 7: IndexError" in err) == (1, True)
     # results name the file, but only the command line has it run; a changed one is another player
     (tmp_path / "mine.py").write_text("raise AssertionError")
     assert run("arena", "--report", "--out", "results", "--json")[:2] == report[:2]
