@@ -225,5 +225,6 @@ def test_errors_become_exit_codes_without_secrets(
 
 
 def test_logs_are_set_up_before_anything_can_fail() -> None:
+    structlog.reset_defaults()
     run("check", "--config", "missing.yaml")
     assert structlog.is_configured()
