@@ -24,13 +24,18 @@ from kit.files import replace_file
 from replays.formats import read_game
 from replays.review.report import known_hands
 from replays.store.library import Closing
+from tests.bot.beside import beside
 from tests.bot.client_bench import ClientBench
-from tests.bot.fake_server import free_port
+from tests.bot.fake_server import Say, fake_server, free_port
+from tests.bot.scripts import GAME
 from tests.bot.whole_game import TONPUU
 from tests.cli import HANG_S, ROOT, start
 from tests.cli import run_cli as run
 
 LOGIN = "ID0A1B2C3D-Marker01"
+ANOTHER_GAME = [
+    Say(str(step.frame).replace("0123abcd", "4567cdef")) if isinstance(step, Say) else step for step in GAME
+]
 NO_WAITS = Waits(first_s=0.001, growth=1.0, longest_s=0.001, tries=1)
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
@@ -140,13 +145,14 @@ def test_play_plays_a_whole_game_and_prints_standings_and_record(monkeypatch: py
     assert not re.search(r"[0-9A-F]{8}-[0-9A-F]{8}", Path("cap.tsv").read_text())
 
 
-def test_json_prints_one_object_with_games_decisions_and_records() -> None:
-    code, out, _ = run(
-        "play", "--type", "tonpuu", "--seed", "7", "--games", "2", "--json", "--out", "records"
-    )
+def test_json_prints_one_object_with_games_decisions_and_records_and_a_seed_repeats_the_first_game() -> None:
+    args = ("play", "--type", "tonpuu", "--seed", "7", "--json", "--out", "records")
+    (code, out, _), again = run(*args, "--games", "2"), json.loads(run(*args).stdout)
     assert code == 0
     result = json.loads(out)
     assert len(result["games"]) == 2
+    for same in ("scores", "names"):
+        assert again["games"][0][same] == result["games"][0][same]
     for game in result["games"]:
         assert sorted(game["placements"]) == [1, 2, 3, 4]
         assert sum(game["scores"]) == 100_000
@@ -156,15 +162,6 @@ def test_json_prints_one_object_with_games_decisions_and_records() -> None:
     assert decisions["count"] > 20
     assert (decisions["fallbacks"], decisions["late"]) == (0, 0)
     assert 0 < decisions["p50_ms"] <= decisions["p99_ms"]
-
-
-def test_the_same_seed_plays_the_same_game() -> None:
-    outs = [
-        json.loads(run("play", "--type", "tonpuu", "--seed", "11", "--json", "--out", "r")[1])["games"][0]
-        for _ in range(2)
-    ]
-    assert outs[0]["scores"] == outs[1]["scores"]
-    assert outs[0]["names"] == outs[1]["names"]
 
 
 def test_a_dead_address_says_what_to_start_and_exits_1(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +218,10 @@ def test_fault_19_games_that_their_folder_does_not_take_are_told_and_exit_1(
         replace_file(path, data)
 
     monkeypatch.setattr("replays.store.library.replace_file", refuse)
-    code, out, err = run("play", "--type", "tonpuu", "--games", "2", "--out", "r", "--log-format", "json")
+    with beside(fake_server(GAME, ANOTHER_GAME)) as server:
+        code, out, err = run(
+            "play", "--url", server.url, "--games", "2", "--out", "r", "--log-format", "json"
+        )
     assert code == 1
     assert err.count('"record.unsaved"') >= 2
     rescued = tmp_path / "state" / "suzaku" / "rescued"
@@ -254,7 +254,8 @@ def test_fault_19_a_game_that_is_written_at_the_last_try_is_no_failure(
     close = RecordKeeper.close
     monkeypatch.setattr(RecordKeeper, "close", make_room)
     monkeypatch.setattr("replays.store.library.replace_file", refuse)
-    code, out, _ = run("play", "--type", "tonpuu", "--json", "--out", "r")
+    with beside(fake_server(GAME)) as server:
+        code, out, _ = run("play", "--url", server.url, "--json", "--out", "r")
     assert code == 0
     (game,) = json.loads(out)["games"]
     assert Path(game["record"]).parent == tmp_path / "r"
@@ -306,10 +307,11 @@ def test_fault_23_a_whole_login_leaves_the_id_nowhere(
 ) -> None:
     monkeypatch.setenv("MY_ID", LOGIN)
     monkeypatch.setenv("SUZAKU_LOCAL__USER_ID_ENV", "MY_ID")
-    args = ["--type", "tonpuu", "--log-level", "debug", "--capture", "c.tsv", "--out", "r"]
-    code, out, err = run("play", *args)
+    args = ["--log-level", "debug", "--capture", "c.tsv", "--out", "r"]
+    with beside(fake_server(GAME)) as server:
+        code, out, err = run("play", "--url", server.url, *args)
+        assert LOGIN in server.received[0][0]
     assert code == 0
-    assert "Player1" in out
     encoded = "".join(f"%{byte:02X}" for byte in b"Marker01")
     kept = [path.read_text(errors="replace") for path in tmp_path.rglob("*") if path.is_file()]
     assert len(kept) >= 3
