@@ -11,6 +11,7 @@ end.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -40,8 +41,8 @@ from replays.store.library import joined
 Change: TypeAlias = Literal["bye", "go", "taikyoku", "init", "forbidden"]
 Items: TypeAlias = Sequence[CapturedFrame | Heading]
 Game: TypeAlias = tuple[GameEvent, ...]
-Changed: TypeAlias = tuple[TrafficCheck, list[CapturedFrame | Heading]]
-"""The check before a change, and the items from there on."""
+Changed: TypeAlias = tuple[TrafficCheck, Iterable[CapturedFrame | Heading]]
+"""The check before a change, and the items from there on, made when they are needed."""
 
 _NEXT_DEALS: Final = 2
 _SOME_ID: Final = "2026010203gm-0009-0000-0123abcd"
@@ -195,19 +196,17 @@ def _positions(items: Items, path: Path) -> Iterator[tuple[int, CapturedFrame, T
         check.take(item)
 
 
-def _following(items: Items, at: int) -> list[CapturedFrame | Heading]:
+def _following(items: Items, at: int) -> Iterator[CapturedFrame | Heading]:
     """Items from a position to the second deal after it, without frames that are unread in the original."""
-    taken: list[CapturedFrame | Heading] = []
     deals = 0
-    for item in items[at:]:
+    for item in itertools.islice(items, at, None):
         message = _message(item)
         if isinstance(item, CapturedFrame) and item.sender == "S" and message is None:
             continue
-        taken.append(item)
+        yield item
         deals += isinstance(message, m.RoundDealt)
         if deals == _NEXT_DEALS:
-            break
-    return taken
+            return
 
 
 def _message(item: CapturedFrame | Heading) -> m.ServerMessage | None:
@@ -244,12 +243,15 @@ def _read_positions(items: Items, path: Path) -> Iterator[tuple[int, m.ServerMes
             yield at, message, before
 
 
-def _with(items: Items, at: int, texts: Iterable[str]) -> list[CapturedFrame | Heading]:
+def _with(items: Items, at: int, texts: Iterable[str]) -> Iterator[CapturedFrame | Heading]:
     """The items from a position on, with frames inserted after the first."""
-    first, *rest = _following(items, at)
+    following = _following(items, at)
+    first = next(following)
     assert isinstance(first, CapturedFrame)
-    inserted = [msgspec.structs.replace(first, text=text, error="") for text in texts]
-    return [first, *inserted, *rest]
+    yield first
+    for text in texts:
+        yield msgspec.structs.replace(first, text=text, error="")
+    yield from following
 
 
 # --- another match, game or round begins ------------------------------------------------------------------
@@ -291,7 +293,7 @@ def _forbidden(items: Items, path: Path) -> Iterator[Changed]:
             continue
         for tile, tsumogiri in _forbidden_discards(record, (message.seat + player) % 4, message):
             discarded = msgspec.structs.replace(message, tile=tile, tsumogiri=tsumogiri)
-            rest = _exchanged(_following(items, at)[1:], message.tile, tile)
+            rest = _exchanged(list(_following(items, at))[1:], message.tile, tile)
             if rest is not None:
                 yield before, [msgspec.structs.replace(frame, text=render_xml(discarded)), *rest]
                 break

@@ -146,6 +146,21 @@ class Page:
         return self._rng.choice(places[self._rng.choice([kind for kind in places if places[kind]])])
 
 
+async def news(pages: Sequence[Page]) -> None:
+    """Wait until a page has been sent something, or for a moment; read everything."""
+    await asyncio.sleep(0)
+    bells = [page.seat.show.bell for page in pages]
+    new = [page.read() for page in pages]
+    if any(new):
+        return
+    waiting = [asyncio.ensure_future(bell.wait()) for bell in bells]
+    await asyncio.wait(waiting, timeout=0.01, return_when=asyncio.FIRST_COMPLETED)
+    for each in waiting:
+        each.cancel()
+    for page in pages:
+        page.read()
+
+
 async def play_through(pages: Sequence[Page], host: TableHost, pause_s: float = 0.0) -> None:
     """Sit down, and play one game to its end and its reviews.
 
@@ -157,13 +172,7 @@ async def play_through(pages: Sequence[Page], host: TableHost, pause_s: float = 
     for page in pages:
         page.say(type="sit")
     while host.playing:
-        bells = [page.seat.show.bell for page in pages]
-        new = [page.read() for page in pages]
-        if not any(new):
-            waiting = [asyncio.ensure_future(bell.wait()) for bell in bells]
-            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            for each in waiting:
-                each.cancel()
+        await news(pages)
         await asyncio.sleep(pause_s)
         for page in pages:
             page.read()

@@ -20,7 +20,7 @@ from bot.table.saved import GameFile, GameStart, SavedGames
 from game.events import GameEvent, PlayerLeft, PlayerReturned
 from kit.errors import ConfigError
 from replays.record import GameRecord
-from tests.bot.table.scenes import PATIENCE_S, QUICK, HurriedPlan, Page, no_reviewer, opponents
+from tests.bot.table.scenes import PATIENCE_S, QUICK, HurriedPlan, Page, news, no_reviewer, opponents
 from tests.cli import run_cli
 
 
@@ -86,9 +86,8 @@ class Run:
         """Let everybody play until something holds, or the game is over."""
         async with asyncio.timeout(PATIENCE_S):
             while self.host.playing and not until():
-                await asyncio.sleep(0)
+                await news(self.pages)
                 for page in self.pages:
-                    page.read()
                     page.act()
         if not self.host.playing:
             await self.host.ended()
