@@ -78,7 +78,7 @@ class Opened:
             if seen is not None and true(seen):
                 return seen
             assert time.monotonic() < end, seen
-            self.tab.wait_for_timeout(10)
+            self.tab.wait_for_timeout(30)
 
     def check(self) -> None:
         """Check that there were no errors and no requests to other machines, and that nothing is too wide."""

@@ -25,7 +25,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 QUICK_S = 3.0
 """CPU seconds; a test that takes more is marked `slow`, unless it is of the wire."""
-_BEGAN = pytest.StashKey[float]()
+_BEGAN, _COUNTED = pytest.StashKey[float](), pytest.StashKey[str]()
 
 
 def _cpu_s() -> float:
@@ -34,15 +34,17 @@ def _cpu_s() -> float:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
     item.stash[_BEGAN] = _cpu_s()
+    # after the last test, the processes of the whole session are waited for
+    item.stash[_COUNTED] = "teardown" if nextitem else "call"
     return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
     report = yield
-    if call.when == "teardown":
+    if call.when == item.stash[_COUNTED]:
         report.user_properties.append(("cpu_s", _cpu_s() - item.stash[_BEGAN]))
     return report
 
