@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import itertools
 import os
 from pathlib import Path
 
@@ -65,11 +66,13 @@ async def test_fault_05_whoever_has_the_code_takes_the_seat_and_the_first_stops(
             assert second.events().count("conn.opened") == 1  # its own; the first does not come back
 
 
-@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EROFS])
 async def test_fault_19_a_full_or_read_only_disk_costs_no_game(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    errors = itertools.cycle([errno.ENOSPC, errno.EROFS])
+
     def refuse(_: int) -> None:
+        error = next(errors)
         raise OSError(error, os.strerror(error))
 
     library = Library(tmp_path)

@@ -26,6 +26,7 @@ from replays.mjai.lines import Message, render
 from replays.mjai.reader import MjaiReader
 from replays.mjai.seat import SeatFeed, read_action
 from tests.bot.bench import Stub
+from tests.scale import scaled
 from tests.scene import Scene
 
 NONE = {"type": "none"}
@@ -368,7 +369,7 @@ def test_corrupted_messages_are_answered_legally_or_not_at_all(
     rng = random.Random(4)
     events = some_game()
     fits = 0
-    for player in range(4):
+    for player in range(scaled(2, 4)):
         messages: list[Any] = SeatFeed(player).messages(events)[:400]
         for _ in range(4):
             spoil(messages, rng.randrange(1, len(messages)), rng)
@@ -387,7 +388,7 @@ def test_corrupted_messages_are_answered_legally_or_not_at_all(
                 legal = legal_actions(reader.state, player)
                 assert read_action(answer[0], legal, reader.state, player) in legal
                 fits += 1
-    assert fits > 20
+    assert fits > 10
 
 
 def _read(reader: MjaiReader | None, message: Any) -> MjaiReader | None:

@@ -35,13 +35,8 @@ async def _check(seed: int, people: tuple[str, ...], *, advised: bool = False) -
     return sum(check_sent(page.texts, record, page.seat.player) for page in pages)
 
 
-@pytest.mark.parametrize(
-    ("seed", "people"), [(1, ("Anna",)), (2, ("Anna", "Ben")), (3, ("A", "B", "C", "D"))]
-)
-async def test_pages_are_sent_what_their_seats_see_and_nothing_else(
-    seed: int, people: tuple[str, ...]
-) -> None:
-    assert await _check(seed, people) > 100 * len(people)
+async def test_pages_are_sent_what_their_seats_see_and_nothing_else() -> None:
+    assert await _check(3, ("A", "B", "C", "D")) > 400
 
 
 async def test_advice_shows_nothing_hidden() -> None:
@@ -52,8 +47,9 @@ async def test_advice_shows_nothing_hidden() -> None:
 
 
 async def test_two_at_a_table_get_no_advice() -> None:
-    _, pages = await _play(5, ("Anna", "Ben"), advised=True)
+    hosted, pages = await _play(5, ("Anna", "Ben"), advised=True)
     for page in pages:
+        assert check_sent(page.texts, hosted.records[0], page.seat.player) > 100
         assert not any(message["type"] == "decision" for message in messages_in(page.texts))
         assert not page.state["switches"]["advice"]
 
