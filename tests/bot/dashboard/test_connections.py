@@ -39,6 +39,11 @@ FLOOD = 100
 FEW = Limits(connections=16)
 
 
+@pytest.fixture(autouse=True)
+def _closed_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.dashboard.connections.GRACE_S", 0.5)
+
+
 @contextlib.contextmanager
 def opened(port: int, count: int, sent: bytes = b"") -> Iterator[list[socket.socket]]:
     """Connections that have each sent these bytes, and read nothing."""
