@@ -34,16 +34,18 @@ def served_page(
 ) -> Iterator[PagePort]:
     """Serve the page on a thread.
 
-    The rules answer within this process; another life has processes of its own.
+    The rules answer within this process; another life has processes of its own, and no setup.
     """
     port = PagePort("ask", AskPage(host=host, port=0), token)
     loop, stopping, ready = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
 
     async def serve() -> None:
         with pytest.MonkeyPatch.context() as patch:
+            setup = None
             if life is serve_answers:
                 patch.setattr(questions_module, "Child", ChildHere)
-            questions = Questions(life, AskedPolicy("heuristic", 1, IN_PLAY), answer_s)
+                setup = AskedPolicy("heuristic", 1, IN_PLAY)
+            questions = Questions(life, setup, answer_s)
         app = make_ask_app(port.access, "suzaku test", "heuristic", questions)
         async with serving(port, app, limits or Limits()):
             await questions.ready

@@ -201,6 +201,7 @@ def test_what_is_too_long_is_refused(page: PagePort) -> None:
 
 def test_questions_that_do_not_come_to_their_end_keep_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.dashboard.connections.GRACE_S", 0.5)
+    monkeypatch.setattr("asyncio.constants.ACCEPT_RETRY_DELAY", 0.2)
     with served_page(limits=Limits(connections=8)) as port, contextlib.ExitStack() as stack:
         for _ in range(16):
             line = stack.enter_context(socket.create_connection(("127.0.0.1", port.port), PATIENCE_S))

@@ -40,8 +40,9 @@ FEW = Limits(connections=16)
 
 
 @pytest.fixture(autouse=True)
-def _closed_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+def _room_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.dashboard.connections.GRACE_S", 0.5)
+    monkeypatch.setattr("asyncio.constants.ACCEPT_RETRY_DELAY", 0.2)
 
 
 @contextlib.contextmanager
