@@ -10,27 +10,28 @@ from bot.adaptation.bench import bench_adaptation
 from bot.adaptation.messages import WorkerSetup
 from kit.errors import ModelError
 from policies.adaptation.thinking import ThinkingSettings
-from tests.bot.adaptation.hurried import hurried
 from tests.bot.child_here import ChildHere
 from tests.policies.models import EAGER, save_models
 
 
+@pytest.fixture(autouse=True)
+def _here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.adaptation.bench.Child", ChildHere)
+
+
 def setup_of(folder: Path) -> WorkerSetup:
     thinking = ThinkingSettings(playouts=16, sampler="uniform", reward="points", adaptation=EAGER)
-    return WorkerSetup(folder=folder, thinking=thinking, device="cpu", seconds=60.0, memory_mb=4000)
+    return WorkerSetup(folder=folder, thinking=thinking, device="cpu", seconds=60.0, memory_mb=100_000)
 
 
-@pytest.mark.slow
 def test_every_hand_is_timed(tmp_path: Path) -> None:
-    with hurried():
-        bench = bench_adaptation(setup_of(save_models(tmp_path, tower="suits")), hands=2, seed=0)
+    bench = bench_adaptation(setup_of(save_models(tmp_path, tower="suits")), hands=2, seed=0)
     (lesson,) = bench.lessons
     assert lesson.playouts == 16
     assert len(lesson.seconds) == 2
-    assert all(0.0 < seconds < 300.0 for seconds in lesson.seconds)
+    assert all(seconds > 0.0 for seconds in lesson.seconds)
 
 
-def test_a_process_that_cannot_adapt_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.adaptation.bench.Child", ChildHere)
+def test_a_process_that_cannot_adapt_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="lost: "):
         bench_adaptation(setup_of(tmp_path), hands=1, seed=0)

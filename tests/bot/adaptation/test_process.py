@@ -67,6 +67,7 @@ def last_prompt() -> SeatPrompt:
     )
 
 
+@pytest.mark.slow
 async def test_it_adapts_searches_and_survives_being_killed_and_stopped_once(
     thoughts: Thoughts, idle: set[int], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
