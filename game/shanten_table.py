@@ -8,7 +8,6 @@ hand with a high number come first: ``offset[high] + order[low]`` then numbers h
 from __future__ import annotations
 
 from itertools import combinations_with_replacement
-from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kit.cache import cache_folder, prune, read_checked, write_checked
-from kit.sources import sources_key
+from kit.fingerprint import fingerprint
 
 LANE: Final = 7
 """Bits of a lane: one number of missing tiles and a free bit."""
@@ -50,7 +49,7 @@ class Tables(msgspec.Struct, frozen=True):
 
 def load() -> Tables:
     """The tables, loaded from the cache if possible."""
-    path = cache_folder() / "tables" / f"shanten-{sources_key(Path(__file__), __name__)}.bin"
+    path = cache_folder() / "tables" / f"shanten-{fingerprint(_missing)}.bin"
     order, offset, ranked = _numbering()
     data = read_checked(path)
     if data is None or len(data) != 8 * (_HOLDINGS + _LOWS):

@@ -18,9 +18,9 @@ from game.state import apply, fold_packed, new_round
 from kit.cache import is_kept
 from kit.jit import WARM_UPS, watched_compiler
 from kit.processes import step_back
-from kit.sources import OWN_PACKAGES
 from kit.workers.ordered import default_workers
 
+OWN_PACKAGES: Final = ("kit", "game", "policies", "replays", "learning", "bot")
 LATER: Final = "--later"
 """First argument of a process that compiles what nobody waits for."""
 

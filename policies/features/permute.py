@@ -11,6 +11,7 @@ A permutation is a number: 0 to 5 for the order of suits, plus 6 with the mirror
 
 from __future__ import annotations
 
+import functools
 from itertools import permutations
 from typing import Any, Final
 
@@ -42,13 +43,11 @@ KIND_MAPS: Final = _kind_maps()
 """``[12, 34]`` int8: the new kind of each kind."""
 
 
+@functools.cache
 def _indicator_maps() -> NDArray[np.int8]:
     after = np.array([dora_of(kind) for kind in range(KINDS)])
     before = np.argsort(after)
     return np.array([before[each[after]] for each in KIND_MAPS], np.int8)
-
-
-_INDICATOR_MAPS: Final = _indicator_maps()
 
 
 def permute_kinds(labels: ArrayLike, numbers: ArrayLike) -> NDArray[np.int8]:
@@ -97,7 +96,7 @@ def permute_planes(
         sources,
         indicators,
         KIND_MAPS,
-        _INDICATOR_MAPS,
+        _indicator_maps(),
         out,
     )
     return out

@@ -6,7 +6,6 @@ import importlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -16,7 +15,7 @@ from structlog.testing import capture_logs
 
 from game.warmup import modules_with_kernels
 from kit import cache as caches
-from kit import jit
+from kit import compiler, jit
 from kit.cache import read_checked
 from kit.files import locked_file
 from kit.jit import WARM_UPS
@@ -30,8 +29,6 @@ def double(number):
     return 2 * number
 """
 
-Loader = Callable[..., ModuleType]
-
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -40,21 +37,11 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.fixture
-def load(tmp_path: Path) -> Iterator[Loader]:
-    """Import a probe module again, as the next run of the program would."""
-    kept = len(jit._KERNELS)
-
-    def import_anew(source: str = SOURCE) -> ModuleType:
-        path = tmp_path / "probe.py"
-        path.write_text(source)
-        jit._key_at_import.cache_clear()
-        module = ModuleType("probe")
-        exec(compile(source, str(path), "exec"), module.__dict__)
-        return module
-
-    yield import_anew
-    del jit._KERNELS[kept:]
+def load(source: str = SOURCE) -> ModuleType:
+    """Import a probe module, as each run of the program would anew."""
+    module = ModuleType("probe")
+    exec(source, module.__dict__)
+    return module
 
 
 def forms(cache: Path) -> list[Path]:
@@ -62,10 +49,10 @@ def forms(cache: Path) -> list[Path]:
 
 
 def hits(function: object) -> int:
-    return sum(function.stats.cache_hits.values())  # type: ignore[attr-defined]
+    return sum(function.dispatcher.stats.cache_hits.values())  # type: ignore[attr-defined]
 
 
-def test_a_kernel_is_compiled_once_and_then_loaded(cache: Path, load: Loader) -> None:
+def test_a_kernel_is_compiled_once_and_then_loaded(cache: Path) -> None:
     first = load().double
     assert (first(21), hits(first)) == (42, 0)
     second = load().double
@@ -74,9 +61,8 @@ def test_a_kernel_is_compiled_once_and_then_loaded(cache: Path, load: Loader) ->
 
 
 def test_kernels_are_named_as_they_are_compiled_and_not_as_they_are_loaded(
-    cache: Path, load: Loader, monkeypatch: pytest.MonkeyPatch
+    cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jit, "OWN_PACKAGES", ("probe",))
     ready, of = jit.kernels()
     told: list[str] = []
     with jit.watched_compiler(told.append):
@@ -87,7 +73,7 @@ def test_kernels_are_named_as_they_are_compiled_and_not_as_they_are_loaded(
     assert jit.kernels() == (ready + 3, of + 3)
 
 
-def test_integers_of_any_width_from_other_kernels_share_one_form(cache: Path, load: Loader) -> None:
+def test_integers_of_any_width_from_other_kernels_share_one_form(cache: Path) -> None:
     source = """
 import numpy as np
 from kit.jit import kernel
@@ -102,10 +88,10 @@ def doubles(narrow, wide):
 """
     module = load(source)
     assert module.doubles(np.int8(100), 1000) == (2212, 0)
-    assert [str(form[0]) for form in module.double.signatures] == ["int64", "uint64"]
+    assert [str(form[0]) for form in module.double.dispatcher.signatures] == ["int64", "uint64"]
 
 
-def test_kernels_a_function_makes_keep_their_constants_apart(cache: Path, load: Loader) -> None:
+def test_kernels_a_function_makes_keep_their_constants_apart(cache: Path) -> None:
     source = """
 from kit.jit import kernel
 
@@ -121,9 +107,7 @@ def times(factor):
 
 
 @pytest.mark.parametrize("damage", [b"x" * 1000, None])
-def test_a_damaged_file_is_compiled_and_written_again(
-    cache: Path, load: Loader, damage: bytes | None
-) -> None:
+def test_a_damaged_file_is_compiled_and_written_again(cache: Path, damage: bytes | None) -> None:
     load().double(21)
     (path,) = forms(cache)
     whole = path.read_bytes()
@@ -133,9 +117,7 @@ def test_a_damaged_file_is_compiled_and_written_again(
     assert read_checked(path) is not None
 
 
-def test_without_a_folder_to_write_kernels_still_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, load: Loader
-) -> None:
+def test_without_a_folder_to_write_kernels_still_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("SUZAKU_CACHE_DIR", str(tmp_path / "file"))
     monkeypatch.setattr(caches, "_told", set())
@@ -149,7 +131,7 @@ def test_without_a_folder_to_write_kernels_still_run(
     "open_to_all", ["cache", "cache/kernels", "cache/kernels/*", "cache/kernels/*/*.bin"]
 )
 def test_what_others_may_write_is_not_loaded_and_that_is_logged_once(
-    cache: Path, load: Loader, monkeypatch: pytest.MonkeyPatch, open_to_all: str
+    cache: Path, monkeypatch: pytest.MonkeyPatch, open_to_all: str
 ) -> None:
     load().double(21)
     for path in cache.parent.glob(open_to_all):
@@ -164,7 +146,7 @@ def test_what_others_may_write_is_not_loaded_and_that_is_logged_once(
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root gives files away")
 @pytest.mark.parametrize("foreign", ["cache", "cache/kernels/*", "cache/kernels/*/*.bin"])
-def test_what_another_user_owns_is_not_loaded(cache: Path, load: Loader, foreign: str) -> None:
+def test_what_another_user_owns_is_not_loaded(cache: Path, foreign: str) -> None:
     load().double(21)
     for path in cache.parent.glob(foreign):
         os.chown(path, 12345, -1)
@@ -172,7 +154,7 @@ def test_what_another_user_owns_is_not_loaded(cache: Path, load: Loader, foreign
     assert (again(21), hits(again)) == (42, 0)
 
 
-def test_the_folders_of_the_cache_are_for_this_user_only(cache: Path, load: Loader) -> None:
+def test_the_folders_of_the_cache_are_for_this_user_only(cache: Path) -> None:
     before = os.umask(0)
     try:
         load().double(21)
@@ -182,7 +164,7 @@ def test_the_folders_of_the_cache_are_for_this_user_only(cache: Path, load: Load
     assert all(path.stat().st_mode & 0o077 == 0 for path in (form.parent, form.parent.parent, cache))
 
 
-def test_a_folder_that_vanishes_is_made_again(cache: Path, load: Loader) -> None:
+def test_a_folder_that_vanishes_is_made_again(cache: Path) -> None:
     function = load().double
     function(21)
     (path,) = forms(cache)
@@ -192,17 +174,46 @@ def test_a_folder_that_vanishes_is_made_again(cache: Path, load: Loader) -> None
     assert len(forms(cache)) == 1
 
 
-def test_a_source_edited_since_it_was_read_is_not_cached(cache: Path, load: Loader, tmp_path: Path) -> None:
-    function = load().double
-    (tmp_path / "probe.py").write_text(SOURCE.replace("2 *", "3 *"))
-    assert function(21) == 42
-    assert forms(cache) == []
+@pytest.mark.parametrize(
+    ("old", "new", "compiled"), [("FACTOR = 2", "FACTOR = 3", 1), ("FACTOR = 2", "FACTOR = 2  # two", 0)]
+)
+def test_another_constant_two_calls_below_is_compiled_and_a_comment_is_not(
+    cache: Path, old: str, new: str, compiled: int
+) -> None:
+    source = """
+from kit.jit import kernel
+FACTOR = 2
+
+@kernel
+def factor():
+    return FACTOR
+
+@kernel
+def times(number):
+    return factor() * number
+
+@kernel
+def plus_one(number):
+    return times(number) + 1
+"""
+    assert load(source).plus_one(21) == 43
+    changed = load(source.replace(old, new)).plus_one
+    assert (changed(21), hits(changed)) == (43 + 21 * compiled, 1 - compiled)
+
+
+def test_a_form_with_a_constant_that_changed_meanwhile_is_not_kept(cache: Path) -> None:
+    source = "from kit.jit import kernel\nNUMBER = 2\n@kernel\ndef number():\n    return NUMBER\n"
+    module = load(source)
+    assert module.number.dispatcher is not None  # has the key of the module as it is
+    module.NUMBER = 3
+    assert module.number() == 3
+    assert load(source).number() == 2
 
 
 # --- tables -----------------------------------------------------------------------------------------------
 
 
-def test_a_large_array_must_not_be_frozen_into_the_code(cache: Path, load: Loader) -> None:
+def test_a_large_array_must_not_be_frozen_into_the_code(cache: Path) -> None:
     source = """
 import numpy as np
 from kit.jit import kernel
@@ -214,6 +225,21 @@ def look_up(index):
 """
     with pytest.raises(AssertionError, match="static_table"):
         load(source).look_up(0)
+
+
+def test_a_loaded_kernel_reads_the_table_as_it_is_now(cache: Path) -> None:
+    source = """
+import numpy as np
+from kit.jit import kernel, static_table
+table = static_table("probe", np.arange(5, 10))
+
+@kernel
+def look_up(index):
+    return table(index)
+"""
+    assert load(source).look_up(2) == 7
+    look_up = load(source.replace("5, 10", "6, 11")).look_up
+    assert (look_up(2), hits(look_up)) == (8, 1)
 
 
 # --- processes --------------------------------------------------------------------------------------------
@@ -234,7 +260,10 @@ def test_processes_that_compile_at_the_same_time_do_not_disturb_each_other(
     cache: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "probe.py").write_text(SOURCE)
-    code = "import probe; print(probe.double(21), probe.double(0.25), len(probe.double.stats.cache_hits))"
+    code = """
+from probe import double
+print(double(21), double(0.25), len(double.dispatcher.stats.cache_hits))
+"""
     environment = {"SUZAKU_CACHE_DIR": str(cache), "PYTHONPATH": str(tmp_path)}
     together = [python(code, **environment) for _ in range(2)]
     loaded = 0
@@ -249,12 +278,12 @@ def test_processes_that_compile_at_the_same_time_do_not_disturb_each_other(
 
 
 def test_a_form_that_another_process_never_finishes_is_compiled_here(
-    cache: Path, load: Loader, monkeypatch: pytest.MonkeyPatch
+    cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load().double(21)
     [form] = forms(cache)
     form.unlink()
-    monkeypatch.setattr(jit, "_COMPILING_S", 0.05)
+    monkeypatch.setattr(compiler, "COMPILING_S", 0.05)
     with locked_file(form.with_suffix(".lock"), patience_s=0.0):
         double = load().double
         assert (double(21), hits(double)) == (42, 0)

@@ -1,0 +1,163 @@
+"""numba as kernels use it, with a cache on disk that is never stale.
+
+numba's own cache tracks the file of a function but not the functions it calls, writes an index that two
+processes can corrupt, and trusts what it reads. Here each compiled form is one checksummed file, in a folder
+named after the kernel and its `key`.
+
+Only `kit.jit` imports this module, when the first kernel is called: it takes half a second.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import pickle  # compiled code has no other form; it is read only from files that nobody else may change
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, cast
+
+import llvmlite.binding  # type: ignore[import-untyped]
+import numba
+from llvmlite import ir
+from numba.core import compiler, config, serialize, types
+from numba.core.registry import cpu_target
+from numba.core.runtime import rtsys  # type: ignore[attr-defined]
+from numba.extending import intrinsic
+
+from kit.cache import cache_folder, is_private, make_private, prune, read_checked, write_checked
+from kit.files import locked_file
+from kit.fingerprint import fingerprint
+
+_SWITCHES: Final = ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE", "USING_SVML")
+"""Of numba's, those that change code."""
+COMPILING_S: Final = 60.0
+"""No kernel takes longer; a process that holds one up for more is stopped or hangs."""
+
+
+def dispatcher(kernel: Any, name: str, compiling: Callable[[str], None]) -> Any:
+    """What numba calls a kernel by: it chooses, loads or compiles a form for the types of the arguments.
+
+    Args:
+        kernel: has a function and options, and a fingerprint.
+        name: of the kernel, with its module.
+        compiling: called with the name before a form is compiled.
+    """
+    made: Any = numba.njit(**kernel.targetoptions)(kernel.py_func)
+    made._cache = KernelCache(kernel, name, compiling)
+    typed = made.get_call_template
+    made.get_call_template = lambda positional, named: typed(
+        tuple(map(_passed, positional)), {name: _passed(each) for name, each in named.items()}
+    )
+    return made
+
+
+def _passed(given: Any) -> Any:
+    """The type that a kernel gets an argument of another kernel as: any signed integer as a plain ``int``.
+
+    Otherwise numba would compile it again for every constant and every width of an integer.
+    """
+    plain: Any = types.unliteral(given)  # type: ignore[no-untyped-call]
+    return types.intp if isinstance(plain, types.Integer) and cast("Any", plain).signed else plain
+
+
+def bind(symbol: str, address: int) -> None:
+    """Tell compiled code, which refers to a table by a symbol, where the table is."""
+    llvmlite.binding.add_symbol(symbol, address)
+
+
+def reader(symbol: str, dtype: Any) -> Any:
+    """The type of a function that kernels call with an index to read an element of a table."""
+    load = _reading(symbol, numba.from_dtype(dtype))
+    typing: Any = cpu_target.typing_context
+    typing.refresh()
+    return typing.resolve_value_type(load)
+
+
+def _reading(symbol: str, element: Any) -> Any:
+    @intrinsic
+    def load(_typing: Any, _index: Any) -> Any:
+        def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            module = builder.module
+            base = module.globals.get(symbol)
+            if base is None:
+                base = ir.GlobalVariable(module, context.get_data_type(element), symbol)
+                base.linkage = "external"
+            return builder.load(builder.gep(base, [arguments[0]]))
+
+        return element(types.intp), generate
+
+    return load
+
+
+def key(kernel: Any, *, anew: bool = False) -> str:
+    """Hash of everything that a kernel's compiled code depends on, but for types and processor.
+
+    Args:
+        kernel: as for `dispatcher`.
+        anew: see `fingerprint`.
+    """
+    versions = (numba.__version__, llvmlite.__version__)
+    switches = [str(getattr(config, name)) for name in _SWITCHES]
+    made_by = [fingerprint(each) for each in (_passed, _reading)]
+    parts = (fingerprint(kernel, anew=anew), versions, switches, made_by)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+class KernelCache:
+    """Compiled forms of one kernel, one file for each set of argument types and each kind of processor.
+
+    A truncated or modified file counts as missing, as does one that another user may have written; if the
+    folder cannot be written, the next run compiles again. A form that another process is compiling is waited
+    for.
+    """
+
+    def __init__(self, kernel: Any, name: str, compiling: Callable[[str], None]) -> None:
+        self._kernel = kernel
+        self._name = name
+        self._tell = compiling
+        self._key = key(kernel)
+        self.cache_path = cache_folder() / "kernels" / f"{name}-{self._key}"
+        self._enabled = is_private(self.cache_path)
+        self._compiling = dict[Path, contextlib.ExitStack]()
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled form for these argument types, or None."""
+        body = self._read_or_claim(self._path(sig, target_context.codegen())) if self._enabled else None
+        if body is None:
+            self._tell(self._name)
+            return None
+        # what compiled code needs; all of numba's registries take much longer
+        rtsys.initialize(target_context)
+        rebuild: Any = compiler.CompileResult._rebuild
+        return rebuild(target_context, *pickle.loads(body))  # noqa: S301 - see the import
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a compiled form, unless a constant has changed since the key was made."""
+        assert not data.library.has_dynamic_globals, f"{self._name}: give large arrays through static_table"
+        path = self._path(sig, data.codegen)
+        with self._compiling.pop(path, contextlib.ExitStack()):
+            if self._enabled and key(self._kernel, anew=True) == self._key:
+                dumps: Any = serialize.dumps
+                self._enabled = write_checked(path, dumps(data._reduce()))
+
+    def _read_or_claim(self, path: Path) -> bytes | None:
+        """Read a compiled form; None makes it this process's turn to compile it."""
+        body = read_checked(path)
+        if body is not None or path in self._compiling:
+            return body
+        claim = contextlib.ExitStack()
+        with contextlib.suppress(OSError):  # a read-only folder, or nobody finishes it: compile it here
+            if not path.parent.is_dir():
+                make_private(path.parent)
+                prune(path.parent)
+            claim.enter_context(locked_file(path.with_suffix(".lock"), patience_s=COMPILING_S))
+        body = read_checked(path)
+        if body is None:
+            self._compiling[path] = claim
+        else:
+            claim.close()
+        return body
+
+    def _path(self, sig: Any, codegen: Any) -> Path:
+        name = hashlib.sha256(repr((str(sig), codegen.magic_tuple())).encode()).hexdigest()
+        return Path(self.cache_path) / f"{name[:24]}.bin"
