@@ -65,7 +65,8 @@ from game.scoring.set_patterns import (
     pattern_end,
     pattern_sets,
 )
-from game.scoring.value import YAKUMAN_BASE, base_points, ron_points, tsumo_payments
+from game.scoring.settlement import ron_points, tsumo_payments
+from game.scoring.value import YAKUMAN_BASE, base_points
 from kit.jit import kernel, static_table, warms_up
 
 _WORTH_FU: Final = 16

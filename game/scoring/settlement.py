@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from game.scoring.value import YAKU_DAISANGEN, YAKU_DAISUUSHII, ron_points, tsumo_payments
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -30,8 +28,29 @@ MANGAN_BASE: Final = 2_000
 
 LAST_ROUND: Final[dict[GameLength, int]] = {"tonpuu": 3, "hanchan": 7}
 """Index of the last regular round; the next wind is played only while no player has 30,000."""
+YAKU_DAISANGEN: Final = 39
+YAKU_DAISUUSHII: Final = 49
 UMA_TENTHS: Final = (200, 100, -100, -200)
 OKA_TENTHS: Final = 200
+
+
+def ron_points(base: int, is_dealer: bool) -> int:
+    """The discarder's payment for a hand of these basic points.
+
+    >>> ron_points(30 << 6, is_dealer=False), ron_points(2000, is_dealer=True)
+    (7700, 12000)
+    """
+    return _ceil100(base * (6 if is_dealer else 4))
+
+
+def tsumo_payments(base: int, is_dealer: bool) -> tuple[int, int]:
+    """The payments of a dealer and a non-dealer for a tsumo; equal if the winner deals.
+
+    >>> tsumo_payments(30 << 6, is_dealer=False), tsumo_payments(2000, is_dealer=True)
+    ((3900, 2000), (4000, 4000))
+    """
+    double = _ceil100(2 * base)
+    return double, double if is_dealer else _ceil100(base)
 
 
 def liable_player(record: np.void, player: int, value: WinValue) -> int:
@@ -204,3 +223,7 @@ def game_over(
 def _four(values: Sequence[int]) -> Four:
     first, second, third, fourth = (int(value) for value in values)
     return first, second, third, fourth
+
+
+def _ceil100(points: int) -> int:
+    return -(-points // 100) * 100

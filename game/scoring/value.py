@@ -17,6 +17,7 @@ from mahjong.meld import Meld as LibraryMeld
 
 from game.layout import PHASE_CLAIM, PHASE_ROB, PHASE_TURN
 from game.melds import Meld, MeldKind
+from game.scoring.settlement import ron_points, tsumo_payments
 from game.state import hand_tiles, melds_of
 from game.tiles import EAST, KINDS, WHITE
 
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 YAKU_RIICHI: Final = 1
 YAKU_DOUBLE_RIICHI: Final = 21
-YAKU_DAISANGEN: Final = 39
-YAKU_DAISUUSHII: Final = 49
 YAKU_DORA: Final = 52
 YAKU_URA_DORA: Final = 53
 YAKU_RED_FIVE: Final = 54
@@ -127,25 +126,6 @@ class WinValue(msgspec.Struct, frozen=True):
     yaku: tuple[tuple[int, int], ...]
     yakuman: tuple[int, ...]
     base: int
-
-
-def ron_points(base: int, is_dealer: bool) -> int:
-    """The discarder's payment for a hand of these basic points.
-
-    >>> ron_points(30 << 6, is_dealer=False), ron_points(2000, is_dealer=True)
-    (7700, 12000)
-    """
-    return _ceil100(base * (6 if is_dealer else 4))
-
-
-def tsumo_payments(base: int, is_dealer: bool) -> tuple[int, int]:
-    """The payments of a dealer and a non-dealer for a tsumo; equal if the winner deals.
-
-    >>> tsumo_payments(30 << 6, is_dealer=False), tsumo_payments(2000, is_dealer=True)
-    ((3900, 2000), (4000, 4000))
-    """
-    double = _ceil100(2 * base)
-    return double, double if is_dealer else _ceil100(base)
 
 
 def base_points(han: int, fu: int) -> tuple[int, int]:
@@ -345,7 +325,3 @@ def _points(base: int, context: WinContext) -> int:
         return ron_points(base, context.is_dealer)
     dealer, other = tsumo_payments(base, context.is_dealer)
     return dealer + 2 * other
-
-
-def _ceil100(points: int) -> int:
-    return -(-points // 100) * 100

@@ -11,7 +11,8 @@ import numpy as np
 
 from game.layout import AT_HAND, AT_MELD
 from game.melds import MeldKind
-from game.scoring.value import base_points, tsumo_payments
+from game.scoring.settlement import tsumo_payments
+from game.scoring.value import base_points
 from game.shanten import shanten_normal, shanten_seven_pairs
 from game.tiles import EAST, WHITE
 from kit.jit import kernel

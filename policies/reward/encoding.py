@@ -31,8 +31,9 @@ from game.scoring.settlement import (
     RIICHI_STICK,
     START_SCORE,
     draw_deltas,
+    ron_points,
+    tsumo_payments,
 )
-from game.scoring.value import ron_points, tsumo_payments
 from kit.jit import kernel, warms_up
 from policies.reward.games import ROUND_START, PaddedGames
 

@@ -16,8 +16,9 @@ from game.scoring.settlement import (
     GameLength,
     game_over,
     placements,
+    ron_points,
+    tsumo_payments,
 )
-from game.scoring.value import ron_points, tsumo_payments
 from game.shanten import waits
 from game.state import unseen34
 from game.tiles import KINDS, RED_FIVES, mjai_text

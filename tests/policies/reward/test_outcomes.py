@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from game.scoring.settlement import GameLength, draw_deltas, game_over, placements
-from game.scoring.value import ron_points, tsumo_payments
+from game.scoring.settlement import GameLength, draw_deltas, game_over, placements, ron_points, tsumo_payments
 from policies.reward import ROUND_START, together
 from policies.reward.encoding import places_after, round_outcomes
 

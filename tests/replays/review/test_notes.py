@@ -7,8 +7,8 @@ from copy import deepcopy
 import pytest
 
 from game.events import Four
-from game.scoring.settlement import deltas, placements
-from game.scoring.value import WinValue, ron_points, tsumo_payments
+from game.scoring.settlement import deltas, placements, ron_points, tsumo_payments
+from game.scoring.value import WinValue
 from game.tiles import mjai_text
 from replays.review.notes import needs, placed
 from replays.review.prospects import RoundSituation
