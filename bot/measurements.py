@@ -14,6 +14,7 @@ from game.rules import legal_actions
 from game.state import apply, fold_packed, new_round
 from game.table.bench import Agreement, RulesSpeed, bench_shanten, bench_table, compare_shanten, measure
 from game.table.table import Table
+from kit.jit import warms_up
 from kit.reports import write_report
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.decision import decide
@@ -83,3 +84,8 @@ def _asked(phase: int, turn: int, last_player: int) -> Sequence[int]:
     if phase in (PHASE_TURN, PHASE_CALLED):
         return (turn,)
     return [p for p in range(4) if p != last_player] if phase in (PHASE_CLAIM, PHASE_ROB) else ()
+
+
+@warms_up
+def _warm_up() -> None:
+    bench_shanten(hands=10, repeats=1)

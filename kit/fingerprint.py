@@ -30,16 +30,21 @@ def fingerprint(function: Any, *, anew: bool = False) -> str:
     Raises:
         TypeError: the code reads something of a kind that is unknown here.
     """
-    read = _read.__wrapped__ if anew else _read
-    numbers, parts = {function: 0}, []
-    for each in (waiting := [function]):
-        text, called = read(each)
-        for other in called:
-            if other not in numbers:
-                numbers[other] = len(numbers)
-                waiting.append(other)
-        parts.append((text, [numbers[other] for other in called]))
+    found = called_by(function, anew=anew)
+    numbers = {each: number for number, each in enumerate(found)}
+    parts = [(code, [numbers[each] for each in called]) for code, called in found.values()]
     return _hash((sys.version, np.__version__, parts))[:24]
+
+
+def called_by(function: Any, *, anew: bool = False) -> dict[Any, tuple[str, list[Any]]]:
+    """A function and those it calls, directly or not: of each, the hash and the functions it refers to."""
+    read = _read.__wrapped__ if anew else _read
+    found = dict[Any, tuple[str, list[Any]]]()
+    for each in (waiting := [function]):
+        if each not in found:
+            found[each] = read(each)
+            waiting += found[each][1]
+    return found
 
 
 @functools.cache  # kernels call the same kernels

@@ -16,7 +16,7 @@ from game.two_player.layout import PLAYERS, POSITION, TILES, shuffle
 from game.two_player.log import DuelLog
 from kit.errors import ConfigError
 from kit.files import expand_home
-from kit.jit import kernel
+from kit.jit import kernel, warms_up
 from kit.options import INTERNAL, Seed
 from kit.workers.ordered import default_workers
 from kit.workers.pool import Done, Work
@@ -271,3 +271,9 @@ def _table_file(path: Path) -> Path:
 
 def _no_weights() -> NDArray[np.float64]:
     return np.zeros((KEYS, POLICIES))
+
+
+@warms_up
+def _warm_up() -> None:
+    player = duel_player(UNIFORM)
+    series(player, player, 0, 0, 1)

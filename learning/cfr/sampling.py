@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.two_player.layout import TILES, shuffle
-from kit.jit import kernel
-from learning.cfr.deal_tree import ALL, DRAWN, expand
+from kit.jit import kernel, warms_up
+from learning.cfr.deal_tree import ALL, DRAWN, expand, new_deal_tree
 from learning.cfr.solver import BOTH, learns
-from learning.cfr.tree import power
+from learning.cfr.tree import UPDATES, power
 from policies.two_player.abstraction import KEYS, POLICIES, policies_of
 
 
@@ -118,3 +118,8 @@ def _add_strategies(sums: Any, tree: Any, learner: int, external: bool, weight: 
                 sums.strategies[key, policy] += (
                     weight * tree.reach[node, player] * tree.strategy[node, policy]
                 )
+
+
+@warms_up
+def _warm_up() -> None:
+    learn_deals(new_sums(), new_deal_tree(), UPDATES["cfr"], False, 0, 1, 1)

@@ -13,8 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.two_player.layout import drawn_share
-from kit.jit import kernel
-from learning.cfr.tree import CHANCE, TERMINAL, Floats, GameTree, RegretUpdate, power
+from kit.jit import kernel, warms_up
+from learning.cfr.tree import (
+    CHANCE,
+    TERMINAL,
+    UPDATES,
+    DecisionNode,
+    Floats,
+    GameTree,
+    OutcomeNode,
+    RegretUpdate,
+    lay_out,
+    power,
+)
 from policies.two_player.playing import match_regrets
 
 BOTH = -1
@@ -236,3 +247,10 @@ def sample_tree(
         parent = tree.parent[node]
         if reached[node] and tree.player[parent] == learner:
             gained[tree.infoset[parent], tree.choice[node]] += sign * (value[node] - value[parent])
+
+
+@warms_up
+def _warm_up() -> None:
+    tree, _ = lay_out(lambda history: OutcomeNode(0.0) if history else DecisionNode(0, 0, 2))
+    for external in (False, True):
+        TreeSolver(tree, UPDATES["cfr"], external=external).run(1)

@@ -34,7 +34,7 @@ from game.packing import (
     Packed,
 )
 from game.rules import abort_reason, legal_rows
-from kit.jit import kernel
+from kit.jit import kernel, warms_up
 
 VIEWS: Final = 5
 """Records of a round: those of players 0 to 3, and the whole table's."""
@@ -353,3 +353,8 @@ def _check_drawn(views: Any, at: int, reason: int, rows: Any, faults: Any, found
     if reason in (_FOUR_WINDS, _FOUR_RIICHI, _FOUR_KANS):
         return found if due == reason else _fault(faults, found, NO_REASON, at, TABLE, reason)
     return found if due < 0 else _fault(faults, found, NOT_CALLED_OFF, at, TABLE, due)
+
+
+@warms_up
+def _warm_up() -> None:
+    Follower().follow(np.empty(0, np.int16))

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.fold import bit
+from game.layout import ROUND_STATE
 from game.scoring.dora import dora_of
-from kit.jit import kernel
+from kit.jit import kernel, warms_up
 from learning.samples.positions import Positions
 from policies.heuristic.danger import (
     expected_points,
@@ -191,3 +192,9 @@ def _count_points(cell: Any, rec: Any, other: int, dora34: Any, han: int) -> Non
     cell[1] += _RON_POINTS[han] * dealers + 300.0 * rec.honba
     cell[2] += expected_points(rec, other, dora34, False)
     cell[3] += expected_points(rec, other, dora34, True)
+
+
+@warms_up
+def _warm_up() -> None:
+    kinds = np.empty(0, np.int8)
+    _count(np.empty(0, ROUND_STATE), kinds, np.empty(0, np.uint64), kinds, no_counts())

@@ -9,10 +9,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from game.layout import ROUND_STATE
 from game.scoring.dora import dora_of
 from game.shanten import shanten, waits
 from game.tiles import KINDS
-from kit.jit import kernel
+from kit.jit import kernel, warms_up
 from learning.corpus.reader import Corpus
 from learning.runs.progress import Progress
 from learning.samples.choice import SelectedDecisions
@@ -212,3 +213,12 @@ def _fill(states: Any, players: Any, discards: Any, out: Any) -> None:
         against_each(rec, player, visible, dora34, True, tenpai, points, rates)
         for seat in range(_OTHERS):
             out[row, seat] = tenpai[seat] * rates[seat, discards[row]]
+
+
+@warms_up
+def _warm_up() -> None:
+    state, player, kinds = np.zeros(1, ROUND_STATE), np.zeros(1, np.int64), np.zeros(1, np.int64)
+    _fill(state, player, kinds, np.empty((1, _OTHERS)))
+    hands, truth = np.zeros((1, _OTHERS, KINDS), np.int8), np.zeros(_OTHERS, np.int64)
+    shares = np.zeros((_OTHERS, SHANTEN_CLASSES)), np.zeros((_OTHERS, KINDS))
+    _count_hands(hands, state, player[0], truth, *shares, np.zeros(_OTHERS))

@@ -8,6 +8,7 @@ epoch alone.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -18,14 +19,18 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from game.layout import ROUND_STATE
 from game.scoring.settlement import LAST_ROUND
+from game.tiles import TILES
+from kit.jit import warms_up
 from learning.corpus.reader import Corpus, Numbers
 from learning.samples.choice import SelectedDecisions, identity_table
 from learning.samples.hidden import HiddenHands, hidden_hands, no_hands
 from learning.samples.position_kernels import AT_DRAWS, Sampled
 from learning.samples.positions import Positions, by_decision, positions_of
 from policies.features.draw import kinds_of
-from policies.features.encode import Planes, encode
+from policies.features.encode import Planes, called, encode
+from policies.features.melds import CALL_WIDTH
 from policies.features.permute import PERMUTATIONS, permute_columns, permute_kinds, permute_planes
 from policies.features.table import CRITIC, GUIDED, KINDS, LITE, LITE_CALL, ORACLE, SETS
 from policies.flow.chi_places import mirrored_places
@@ -459,3 +464,13 @@ def _shuffled(found: Positions, rng: np.random.Generator, one_in: int, always: N
     counts, first = counts[order], first[order]
     before = np.cumsum(counts) - counts
     return np.repeat(first - before, counts) + np.arange(counts.sum())
+
+
+@warms_up
+def _warm_up() -> None:
+    """Compile all feature sets, of which playing needs a part."""
+    states, calls = np.zeros(1, ROUND_STATE), np.zeros((1, CALL_WIDTH), np.int16)
+    called(states[:0], np.zeros(0, np.int8), calls[:0])
+    for name in SETS:
+        with contextlib.suppress(ValueError):  # as in `policies.features.encode`
+            encode(states, 0, name, calls=calls, walls=np.zeros((1, TILES), np.int16))

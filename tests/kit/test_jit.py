@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import subprocess
 import sys
@@ -13,12 +12,10 @@ import numpy as np
 import pytest
 from structlog.testing import capture_logs
 
-from game.warmup import modules_with_kernels
 from kit import cache as caches
 from kit import compiler, jit
 from kit.cache import read_checked
 from kit.files import locked_file
-from kit.jit import WARM_UPS
 
 ROOT = Path(__file__).parents[2]
 SOURCE = """
@@ -290,24 +287,28 @@ def test_a_form_that_another_process_never_finishes_is_compiled_here(
     assert forms(cache) == [form]
 
 
-def test_every_module_that_registers_a_warm_up_is_found() -> None:
-    for module in modules_with_kernels():
-        importlib.import_module(module)
-        assert module in WARM_UPS
-
-
 WARM_GAME = """
+import importlib
+from pathlib import Path
 import numpy as np
 from game.events import Draw
 from game.forbidden import broken_rule
-from kit.jit import compiled_forms
+from kit.fingerprint import called_by
+from kit.jit import KERNELS, WARM_UPS, compiled_forms
 from game.rules import legal_actions
 from game.state import unseen34
 from game.table.table import Table
 from game.shanten import discard_table, shanten, ukeire, waits
-from game.warmup import warm_up
+from game.warmup import OWN_PACKAGES, modules_with_kernels, warm_up
 
+for path in (path for package in OWN_PACKAGES for path in Path(package).rglob("*.py")):
+    if "@kernel" in (text := path.read_text()) or "@warms_up" in text:
+        importlib.import_module(".".join(path.with_suffix("").parts))
+assert WARM_UPS.keys() == set(modules_with_kernels())
 warm_up()
+reached = set().union(*(called_by(kernel) for kernel in KERNELS if kernel.forms))
+for each in set(KERNELS) - reached:
+    print("no warm-up calls", each.__module__, each.__name__)
 warm = compiled_forms()
 table = Table(seed=1, length="tonpuu")
 rng = np.random.default_rng(1)
@@ -324,7 +325,7 @@ print(compiled_forms() - warm)
 """
 
 
-def test_after_warming_up_a_game_compiles_nothing_more() -> None:
+def test_every_kernel_is_warmed_up_and_then_a_game_compiles_nothing_more() -> None:
     out, errors = python(WARM_GAME).communicate(timeout=300)
     assert errors == ""
     assert out == "0\n"
