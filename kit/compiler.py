@@ -20,7 +20,8 @@ import llvmlite.binding  # type: ignore[import-untyped]
 import numba
 from llvmlite import ir
 from numba.core import compiler, config, serialize, types
-from numba.core.registry import cpu_target
+from numba.core.codegen import JITCodeLibrary
+from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.runtime import rtsys  # type: ignore[attr-defined]
 from numba.extending import intrinsic
 
@@ -35,7 +36,7 @@ COMPILING_S: Final = 60.0
 
 
 def dispatcher(kernel: Any, name: str, compiling: Callable[[str], None]) -> Any:
-    """What numba calls a kernel by: it chooses, loads or compiles a form for the types of the arguments.
+    """What Python calls a kernel by: it chooses, loads or compiles a form for the types of the arguments.
 
     Args:
         kernel: has a function and options, and a fingerprint.
@@ -44,11 +45,54 @@ def dispatcher(kernel: Any, name: str, compiling: Callable[[str], None]) -> Any:
     """
     made: Any = numba.njit(**kernel.targetoptions)(kernel.py_func)
     made._cache = KernelCache(kernel, name, compiling)
-    typed = made.get_call_template
-    made.get_call_template = lambda positional, named: typed(
-        tuple(map(_passed, positional)), {name: _passed(each) for name, each in named.items()}
-    )
     return made
+
+
+def callee(kernel: Any, name: str, compiling: Callable[[str], None]) -> Any:
+    """What other kernels call a kernel by; the arguments are those of `dispatcher`."""
+    options = {**kernel.targetoptions, "nopython": True, "boundscheck": None, "no_cpython_wrapper": True}
+    made: Any = Callee(kernel.py_func, targetoptions=options, pipeline_class=_CalleeCompiler)
+    made._cache = CalleeCache(kernel, name, compiling)
+    return made
+
+
+class Callee(CPUDispatcher):
+    """Forms of a kernel that are linked into its callers, and become optimised machine code only there.
+
+    numba does so for every function and all that it calls in turn, again for each of its callers.
+    """
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """The form for these types, compiled if necessary."""
+        passed = {name: _passed(each) for name, each in kws.items()}
+        return super().get_call_template(tuple(map(_passed, args)), passed)
+
+    def add_overload(self, cres: Any) -> None:
+        """Let callers find a form, which has no function of Python's to go by."""
+        context: Any = self.targetctx
+        context.insert_user_function(cres.fndesc, cres.fndesc, [cres.library])
+        self.overloads[tuple(cres.signature.args)] = cres._replace(entry_point=cres.fndesc)
+
+
+class _CalleeCompiler(compiler.Compiler):
+    def _compile_core(self) -> Any:
+        state: Any = self.state
+        state.flags = state.flags.copy()
+        state.flags.no_compile = True
+        library: Any = _CalleeLibrary
+        state.library = library(state.targetctx.codegen(), state.func_id.func_qualname)
+        compiled: Any = super()
+        return compiled._compile_core()
+
+
+class _CalleeLibrary(JITCodeLibrary):
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self: Any) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
 
 
 def _passed(given: Any) -> Any:
@@ -98,8 +142,8 @@ def key(kernel: Any, *, anew: bool = False) -> str:
     """
     versions = (numba.__version__, llvmlite.__version__)
     switches = [str(getattr(config, name)) for name in _SWITCHES]
-    made_by = [fingerprint(each) for each in (_passed, _reading)]
-    parts = (fingerprint(kernel, anew=anew), versions, switches, made_by)
+    shaping = (_passed, _reading, KernelCache._packed, CalleeCache._packed)
+    parts = (fingerprint(kernel, anew=anew), versions, switches, [fingerprint(each) for each in shaping])
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
@@ -126,19 +170,28 @@ class KernelCache:
         if body is None:
             self._tell(self._name)
             return None
+        return self._unpacked(target_context, pickle.loads(body))  # noqa: S301 - see the import
+
+    def _unpacked(self, target_context: Any, packed: Any) -> Any:
         # what compiled code needs; all of numba's registries take much longer
         rtsys.initialize(target_context)
         rebuild: Any = compiler.CompileResult._rebuild
-        return rebuild(target_context, *pickle.loads(body))  # noqa: S301 - see the import
+        return rebuild(target_context, *packed)
+
+    def _packed(self, data: Any) -> Any:
+        for env in data._find_referenced_environments():  # callees have no code that would have done it
+            data.codegen.set_env(env.env_name, env)
+        return data._reduce()
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a compiled form, unless a constant has changed since the key was made."""
         assert not data.library.has_dynamic_globals, f"{self._name}: give large arrays through static_table"
         path = self._path(sig, data.codegen)
+        packed = self._packed(data)
+        dumps: Any = serialize.dumps
         with self._compiling.pop(path, contextlib.ExitStack()):
             if self._enabled and key(self._kernel, anew=True) == self._key:
-                dumps: Any = serialize.dumps
-                self._enabled = write_checked(path, dumps(data._reduce()))
+                self._enabled = write_checked(path, dumps(packed))
 
     def _read_or_claim(self, path: Path) -> bytes | None:
         """Read a compiled form; None makes it this process's turn to compile it."""
@@ -161,3 +214,34 @@ class KernelCache:
     def _path(self, sig: Any, codegen: Any) -> Path:
         name = hashlib.sha256(repr((str(sig), codegen.magic_tuple())).encode()).hexdigest()
         return Path(self.cache_path) / f"{name[:24]}.bin"
+
+
+class CalleeCache(KernelCache):
+    """The same for forms that are only linked into others: their code in the compiler's own language."""
+
+    def _unpacked(self, target_context: Any, packed: Any) -> Any:
+        (name, _, code), reload_init, fndesc, environment, signature, environments = packed
+        make: Any = _CalleeLibrary
+        library = make(target_context.codegen(), name)
+        library._final_module = llvmlite.binding.parse_bitcode(code)
+        library._reload_init.update(reload_init)
+        library._finalize_final_module()
+        result: Any = compiler.compile_result
+        return result(
+            library=library,
+            target_context=target_context,
+            fndesc=fndesc,
+            environment=environment,
+            signature=signature,
+            referenced_envs=environments,
+            objectmode=False,
+        )
+
+    def _packed(self, data: Any) -> Any:
+        data.fndesc.typemap = data.fndesc.calltypes = None
+        library, environments = data.library, data._find_referenced_environments()
+        code = library.serialize_using_bitcode()
+        return code, library._reload_init, data.fndesc, data.environment, data.signature, environments
+
+    def _path(self, sig: Any, codegen: Any) -> Path:
+        return super()._path(sig, codegen).with_suffix(".bc")

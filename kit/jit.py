@@ -56,7 +56,7 @@ class Kernel:
     the kernel looks like its dispatcher, too (``_numba_type_``, ``targetoptions`` and ``py_func``).
     """
 
-    __slots__ = ("__call__", "__dict__", "_dispatcher")
+    __slots__ = ("__call__", "__dict__", "_callee", "_dispatcher")
     __call__: Callable[..., Any]
 
     def __init__(self, function: FunctionType, inline: str) -> None:
@@ -69,6 +69,7 @@ class Kernel:
             "no_cfunc_wrapper": True,
         }
         self._dispatcher: Any = None
+        self._callee: Any = None
         self.__call__ = self._first_call
 
     def _first_call(self, *arguments: Any, **named: Any) -> Any:
@@ -81,7 +82,7 @@ class Kernel:
 
     @property
     def dispatcher(self) -> Any:
-        """numba's, made when it is first needed."""
+        """numba's, for calls from Python, made when it is first needed."""
         with _preparing:
             if self._dispatcher is None:
                 from kit import compiler  # noqa: PLC0415 - numba takes half a second
@@ -89,19 +90,32 @@ class Kernel:
                 while _UNBOUND:
                     table = _UNBOUND.pop()
                     compiler.bind(table.symbol, table.values.ctypes.data)
-                name = f"{self.py_func.__module__}.{self.py_func.__name__}"
-                self._dispatcher = compiler.dispatcher(self, name, _tell)
+                self._dispatcher = compiler.dispatcher(self, self._path, _tell)
                 self.__call__ = self._dispatcher
         return self._dispatcher
 
     @property
+    def callee(self) -> Any:
+        """The same for calls from other kernels."""
+        with _preparing:
+            if self._callee is None:
+                from kit import compiler  # noqa: PLC0415 - as above
+
+                self._callee = compiler.callee(self, self._path, _tell)
+        return self._callee
+
+    @property
     def _numba_type_(self) -> Any:
-        return self.dispatcher._numba_type_
+        return self.callee._numba_type_
+
+    @property
+    def _path(self) -> str:
+        return f"{self.py_func.__module__}.{self.py_func.__name__}"
 
     @property
     def forms(self) -> int:
         """Number of forms compiled or loaded so far, one for each set of argument types."""
-        return len(self._dispatcher.overloads) if self._dispatcher is not None else 0
+        return sum(len(each.overloads) for each in (self._dispatcher, self._callee) if each is not None)
 
 
 def warms_up(function: Callable[[], None]) -> Callable[[], None]:
