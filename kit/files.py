@@ -7,7 +7,6 @@ import errno
 import hashlib
 import os
 import re
-import secrets
 import sys
 import time
 from collections.abc import Iterator
@@ -56,7 +55,7 @@ def replacing(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
     Raises:
         OSError: the disk is full or the folder read-only; the file is unchanged.
     """
-    temporary = path.with_name(f"{path.name}.{secrets.token_hex(6)}.tmp")
+    temporary = path.with_name(f"{path.name}.{os.urandom(6).hex()}.tmp")
     try:
         with os.fdopen(os.open(temporary, _WRITE, mode), "wb") as file:
             yield file

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
-import stat
 import zlib
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, get_args
 
 import msgspec
 
-from kit.errors import ReplayError, ReplayFormatError, ReplayTooLarge
+from kit.errors import ReplayFormatError, ReplayTooLarge
 from replays import kobalab, mjai, mjlog, tenhou6
+from replays.files import read_file
 from replays.record import GameRecord, check_game_id
 
 Format: TypeAlias = Literal["mjlog", "tenhou6", "link", "mjai"]
@@ -87,7 +86,7 @@ def read_game(source: Path | str) -> GameRecord:
     """
     if isinstance(source, str):
         return _parse(source, "")
-    return parse(read_file(source), id_in_name(source.name))
+    return parse(read_file(source, MAX_FILE), id_in_name(source.name))
 
 
 def parse(data: bytes, game_id: str = "") -> GameRecord:
@@ -232,28 +231,6 @@ def expand_gzip(data: bytes, limit: int = MAX_EXPANDED) -> bytes:
     if expander.unused_data:
         raise ReplayFormatError("gzip: data follows its end; a record is a single member")
     return expanded
-
-
-def read_file(path: Path, limit: int = MAX_FILE) -> bytes:
-    """Read the bytes of a file.
-
-    Raises:
-        ReplayTooLarge: it has more than ``limit`` bytes.
-        ReplayError: it is not a file, or cannot be read.
-    """
-    try:
-        # Non-blocking, because a pipe without a writer would block.
-        with os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise ReplayError(f"{path}: not a file")
-            data = file.read(limit + 1)
-    except OSError as exc:
-        raise ReplayError(f"{path}: cannot be read: {exc.strerror}") from exc
-    except ValueError as exc:
-        raise ReplayError(f"{str(path)!r}: not a valid file name: {exc}") from exc
-    if len(data) > limit:
-        raise ReplayTooLarge(f"{path}: more than {limit} bytes")
-    return data
 
 
 def _parse(text: str, game_id: str) -> GameRecord:

@@ -19,7 +19,8 @@ from replays.formats import read_game
 from replays.record import DecisionRecord, check_game_id, started
 from replays.review.report import known_hands, length_of
 from replays.store.index import GameEntry, games
-from replays.store.library import RECORD_SUFFIX, readable_beside
+from replays.store.library import readable_beside
+from replays.store.names import RECORD_SUFFIX
 
 
 def games_shown(folder: Path, program: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from bot.tenhou.links import fetched, full_link, parse_link, viewed_player
 from game.two_player.log import BEGINNING as DUEL
 from kit.cache import cache_folder
 from kit.errors import ReplayError, ReplayTooLarge
+from replays.files import read_file
 from replays.formats import (
     MAX_FILE,
     SUFFIXES,
@@ -22,12 +23,12 @@ from replays.formats import (
     format_of,
     id_in_name,
     parse,
-    read_file,
     read_game,
 )
 from replays.record import GameRecord
 from replays.store.index import INDEX_FILE
-from replays.store.library import DECISIONS_SUFFIX, RECORD_SUFFIX, decisions_beside, record_file
+from replays.store.library import decisions_beside
+from replays.store.names import DECISIONS_SUFFIX, RECORD_SUFFIX, record_file
 from replays.tenhou6.reader import is_link
 
 STDIN: Final = "-"
@@ -145,7 +146,7 @@ def _of_file(path: Path) -> LoadedRecord:
         raise ReplayError(
             f"a file of decisions, not a record; use {record_file(path).name} in the same folder"
         )
-    data = read_file(path)
+    data = read_file(path, MAX_FILE)
     if data.startswith(_OWN_RESULT):
         raise ReplayError("a review, not a record; use the record it was made from")
     if data.startswith(DUEL):
@@ -175,6 +176,6 @@ def _with_decisions(record: GameRecord, path: Path) -> GameRecord:
 
 def _is_result(path: Path) -> bool:
     try:
-        return path.suffix == ".json" and read_file(path).startswith(_OWN_RESULT)
+        return path.suffix == ".json" and read_file(path, MAX_FILE).startswith(_OWN_RESULT)
     except ReplayError:
         return False

@@ -12,7 +12,8 @@ from bot.records.sources import STDIN, shown
 from bot.review.one import ReviewPlan, put
 from game.two_player.log import BEGINNING, DuelLog, parse_log
 from kit.errors import ConfigError, ReplayError
-from replays.formats import read_file
+from replays.files import read_file
+from replays.formats import MAX_FILE
 from replays.viewer.page import duel_page
 
 
@@ -32,7 +33,7 @@ def duel_log(source: str) -> DuelLog | None:
         if file.read(len(BEGINNING)) != BEGINNING:
             return None
     try:
-        return parse_log(read_file(path))
+        return parse_log(read_file(path, MAX_FILE))
     except ReplayError as exc:
         raise type(exc)(f"{shown(source)}: {exc}") from exc
 

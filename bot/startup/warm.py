@@ -39,7 +39,7 @@ PLAYED: Final = ("game", "policies")
 """Packages whose kernels playing, reviewing and asking use; those of ``learning`` are for training."""
 IDLE: Final = frozenset({"game.scoring.fast", "policies.nets.quantized", "policies.reward.encoding"})
 """Modules with functions that playing imports, but only play-outs, products of bytes and reviews call."""
-DURATION: Final = "first start and after updates only; takes 1 to 3 minutes on two free cores"
+DURATION: Final = "first start and after updates only; takes half a minute to 2 minutes on two free cores"
 """Duration of the compilation; docs/history/measurements.md has the figures."""
 
 OnKernel: TypeAlias = Callable[[str, int, int], None]

@@ -21,7 +21,7 @@ from kit.errors import ReplayError, ReplayFormatError
 from kit.files import replace_file
 from replays.formats import MAX_FILE, parse
 from replays.record import check_game_id
-from replays.store.library import RECORD_SUFFIX
+from replays.store.names import RECORD_SUFFIX
 
 HOST: Final = "tenhou.net"
 ADDRESS: Final = "https://tenhou.net/0/log/?"

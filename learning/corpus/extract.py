@@ -14,7 +14,7 @@ from kit.reports import write_report
 from kit.text import clean_text
 from learning.corpus.layout import SPLITS, split_of
 from learning.corpus.sources import load, stored_games
-from replays.store.library import RECORD_SUFFIX
+from replays.store.names import RECORD_SUFFIX
 
 
 class Extracted(msgspec.Struct, frozen=True):

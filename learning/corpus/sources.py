@@ -15,7 +15,8 @@ import msgspec
 
 from kit.errors import ReplayError, ReplayFormatError
 from kit.text import clean_text
-from replays.formats import MAX_FILE, detect, expand_gzip, read_file, read_game, write_game
+from replays.files import read_file
+from replays.formats import MAX_FILE, detect, expand_gzip, read_game, write_game
 from replays.store.shards import SHARD_SUFFIX, parse_line, shard_lines
 
 RECORD_SUFFIXES: Final = (".xml", ".mjlog", ".mjson", ".gz")

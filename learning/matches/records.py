@@ -13,7 +13,7 @@ from learning.matches.series import Series
 from policies.play.rollout import FinishedGame
 from replays.formats import write_game
 from replays.record import JAPAN, GameRecord, Names, game_id
-from replays.store.library import RECORD_SUFFIX
+from replays.store.names import RECORD_SUFFIX
 
 RecordForm: TypeAlias = Literal["mjlog", "mjai"]
 

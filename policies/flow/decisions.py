@@ -8,9 +8,9 @@ import msgspec
 
 from game.actions import Action
 from game.scoring.settlement import RewardKind
-from policies.flow.flow import Step
-from policies.flow.slots import Source
 
+Step: TypeAlias = Literal["win", "nine_terminals", "kan", "riichi", "discard", "call", "forced"]
+Source: TypeAlias = Literal["model", "rule", "fallback"]
 Way: TypeAlias = Literal["adapted", "search", "both"]
 
 

@@ -9,7 +9,7 @@ Source: Suphx, arXiv:2003.13590, section 2.1.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 import structlog
@@ -17,10 +17,9 @@ import structlog
 from game.actions import PASS, Action, ActionKind
 from game.observation import Observation
 from kit.errors import DecisionError, IllegalActionError, ModelError
+from policies.flow.decisions import Step
 from policies.flow.slots import Question, Slot, read_row
 from policies.flow.winning import should_abort, should_win
-
-Step: TypeAlias = Literal["win", "nine_terminals", "kan", "riichi", "discard", "call", "forced"]
 
 _YES: Final = 0.5
 _WINS: Final = frozenset((ActionKind.TSUMO, ActionKind.RON))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Protocol
 
 import msgspec
 import numpy as np
@@ -18,10 +18,9 @@ from game.actions import Action
 from game.observation import HiddenTiles
 from game.scoring.settlement import GameLength
 from kit.errors import ModelError
+from policies.flow.decisions import Source as Source  # noqa: PLC0414 - a policy names it with its slots
 
 _SUM_TOLERANCE: Final = 0.01  # half-precision softmax rows miss 1 by a little
-
-Source: TypeAlias = Literal["model", "rule", "fallback"]
 
 
 class Slot(StrEnum):

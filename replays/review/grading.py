@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from game.actions import Action, ActionKind
-from policies.flow.flow import Step
+from policies.flow.decisions import Step
 from replays.review.judging import ORDER
 from replays.review.schema import (
     Categories,

@@ -10,8 +10,7 @@ import msgspec
 
 from game.actions import RIICHI, Action, ActionKind
 from game.tiles import face_of
-from policies.flow.decisions import Decision, Improvement
-from policies.flow.flow import Step
+from policies.flow.decisions import Decision, Improvement, Step
 from policies.play.sampling import joint
 from replays.record import DecisionRecord
 from replays.review import schema

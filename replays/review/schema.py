@@ -18,7 +18,7 @@ import msgspec
 from game.events import DrawReason, Four, ValueSource
 from game.position import WrittenPosition
 from game.scoring.settlement import RewardKind
-from policies.flow.flow import Step
+from policies.flow.decisions import Step
 from replays.record import Names
 
 FORMAT: Final = "suzaku-review/2"

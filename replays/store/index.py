@@ -19,9 +19,9 @@ from game.scoring.settlement import placements
 from kit.errors import ReplayError
 from kit.files import replace_file
 from kit.options import Day
-from replays.formats import read_file, read_game
+from replays.files import read_file
 from replays.record import GameRecord, Names, check_game_id, started
-from replays.store.library import RECORD_SUFFIX, decisions_file
+from replays.store.names import RECORD_SUFFIX, decisions_file
 
 INDEX_FILE: Final = "index.json"
 MAX_INDEX: Final = 64 * 1024 * 1024
@@ -171,6 +171,8 @@ def _stamp(path: Path) -> tuple[int, int, int, int]:
 
 
 def _read(path: Path, files: tuple[int, int, int, int]) -> _IndexedGame:
+    from replays.formats import read_game  # noqa: PLC0415 - NumPy and the fold are for games that are new
+
     if path.is_symlink():
         raise ReplayError("a link; links are not followed")
     game_id = check_game_id(path.name.removesuffix(RECORD_SUFFIX))

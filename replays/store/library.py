@@ -8,7 +8,6 @@ what still cannot be written then goes to another folder.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -21,14 +20,14 @@ from game.events import Draw, GameEvent, StartGame, StartRound
 from game.tiles import UNSEEN
 from kit.errors import ReplayError, ReplayFormatError
 from kit.files import locked_folder, replace_file
-from replays.formats import read_file, read_game
+from replays.files import read_file
+from replays.formats import read_game
 from replays.mjlog.reader import read_record
 from replays.mjlog.writer import write
 from replays.record import DecisionRecord, GameRecord, check_game_id
+from replays.store.names import RECORD_SUFFIX, decisions_file
 
 DEFAULT_FOLDER: Final = Path("replays/games")
-RECORD_SUFFIX: Final = ".mjlog.xml"
-DECISIONS_SUFFIX: Final = ".decisions.jsonl"
 CONFLICTS: Final = "conflicts"
 """Folder in the library for files whose names were taken by files with other contents."""
 MAX_DECISIONS: Final = 32 * 1024 * 1024
@@ -37,22 +36,6 @@ KEPT_IN_MEMORY: Final = 32
 """A record takes a few hundred kilobytes of memory."""
 
 _log = structlog.get_logger(__name__)
-
-
-def decisions_file(record: Path, player: int | None = None) -> Path:
-    """The file beside a record with the decisions of a seat; without a seat, the file used by older games.
-
-    >>> decisions_file(Path("r/ID.mjlog.xml"), 2).name, decisions_file(Path("r/ID.mjlog.xml")).name
-    ('ID.seat2.decisions.jsonl', 'ID.decisions.jsonl')
-    """
-    seat = "" if player is None else f".seat{player}"
-    return record.with_name(record.name.removesuffix(RECORD_SUFFIX) + seat + DECISIONS_SUFFIX)
-
-
-def record_file(decisions: Path) -> Path:
-    """The record beside a file of decisions."""
-    name = re.sub(r"(\.seat[0-3])?$", "", decisions.name.removesuffix(DECISIONS_SUFFIX))
-    return decisions.with_name(name + RECORD_SUFFIX)
 
 
 def decisions_beside(record: Path) -> tuple[DecisionRecord, ...]:

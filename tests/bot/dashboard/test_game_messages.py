@@ -21,7 +21,7 @@ from kit.errors import ReplayError
 from policies.flow.decisions import Decision
 from policies.play.sampling import joint
 from replays.mjai.lines import render
-from replays.store.library import DECISIONS_SUFFIX, RECORD_SUFFIX
+from replays.store.names import DECISIONS_SUFFIX, RECORD_SUFFIX
 from tests.bot.dashboard.scenes import ABOUT, decided, library, played, put
 
 

@@ -461,7 +461,7 @@ def test_a_link_in_the_place_of_a_file_being_written_is_not_followed(
     folder = tmp_path / "in"
     folder.mkdir()
     with monkeypatch.context() as guessed:
-        guessed.setattr("kit.files.secrets.token_hex", lambda _: "0" * 12)
+        guessed.setattr("kit.files.os.urandom", bytes)
         (folder / f"discard.json.{'0' * 12}.tmp").symlink_to(victim)
         with pytest.raises(OSError):
             saved(folder)

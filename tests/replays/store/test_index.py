@@ -10,10 +10,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from kit.errors import ReplayError
+from replays import formats
 from replays.record import GameRecord
 from replays.store import index
 from replays.store.index import INDEX_FILE, GameChoice, games
-from replays.store.library import decisions_file, save
+from replays.store.library import save
+from replays.store.names import decisions_file
 from tests.replays.games import seen_from, whole_game
 from tests.replays.store.test_library import decided
 
@@ -75,8 +77,8 @@ def test_unchanged_files_are_not_read_again(
 ) -> None:
     before = games(folder)
     read: list[str] = []
-    original = index.read_game
-    monkeypatch.setattr(index, "read_game", lambda path: (read.append(path.name), original(path))[1])
+    original = formats.read_game
+    monkeypatch.setattr(formats, "read_game", lambda path: (read.append(path.name), original(path))[1])
     assert games(folder) == before
     assert read == []
     save(msgspec.structs.replace(game, game_id=THIRD, decisions=(decided(),)), folder)
