@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import pickle  # compiled code has no other form; it is read only from files that nobody else may change
 from collections.abc import Callable
 from pathlib import Path
@@ -142,9 +143,23 @@ def key(kernel: Any, *, anew: bool = False) -> str:
     """
     versions = (numba.__version__, llvmlite.__version__)
     switches = [str(getattr(config, name)) for name in _SWITCHES]
-    shaping = (_passed, _reading, KernelCache._packed, CalleeCache._packed)
+    shaping = (_passed, _reading, _described, KernelCache._packed, CalleeCache._packed)
     parts = (fingerprint(kernel, anew=anew), versions, switches, [fingerprint(each) for each in shaping])
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+def _described(data: Any) -> tuple[Any, ...]:
+    """What is kept of a compiled form beside its code, as `_result` takes it."""
+    data.fndesc.typemap = data.fndesc.calltypes = None
+    return data.fndesc, data.environment, data.signature, data._find_referenced_environments()
+
+
+def _result(target_context: Any, library: Any, *described: Any) -> Any:
+    """A compiled form as numba returns it."""
+    names = ("fndesc", "environment", "signature", "referenced_envs")
+    make: Any = compiler.compile_result
+    kept = dict(zip(names, described, strict=True))
+    return make(library=library, target_context=target_context, objectmode=False, **kept)
 
 
 class KernelCache:
@@ -175,13 +190,29 @@ class KernelCache:
     def _unpacked(self, target_context: Any, packed: Any) -> Any:
         # what compiled code needs; all of numba's registries take much longer
         rtsys.initialize(target_context)
-        rebuild: Any = compiler.CompileResult._rebuild
-        return rebuild(target_context, *packed)
+        (name, code, symbols), reload_init, *rest = packed
+        for each in reload_init:
+            each()
+        made: Any = JITCodeLibrary
+        library = made(target_context.codegen(), name)
+        library.enable_object_caching()
+        library._set_compiled_object(code)
+        library._finalize_final_module()
+        library.codegen._engine._defined_symbols.update(symbols)
+        result = _result(target_context, library, *rest)
+        entry = target_context.get_executable(library, result.fndesc, result.environment)
+        for env in result.referenced_envs:
+            library.codegen.set_env(env.env_name, env)
+        return result._replace(entry_point=entry)
 
     def _packed(self, data: Any) -> Any:
+        """Without the bitcode that numba keeps beside the code: parsing it takes longer than all the rest."""
+        library, module = data.library, data.library._final_module
+        defined = itertools.chain(module.functions, module.global_variables)
+        symbols = [each.name for each in defined if not each.is_declaration]
         for env in data._find_referenced_environments():  # callees have no code that would have done it
             data.codegen.set_env(env.env_name, env)
-        return data._reduce()
+        return (library.name, library._get_compiled_object(), symbols), data.reload_init, *_described(data)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a compiled form, unless a constant has changed since the key was made."""
@@ -220,28 +251,16 @@ class CalleeCache(KernelCache):
     """The same for forms that are only linked into others: their code in the compiler's own language."""
 
     def _unpacked(self, target_context: Any, packed: Any) -> Any:
-        (name, _, code), reload_init, fndesc, environment, signature, environments = packed
+        (name, _, code), reload_init, *rest = packed
         make: Any = _CalleeLibrary
         library = make(target_context.codegen(), name)
         library._final_module = llvmlite.binding.parse_bitcode(code)
         library._reload_init.update(reload_init)
         library._finalize_final_module()
-        result: Any = compiler.compile_result
-        return result(
-            library=library,
-            target_context=target_context,
-            fndesc=fndesc,
-            environment=environment,
-            signature=signature,
-            referenced_envs=environments,
-            objectmode=False,
-        )
+        return _result(target_context, library, *rest)
 
     def _packed(self, data: Any) -> Any:
-        data.fndesc.typemap = data.fndesc.calltypes = None
-        library, environments = data.library, data._find_referenced_environments()
-        code = library.serialize_using_bitcode()
-        return code, library._reload_init, data.fndesc, data.environment, data.signature, environments
+        return data.library.serialize_using_bitcode(), data.library._reload_init, *_described(data)
 
     def _path(self, sig: Any, codegen: Any) -> Path:
         return super()._path(sig, codegen).with_suffix(".bc")

@@ -253,6 +253,7 @@ def python(code: str, **environment: str) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.slow
 def test_processes_that_compile_at_the_same_time_do_not_disturb_each_other(
     cache: Path, tmp_path: Path
 ) -> None:
