@@ -29,6 +29,9 @@ ONE_THREAD := OMP_NUM_THREADS=1
 # Each process gets tests that lie together, so that what a file's tests share is mostly made once.
 ALL_CORES := -n auto --dist worksteal
 
+# Every process of the tests would otherwise compile our sources again.
+unexport PYTHONDONTWRITEBYTECODE
+
 # If the environment's Python has been moved or removed, create the environment again.
 ifneq ($(shell $(VENV)/bin/python $(NEW_ENOUGH) 2>/dev/null && echo usable),usable)
 .PHONY: $(VENV)/.made

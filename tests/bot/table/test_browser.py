@@ -310,6 +310,7 @@ def test_a_level_is_chosen_before_the_game_and_advice_has_a_reason(open_seat: Ca
         player.check()
 
 
+@pytest.mark.slow
 def test_everything_needed_is_in_sight_and_has_a_name_at_every_size(open_seat: Callable[..., Player]) -> None:
     with served_table(msgspec.structs.replace(QUICK, seed=12)) as served:
         player = open_seat(served.links[0], locale="ja-JP")

@@ -120,6 +120,7 @@ async def _restless(seed: int) -> tuple[int, int]:
     return absences, sum(len(page.texts) for page in pages)
 
 
+@pytest.mark.slow
 async def test_persons_who_leave_and_return_all_the_time_see_nothing_hidden_either() -> None:
     absences, messages = await _restless(11)
     assert absences > 2

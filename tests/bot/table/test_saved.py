@@ -110,6 +110,7 @@ def shown(page: Page) -> tuple[object, ...]:
     return actions, bool(page.state["result"]), page.state["player"], page.state["furiten"]
 
 
+@pytest.mark.slow
 async def test_a_game_cut_every_few_moves_ends_as_one_that_was_not(tmp_path: Path) -> None:
     whole = Run(tmp_path / "whole")
     whole.sit()

@@ -174,6 +174,7 @@ async def test_the_clock_answers_for_who_stays_but_does_nothing() -> None:
     hosted.host.close()
 
 
+@pytest.mark.slow
 async def test_games_follow_each_other_with_other_seats_and_walls_and_a_seed_repeats_them() -> None:
     hosted, again = Hosted(), Hosted()
     (page,) = await _sat(hosted)

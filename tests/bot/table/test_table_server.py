@@ -96,6 +96,7 @@ def test_outside_this_machine_a_token_is_required_as_well() -> None:
             assert json.loads(line.recv(PATIENCE_S))["type"] == "hello"
 
 
+@pytest.mark.slow
 def test_two_hundred_sockets_leave_room_for_the_newest_page() -> None:
     with served_table() as served, contextlib.ExitStack() as stack:
         key = key_of(served)

@@ -78,6 +78,7 @@ def test_wrong_use_is_reported_before_any_game(tmp_path: Path) -> None:
     assert (code, "is not a player" in err) == (2, True)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("here")
 def test_a_longer_run_goes_on_with_the_games_of_a_shorter_one(tmp_path: Path) -> None:
     longer, whole = str(tmp_path / "longer"), str(tmp_path / "whole")

@@ -107,6 +107,7 @@ def test_gains_are_the_sum_of_differences(players: tuple[str, str]) -> None:
     assert figures.seconds == pytest.approx(0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("here")
 def test_the_same_numbers_together_or_one_by_one_and_resumed(
     players: tuple[str, str], tmp_path: Path
