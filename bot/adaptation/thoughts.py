@@ -7,7 +7,6 @@ initial policy decides, which is never changed, and the log says so once.
 from __future__ import annotations
 
 import asyncio
-import copy
 import itertools
 import time
 from collections.abc import Callable, Mapping
@@ -16,7 +15,6 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 import msgspec
 import numpy as np
 import structlog
-import torch
 from numpy.typing import NDArray
 
 from bot.adaptation.messages import (
@@ -43,6 +41,7 @@ from policies.adaptation.thinking import adapted_choice
 from policies.flow.decisions import Decision, Improvement, Option
 from policies.flow.flow import TURN_STEPS
 from policies.flow.slots import Slot
+from policies.nets.architectures import parameters_of
 from policies.play.inference import NetworkPolicy
 
 When: TypeAlias = Literal["always", "last_rounds", "stake"]
@@ -305,16 +304,15 @@ class Thoughts:
 
         Raises:
             KeyError: one is missing.
-            ModelError: one is not finite.
-            RuntimeError: one has another shape.
+            ModelError: one is not finite, or has another shape.
         """
         model = self._policy.model(Slot.DISCARD)
-        network = copy.deepcopy(model.network)
-        for name, parameter in network.named_parameters():
-            if not np.isfinite(weights[name]).all():
-                raise ModelError("an adapted weight is not finite")
-            parameter.data.copy_(torch.from_numpy(weights[name]))
-        return self._policy.replaced({Slot.DISCARD: model.with_network(network)})
+        arrays = dict(model.weights.arrays)
+        for name, before in parameters_of(arrays).items():
+            arrays[name] = weights[name]
+            if arrays[name].shape != before.shape or not np.isfinite(arrays[name]).all():
+                raise ModelError("an adapted weight has another shape or is not finite")
+        return self._policy.replaced({Slot.DISCARD: model.with_arrays(arrays)})
 
     # --- helpers ---------------------------------------------------------------------------------------
 

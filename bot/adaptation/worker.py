@@ -28,7 +28,8 @@ from policies.adaptation.thinking import Thinker, ThinkingSettings, load_thinker
 from policies.deals.deal import RoundView
 from policies.flow.decisions import Improvement
 from policies.flow.draws import drawn_bits
-from policies.nets.device import choose_compute, use_one_thread
+from policies.nets.compute import choose_compute
+from policies.nets.device import use_one_torch_thread
 from policies.play.inference import NetworkPolicy
 from policies.play.rollout import TABLES
 
@@ -55,7 +56,7 @@ def serve(line: Line, setup: WorkerSetup) -> None:
         line: to the program.
         setup: what to do, and with what.
     """
-    use_one_thread()
+    use_one_torch_thread()
     line.memory_mb = setup.memory_mb
     thinking = Thinking(line, setup, load_thinker(setup.folder, setup.thinking, choose_compute(setup.device)))
     thinking.try_out()

@@ -87,9 +87,9 @@ def serve(line: Line, count: int) -> None:
         line: to the program.
         count: hands of each opponent, by each model.
     """
-    from policies.nets.device import use_one_thread  # noqa: PLC0415 - it imports torch, for this process only
+    from policies.nets.device import use_one_torch_thread  # noqa: PLC0415 - in this process only
 
-    use_one_thread()
+    use_one_torch_thread()
     find = load_finder(count)
     line.ready()
     while True:

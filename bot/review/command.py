@@ -124,19 +124,16 @@ def make_reviewer(
         ConfigError: a policy does not exist.
         CheckpointError: its checkpoints cannot be used.
     """
-    from policies.nets.device import use_one_thread  # noqa: PLC0415 - imports torch
-
-    use_one_thread()
-    from policies.hands.direct import DirectModel  # noqa: PLC0415 - torch comes with it
+    from policies.checkpoint import load_predictor  # noqa: PLC0415 - slow
+    from policies.hands.direct import DirectModel  # noqa: PLC0415
     from policies.play.included import SHIPPED  # noqa: PLC0415
-    from replays.review.prospects import predictor_on  # noqa: PLC0415 - likewise
 
     def asked(who: str | Adviser) -> Named | Adviser:
         return load_named(who, averaging, compute=compute) if isinstance(who, str) else who
 
     first = asked(policy)
     second = asked(compare) if compare else None
-    predictor, direct = predictor_on(SHIPPED, compute), DirectModel.load()
+    predictor, direct = load_predictor(SHIPPED), DirectModel.load()
     return Reviewer(
         program_name(), first, predictor, second, direct, load_finder(candidates) if candidates else None
     )

@@ -63,12 +63,10 @@ def load(section: DecisionSection) -> Policy:
             return load_named(section.policy).policy
         except ConfigError as exc:
             raise ConfigError(f"decision.policy: {exc}") from exc
-    # this imports torch, which takes a second or more and is needed for networks only
-    from policies.nets.device import use_one_thread  # noqa: PLC0415
+    # networks take time to import, and not every policy has some
     from policies.play.included import SHIPPED  # noqa: PLC0415
     from policies.play.inference import load_policy  # noqa: PLC0415
 
-    use_one_thread()
     folder = folder_of(section) or SHIPPED
     try:
         return load_policy(folder, averaging=section.permutations, compute=compute_of(section))
@@ -118,7 +116,7 @@ def thinking_of(config: Config) -> WorkerSetup:
     from bot.adaptation.messages import WorkerSetup  # noqa: PLC0415 - as above
     from policies.adaptation.thinking import ThinkingSettings  # noqa: PLC0415
     from policies.deals.named import settings_of  # noqa: PLC0415
-    from policies.nets.device import choose_device  # noqa: PLC0415
+    from policies.nets.compute import choose_device  # noqa: PLC0415
     from policies.play.included import SHIPPED  # noqa: PLC0415
 
     section = config.adaptation
@@ -150,7 +148,7 @@ def compute_of(section: DecisionSection) -> Compute:
     Raises:
         ConfigError: a GPU is requested and there is none.
     """
-    from policies.nets.device import choose_compute  # noqa: PLC0415 - as above
+    from policies.nets.compute import choose_compute  # noqa: PLC0415 - as above
 
     try:
         return choose_compute(section.device, many=False)

@@ -24,7 +24,7 @@ from policies.features.table import KINDS
 from policies.flow.probabilities import Logits, chances
 from policies.flow.slots import Question, Slot
 from policies.heuristic.player import HeuristicPolicy
-from policies.nets.networks import YES, YES_NO
+from policies.nets.architectures import YES, YES_NO
 from policies.play.inference import Averaging, Model
 
 Chances: TypeAlias = NDArray[np.float64]

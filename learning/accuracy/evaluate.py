@@ -24,11 +24,11 @@ from learning.runs.progress import Progress
 from learning.samples.positions import count
 from learning.supervised.plan import Selection
 from learning.supervised.samples_run import device_name
-from policies.checkpoint import Card, describe, load, models_in, network_of
+from policies.checkpoint import Card, describe, load, models_in
 from policies.features.table import looks_deep
 from policies.flow.slots import Slot
+from policies.nets.architectures import Weights, parameters_of
 from policies.nets.compute import IN_PLAY, Compute
-from policies.nets.networks import Network, parameters_of
 from policies.play.inference import Averaging, Model
 
 _EVENT: Final = "eval.progress"
@@ -66,7 +66,7 @@ class AccuracyPlan(GamesPlan, frozen=True, kw_only=True):
 class _LoadedNetwork(NamedTuple):
     folder: Path
     card: Card
-    network: Network
+    weights: Weights
 
 
 def evaluate(
@@ -143,7 +143,7 @@ class _Evaluation:
                 weights=each.card.tensors.sha256,
                 card=each.card.card_sha256,
                 described=describe(each.card),
-                parameters=parameters_of(each.network),
+                parameters=sum(array.size for array in parameters_of(each.weights.arrays).values()),
                 rows=self.rows,
                 seconds=round(seconds, 1),
                 scores=scores_of(answers, self.slot, self.plan.seed),
@@ -155,7 +155,7 @@ class _Evaluation:
 
     def _network_answers(self, loaded: _LoadedNetwork) -> Answers:
         card = loaded.card
-        model = Model(loaded.network, card.features, card.without, self.plan.compute)
+        model = Model(loaded.weights, card.features, card.without, self.plan.compute)
         title = f"{self.slot} {loaded.folder.name}"
         with Progress(_EVENT, title, "positions", total=self.rows, quiet=self.quiet) as progress:
             answers = answers_of(
@@ -218,7 +218,5 @@ def _load_all(folders: Sequence[Path], models: Sequence[Slot]) -> Mapping[Slot, 
             raise CheckpointMissing(folder, "card", f"no {'.json, '.join(Slot)}.json in this folder", advice)
         for slot in wanted:
             checkpoint = load(folder, slot)
-            network = network_of(checkpoint)
-            assert isinstance(network, Network)
-            found[slot].append(_LoadedNetwork(folder, checkpoint.card, network))
+            found[slot].append(_LoadedNetwork(folder, checkpoint.card, checkpoint.weights))
     return {slot: loaded for slot, loaded in found.items() if loaded}

@@ -12,7 +12,7 @@ from kit.options import INTERNAL, Count
 from learning.samples.position_kernels import AT_DRAWS, Sampled
 from learning.supervised.plan import PRESET_SIZES, PresetName, SamplesPlan, completed, faults_in
 from policies.features.table import CRITIC
-from policies.nets.networks import Architecture, architecture_of, outputs_of
+from policies.nets.architectures import Architecture, architecture_of, outputs_of
 
 
 class CriticPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -35,7 +35,7 @@ from policies.hands.autoregressive import AutoregressiveSettings, load_autoregre
 from policies.hands.diffusion import DiffusionSettings, load_diffusion
 from policies.hands.direct import DirectModel
 from policies.hands.generation import Generator
-from policies.nets.towers.hands import SHANTEN_CLASSES
+from policies.nets.architectures import SHANTEN_CLASSES
 
 _COLUMNS: Final = 2
 _DIRECT: Final = "direct"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from learning.hands.foresight import Foresight, HandDecisions
 from learning.matches.statistics import Estimate, Floats, Statistic, estimate, ratio, resample
-from policies.nets.towers.hands import SHANTEN_CLASSES
+from policies.nets.architectures import SHANTEN_CLASSES
 
 BINS: Final = 20
 """Bins of equal width in which probabilities are compared with shares."""

@@ -23,7 +23,7 @@ from policies.hands.direct import DirectModel
 from policies.hands.generation import GenerationCounts, Generator
 from policies.hands.views import HandSampler
 from policies.heuristic.danger import against_each
-from policies.nets.towers.hands import SHANTEN_CLASSES
+from policies.nets.architectures import SHANTEN_CLASSES
 
 _AT_ONCE: Final = 20
 _OTHERS: Final = 3

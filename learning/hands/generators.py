@@ -22,8 +22,7 @@ from learning.samples.hidden import HiddenHands
 from learning.samples.loader import Batch
 from learning.supervised.first_weights import Parent
 from learning.supervised.samples_run import SamplesRun
-from policies.checkpoint import Checkpoint, network_of
-from policies.checkpoint.store import with_weights
+from policies.checkpoint import Checkpoint
 from policies.features.table import KINDS
 from policies.hands.autoregressive import partial_inputs
 from policies.hands.diffusion import (
@@ -34,8 +33,10 @@ from policies.hands.diffusion import (
     distilled_target,
     signals_at,
 )
-from policies.nets.conditioned import PLAYERS, DenoiserArchitecture, DenoiserNetwork
-from policies.nets.networks import SuitsArchitecture
+from policies.nets.architectures import DenoiserArchitecture, SuitsArchitecture
+from policies.nets.conditioned import DenoiserNetwork, denoiser_of
+from policies.nets.networks import filled
+from policies.nets.shapes import PLAYERS
 from policies.nets.towers.suits import Columns
 
 _HANDS: Final = 3
@@ -287,18 +288,16 @@ def first_denoiser(plan: HandsPlan, begin: Checkpoint) -> DenoiserNetwork:
     Raises:
         CheckpointMismatch: the checkpoint is for other planes, or has another size.
     """
-    card, network = begin.card, network_of(begin)
+    card = begin.card
     file, theirs = Path(card.tensors.file), card.architecture
     if card.features != plan.features:
         problem = f"{card.features}, but the plan wants {plan.features}"
         raise CheckpointMismatch(file, "features", problem, "choose the --features it was made with")
-    if isinstance(network, DenoiserNetwork):
-        ours = network.architecture
-        if (ours.width, ours.depth) != (plan.width, plan.depth):
-            problem = f"{ours.width}×{ours.depth}, but the plan wants {plan.width}×{plan.depth}"
+    if isinstance(theirs, DenoiserArchitecture):
+        if (theirs.width, theirs.depth) != (plan.width, plan.depth):
+            problem = f"{theirs.width}×{theirs.depth}, but the plan wants {plan.width}×{plan.depth}"
             raise CheckpointMismatch(file, "architecture", problem, "choose the --width and --depth it has")
-        network.architecture = msgspec.structs.replace(ours, steps=plan.distil)
-        return network
+        return denoiser_of(msgspec.structs.replace(theirs, steps=plan.distil), begin.arrays)
     if not isinstance(theirs, SuitsArchitecture) or theirs.squeeze or not theirs.normalised:
         raise CheckpointMismatch(
             file, "architecture", "not the tower suits as it is by default", "train it again"
@@ -316,8 +315,8 @@ def first_denoiser(plan: HandsPlan, begin: Checkpoint) -> DenoiserNetwork:
             scale=plan.scale if plan.model == "diffusion" else 1.0,
         )
     )
-    tower = {name: tensor for name, tensor in begin.tensors.items() if not name.startswith("head.")}
-    with_weights(found.trunk, tower)
+    tower = {name: tensor for name, tensor in begin.arrays.items() if not name.startswith("head.")}
+    filled(found.trunk, tower)
     return found
 
 

@@ -20,7 +20,7 @@ from learning.supervised.plan import (
 )
 from policies.checkpoint import HandModel
 from policies.features.table import HOSEI, LITE
-from policies.nets.networks import Architecture, architecture_of, outputs_of
+from policies.nets.architectures import Architecture, architecture_of, outputs_of
 
 
 class Weights(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -20,7 +20,8 @@ from learning.samples.loader import Batch
 from learning.supervised.first_weights import Parent, first_network, parent_of
 from learning.supervised.samples_run import SamplesRun
 from policies.checkpoint import HandModel
-from policies.nets.towers.hands import SHANTEN_CLASSES, hand_scores
+from policies.nets.architectures import SHANTEN_CLASSES
+from policies.nets.towers.hands import hand_scores
 
 
 class DirectBatch(NamedTuple):

@@ -47,11 +47,12 @@ from learning.samples.loader import Batch, Moments
 from learning.supervised.first_weights import Parent
 from learning.supervised.plan import CALL_SLOTS, LearningRate, SamplesPlan, faults_in, training_precision
 from learning.supervised.samples_run import SamplesRun, choice_of, train
-from policies.checkpoint import Card, Checkpoint, load, models_in, network_of, save
+from policies.checkpoint import Card, load, models_in, save
 from policies.features.permute import KIND_MAPS
 from policies.features.table import KINDS
 from policies.flow.slots import Slot
-from policies.nets.networks import YES_NO, Network
+from policies.nets.architectures import YES_NO
+from policies.nets.networks import network_of
 
 _LEAST: Final = 1e-6
 _TEMPERATURES: Final = {"points": 20.0, "reward": 0.4}
@@ -180,9 +181,9 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
         self._too_much = error.mean if error is not None and error.error is not None else 0.0
         super().__init__(plan, corpus, out, parent, commit, moments=True)
         assert self.begin is not None, "there is a model to improve"
-        first = _network(self.begin)
+        first = network_of(self.begin.weights)
         self.learner = Learner(first, plan, self.threads, loss=improvement_loss, frozen=True)
-        self._start = _network(self.begin).to(self.learner.device)
+        self._start = network_of(self.begin.weights).to(self.learner.device)
 
     def always(self) -> dict[int, Numbers]:
         """The labelled decisions."""
@@ -302,12 +303,6 @@ def _gains(scores: Tensor, batch: LabelledBatch) -> Tensor:
     return gained.squeeze(1).masked_fill(~batch.valued.any(1), torch.nan)
 
 
-def _network(checkpoint: Checkpoint) -> Network:
-    network = network_of(checkpoint)
-    assert isinstance(network, Network)
-    return network
-
-
 def improve(
     model: Slot,
     corpus: Corpus,
@@ -387,4 +382,4 @@ def _complete(out: Path, start: Path) -> None:
     """Copy the models that a folder lacks from the start, so that it can play."""
     for model in set(models_in(start)) - set(models_in(out)):
         checkpoint = load(start, model)
-        save(out, checkpoint.card, checkpoint.tensors)
+        save(out, checkpoint.card, checkpoint.arrays)

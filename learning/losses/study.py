@@ -31,6 +31,7 @@ from learning.losses.sample import (
     winners_on,
 )
 from learning.matches.statistics import Estimate, Floats, estimate, ratio, resample
+from policies.checkpoint import load_predictor
 from policies.flow.slots import Policy
 from policies.play.included import SHIPPED
 from policies.play.named import load_named
@@ -38,7 +39,7 @@ from policies.reward import Predictor, round_starts
 from replays.formats import read_game
 from replays.record import GameRecord
 from replays.review.grading import THRESHOLDS, losses
-from replays.review.prospects import Prospects, predictor_on
+from replays.review.prospects import Prospects
 from replays.review.report import known_hands, length_of
 
 _COUNT, _CROSS, _SQUARE, _TRUE, _NOISE, _PLAYED, _CROSS_NATS, _SQUARE_NATS = range(8)
@@ -282,7 +283,7 @@ def study(paths: Sequence[Path], plan: LossPlan, *, quiet: bool) -> LossReport:
         ReplayError: there are no records, or none that can be used.
     """
     judge, player = load_named(plan.policy, 12).policy, load_named(plan.policy).policy
-    predictor = predictor_on(SHIPPED)
+    predictor = load_predictor(SHIPPED)
     sums, started = _Sums(), monotonic()
     stopped = False
     try:

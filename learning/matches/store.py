@@ -182,7 +182,7 @@ def compute_for(folder: Path | None, device: str, precision: str) -> Compute:
     Raises:
         ConfigError: there is no such device or precision.
     """
-    from policies.nets.device import choose_compute, choose_device  # noqa: PLC0415 - imports torch
+    from policies.nets.compute import choose_compute, choose_device  # noqa: PLC0415
 
     if device not in DEVICES:
         raise ConfigError(f"--device: found {device!r}, expected {', '.join(DEVICES)}")

@@ -9,7 +9,6 @@ version is published, and collects the games.
 
 from __future__ import annotations
 
-import copy
 import queue
 import threading
 from collections import defaultdict
@@ -19,8 +18,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 import numpy as np
-import safetensors.torch
-from torch import Tensor
+import safetensors.numpy
 
 from game.warmup import warm_up
 from kit.errors import WorkerFailed
@@ -32,10 +30,10 @@ from learning.matches.tally import GameRow, row_of
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.workers.spread import spread
 from policies.checkpoint.files import reader_of
-from policies.checkpoint.store import with_weights
 from policies.features.table import GUIDED
 from policies.flow.slots import Slot
-from policies.nets.guidance import guided_network
+from policies.nets.architectures import Arrays
+from policies.nets.guidance import guided
 from policies.play.inference import Model, NetworkPolicy, load_policy
 from policies.play.named import Files
 from policies.play.rollout import PolicyChooser, Rollout, Seating
@@ -107,7 +105,7 @@ def actor(setup: ActorSetup) -> Work[Chunk, LearnedGame]:
     start = load_policy(Path(), compute=plan.compute, read=read)
 
     def policy_with(packed: bytes, gamma: float) -> NetworkPolicy:
-        weights = safetensors.torch.load(packed)
+        weights = safetensors.numpy.load(packed)
         return start.replaced({Slot.DISCARD: model_with(start, weights, plan, gamma)})
 
     def play(chunk: Chunk) -> Iterator[LearnedGame]:
@@ -128,14 +126,12 @@ def actor(setup: ActorSetup) -> Work[Chunk, LearnedGame]:
     return play
 
 
-def model_with(
-    start: NetworkPolicy, weights: Mapping[str, Tensor], plan: ReinforcementPlan, gamma: float
-) -> Model:
+def model_with(start: NetworkPolicy, weights: Arrays, plan: ReinforcementPlan, gamma: float) -> Model:
     """The discard model of the start with other weights, and with hidden planes if the plan is guided."""
     begun = start.model(Slot.DISCARD)
     if not plan.guided:
-        return begun.with_network(with_weights(copy.deepcopy(begun.network), weights))
-    network = with_weights(guided_network(begun.network), weights)
+        return begun.with_arrays(weights)
+    network = guided(begun.weights)._replace(arrays=weights)
     return Model(network, GUIDED, start.cards[Slot.DISCARD].without, plan.compute, gamma)
 
 

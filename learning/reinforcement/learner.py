@@ -5,7 +5,6 @@ Source: Suphx, arXiv:2003.13590, sections 3.1 and 3.2.
 
 from __future__ import annotations
 
-import copy
 import math
 from typing import Any, Final, NamedTuple
 
@@ -23,9 +22,10 @@ from policies.checkpoint import Card
 from policies.features.draw import kinds_of
 from policies.features.encode import encode
 from policies.features.table import GUIDED, looks_deep
-from policies.nets.device import choose_compute
-from policies.nets.guidance import drop_hidden, guided_network, without_hidden
-from policies.nets.networks import YES, YES_NO, Network, architecture_of
+from policies.nets.architectures import YES, YES_NO, Floats, Weights, architecture_of
+from policies.nets.compute import choose_compute
+from policies.nets.guidance import drop_hidden, guided, without_hidden
+from policies.nets.networks import Network, network_of
 from policies.play.inference import Model
 from policies.training.gradient import (
     EntropyControl,
@@ -124,7 +124,7 @@ class PolicyLearner:
 
     Args:
         plan: plan of the run.
-        network: the discard network of the start.
+        weights: of the discard network of the start.
         card: its card.
         threads: threads that share a batch on a CPU.
 
@@ -134,15 +134,15 @@ class PolicyLearner:
         entropy: weight and target of the entropy.
     """
 
-    def __init__(self, plan: ReinforcementPlan, network: Network, card: Card, threads: int) -> None:
+    def __init__(self, plan: ReinforcementPlan, weights: Weights, card: Card, threads: int) -> None:
         self.plan = plan
         features = str(card.features)
         self._deep = looks_deep(features, card.without)
-        self._start = Model(network, features, card.without, choose_compute("auto", plan.precision))
+        self._start = Model(weights, features, card.without, choose_compute("auto", plan.precision))
         self._features = GUIDED if plan.guided else features
         self._gamma = plan.gamma(0)
         self.policy: Learner[PolicyBatch] = Learner(
-            guided_network(network) if plan.guided else copy.deepcopy(network),
+            network_of(guided(weights) if plan.guided else weights),
             LearnerPlan(
                 features=self._features,
                 without=card.without,
@@ -213,14 +213,14 @@ class PolicyLearner:
             "decisions": float(len(advantages)),
         }
 
-    def acting(self) -> dict[str, Tensor]:
+    def acting(self) -> dict[str, Floats]:
         """The weights for the actors: those of the last step."""
         return self.policy.weights(averaged=False)
 
-    def normal(self) -> dict[str, Tensor]:
+    def normal(self) -> dict[str, Floats]:
         """The averaged weights of the discard model, without those for hidden planes."""
-        weights = self.policy.weights()
-        return without_hidden(weights) if self.plan.guided else weights
+        arrays = self.policy.weights()
+        return without_hidden(arrays) if self.plan.guided else arrays
 
     def state(self) -> dict[str, Any]:
         """Everything needed to resume."""
@@ -324,7 +324,7 @@ class PolicyLearner:
 
     def _log_start(self, batch: PolicyBatch) -> Tensor:
         """Log-probabilities of the start, which has no hidden planes: those are the last ones."""
-        planes = self._start.network.architecture.planes
+        planes = self._start.weights.architecture.planes
         seen = np.ascontiguousarray(batch.planes[:, :planes].numpy())
         return log_policy(torch.from_numpy(self._start.scores(seen)), batch.legal, self.plan.temperature)
 

@@ -35,13 +35,12 @@ from policies.checkpoint import (
     load,
     load_predictor,
     models_in,
-    network_of,
     save,
 )
 from policies.checkpoint.card import MODELS
 from policies.checkpoint.tensors import pack
 from policies.flow.slots import Slot
-from policies.nets.networks import Network
+from policies.nets.architectures import Arrays
 
 
 def against_start(
@@ -193,10 +192,8 @@ class ReinforcementRun:
         self.status = RunStatus()
         self.threads = torch.get_num_threads()
         begin = load(start, Slot.DISCARD)
-        network = network_of(begin)
-        assert isinstance(network, Network)
         self._begin = begin.card
-        self.learner = PolicyLearner(plan, network, begin.card, self.threads)
+        self.learner = PolicyLearner(plan, begin.weights, begin.card, self.threads)
         self._store = ParameterStore({0: pack(self.learner.acting())})
         self._decisions = 0
         self._actors: Actors | None = None
@@ -329,7 +326,7 @@ class ReinforcementRun:
         )
 
 
-def copy_policy(start: Path, folder: Path, card: Card, weights: Mapping[str, torch.Tensor]) -> None:
+def copy_policy(start: Path, folder: Path, card: Card, weights: Arrays) -> None:
     """Write all six checkpoints of a policy: the learned discard model, and the start's other models.
 
     Args:
@@ -343,7 +340,7 @@ def copy_policy(start: Path, folder: Path, card: Card, weights: Mapping[str, tor
             other = load(start, model)
             # the folder may have been that of a run from another start
             if model not in models_in(folder) or load(folder, model).card.tensors != other.card.tensors:
-                save(folder, other.card, other.tensors)
+                save(folder, other.card, other.arrays)
     save(folder, card, weights)
 
 

@@ -14,12 +14,11 @@ from learning.reinforcement.actors import Actors, ParameterStore
 from learning.reinforcement.learner import PolicyLearner
 from learning.reinforcement.plan import BaselineKind, ReinforcementPlan
 from learning.reinforcement.samples import rewards_of, samples_of
-from policies.checkpoint import files_of, load, load_predictor, network_of
+from policies.checkpoint import files_of, load, load_predictor
 from policies.checkpoint.card import MODELS
 from policies.checkpoint.tensors import pack
 from policies.flow.slots import Slot
 from policies.nets.compute import FloatPrecision
-from policies.nets.networks import Network
 
 _BLOCKS: Final = 3
 """Blocks of each measurement; the first also starts the processes and is not counted."""
@@ -89,9 +88,7 @@ def _speed(plan: ReinforcementPlan, start: Path, workers: int) -> LearningSpeed:
     blocks = 2 * _BLOCKS
     plan = msgspec.structs.replace(plan, games=blocks * plan.block_games, lag=_BLOCKS - 1)
     begin = load(start, Slot.DISCARD)
-    network = network_of(begin)
-    assert isinstance(network, Network)
-    learner = PolicyLearner(plan, network, begin.card, torch.get_num_threads())
+    learner = PolicyLearner(plan, begin.weights, begin.card, torch.get_num_threads())
     store = ParameterStore({0: pack(learner.acting())})
     actors = Actors(plan, files_of(start, MODELS), store, workers=workers)
     try:

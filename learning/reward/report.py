@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from game.ranking import Rewards
 from game.scoring.settlement import LAST_ROUND
 from learning.reward.games import GamesWithPlaces
-from policies.reward import PaddedGames, PredictorNetwork, places_of, predict
+from policies.reward import PaddedGames, Predictor, places_of, predict
 
 Foresee: TypeAlias = Callable[[PaddedGames], NDArray[np.float64]]
 """Predicted rewards, ``[G, T, 4]``."""
@@ -96,7 +96,7 @@ class RewardReport(msgspec.Struct, frozen=True):
 
 
 def report_on(
-    network: PredictorNetwork, counted: GamesWithPlaces, played: GamesWithPlaces, *, split: str, corpus: str
+    network: Predictor, counted: GamesWithPlaces, played: GamesWithPlaces, *, split: str, corpus: str
 ) -> RewardReport:
     """Compare the methods on some games.
 
@@ -129,7 +129,7 @@ def report_on(
     )
 
 
-def mean_square_error(network: PredictorNetwork, played: GamesWithPlaces) -> float:
+def mean_square_error(network: Predictor, played: GamesWithPlaces) -> float:
     """Mean square error of a predictor's rewards at the start of each round, for each player."""
     brought = np.array(network.architecture.rewards)[played.places - 1][:, None]
     return float(((predict(network, played.games) - brought) ** 2)[played.games.dealt].mean())
@@ -143,7 +143,7 @@ def one_by_one(games: PaddedGames) -> PaddedGames:
     return PaddedGames(starts, np.ones(len(starts), np.int64), hanchan)
 
 
-def _ways(network: PredictorNetwork, counted: GamesWithPlaces) -> Mapping[str, Foresee]:
+def _ways(network: Predictor, counted: GamesWithPlaces) -> Mapping[str, Foresee]:
     rewards = network.architecture.rewards
 
     def forgetful(games: PaddedGames) -> NDArray[np.float64]:

@@ -32,12 +32,13 @@ from kit.options import INTERNAL, Seed, Share, flag
 from learning.corpus.layout import ROOMS, SPLIT_RULE, Room, Split
 from learning.corpus.reader import Corpus
 from learning.reward.games import GamesWithPlaces, played_games
+from learning.reward.network import FinishNetwork
 from learning.reward.report import RewardReport, mean_square_error, report_on
 from learning.runs.learner import Descent, backward
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, preparing, run_folder
 from learning.supervised.plan import BatchSize, Channels, LearningRate
-from policies.checkpoint import Card, Data, Training, load, models_in, network_of, save
-from policies.reward import CHANGES, ORDERS, FinishArchitecture, FinishNetwork, encode
+from policies.checkpoint import Card, Data, Training, load, load_predictor, models_in, save
+from policies.reward import CHANGES, ORDERS, FinishArchitecture, encode
 
 MODEL: Final = "reward"
 
@@ -114,10 +115,9 @@ def train_reward(
         run = _RewardRun(plan, corpus, out, commit)
         test = games_of(plan, corpus, "test")
     carry_out(run, quiet=quiet)
-    checkpoint = load(out, MODEL)
-    network = network_of(checkpoint)
-    assert isinstance(network, FinishNetwork)
-    return checkpoint.card, report_on(network, run.played, test, split="test", corpus=run.content)
+    return load(out, MODEL).card, report_on(
+        load_predictor(out), run.played, test, split="test", corpus=run.content
+    )
 
 
 def games_of(plan: RewardPlan, corpus: Corpus, split: Split) -> GamesWithPlaces:
@@ -137,7 +137,7 @@ def lesson_of(played: GamesWithPlaces, architecture: FinishArchitecture) -> Game
     """Games as tensors for the network."""
     numbers = {order: number for number, order in enumerate(ORDERS)}
     return GameTensors(
-        torch.from_numpy(encode(played.games, architecture.encoding)),
+        torch.from_numpy(encode(played.games)),
         torch.from_numpy(played.games.counts),
         torch.tensor([numbers[tuple(places)] for places in (played.places - 1).tolist()], dtype=torch.int64),
     )
@@ -244,7 +244,7 @@ class _RewardRun:
 
     def evaluate(self) -> EvaluationResult:
         """Mean square error on the validation split."""
-        error, best = mean_square_error(self.network, self.validation), self.status.best
+        error, best = mean_square_error(self.network.predictor(), self.validation), self.status.best
         root = math.sqrt(error)
         return EvaluationResult(
             score=error,
@@ -265,7 +265,7 @@ class _RewardRun:
 
     def keep(self, metrics: dict[str, float]) -> None:
         """Save the weights as the checkpoint."""
-        save(self.out, self._card(metrics), self.network.state_dict())
+        save(self.out, self._card(metrics), self.network.predictor().arrays)
 
     def _card(self, metrics: dict[str, float]) -> Card:
         plan, status, counts = self.plan, self.status, self.lesson.counts

@@ -18,9 +18,10 @@ from torch import Tensor, nn, optim
 
 from kit.options import NotNegative, Seed, Share
 from policies.features.table import SETS
+from policies.nets.architectures import Floats, plane_weights
 from policies.nets.compute import FloatPrecision
 from policies.nets.conditioned import DenoiserNetwork
-from policies.nets.networks import Network, as_input, plane_weights
+from policies.nets.networks import Network, arrays_of, as_input
 from policies.nets.towers.hosei import reseed
 
 Trained: TypeAlias = Network | DenoiserNetwork
@@ -221,20 +222,20 @@ class Learner(Generic[SamplesT]):
         parts = _divided(batch, math.ceil(len(batch.planes) / _ROWS_SCORED))
         return torch.cat([self.scores_of(self.average, part) for part in parts])
 
-    def weights(self, *, averaged: bool = True) -> dict[str, Tensor]:
-        """The weights, on the CPU; those for blanked groups are 0, so that play needs no mask.
+    def weights(self, *, averaged: bool = True) -> dict[str, Floats]:
+        """The weights as a checkpoint has them; those for blanked groups are 0, so that play needs no mask.
 
         Args:
             averaged: over the steps; if not, those of the last step.
         """
         network = self.average if averaged else self.network
-        tensors = {name: tensor.cpu() for name, tensor in network.state_dict().items()}
-        kept = self._kept.cpu()
-        for name in plane_weights(tensors):
-            tensor = tensors[name]
-            a_channel = kept.shape[1] // tensor.shape[1]  # planes; a group has whole channels
-            tensors[name] = tensor * kept[:, ::a_channel].view(1, -1, *(1,) * (tensor.ndim - 2))
-        return tensors
+        arrays = arrays_of(network.state_dict())
+        kept = self._kept.cpu().numpy()
+        for name in plane_weights(arrays):
+            array = arrays[name]
+            a_channel = kept.shape[1] // array.shape[1]  # planes; a group has whole channels
+            arrays[name] = array * kept[:, ::a_channel].reshape(1, -1, *(1,) * (array.ndim - 2))
+        return arrays
 
     def state(self) -> dict[str, Any]:
         """Everything needed to resume."""

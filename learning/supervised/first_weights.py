@@ -16,18 +16,17 @@ from torch import Tensor
 
 from kit.errors import CheckpointMismatch, ConfigError
 from policies.checkpoint import Checkpoint, Model
-from policies.checkpoint.store import with_weights
 from policies.features.table import SETS
 from policies.flow.slots import Slot
-from policies.nets.networks import (
+from policies.nets.architectures import (
     DISCARDS,
     HOSEI_TOWERS,
     Architecture,
-    Network,
     SuitsArchitecture,
     identities_of,
     tower_of,
 )
+from policies.nets.networks import Network, filled
 from policies.nets.towers.residual import ResidualBlock
 from policies.nets.towers.suits import SuitsBlock
 
@@ -111,7 +110,7 @@ def first_network(
         raise CheckpointMismatch(file, "architecture", problem, _ADVICE)
     ours = Network(shape)
     if whole and grown == theirs:
-        return with_weights(ours, parent.tensors)
+        return filled(ours, parent.arrays)
     weights = ours.state_dict()
     inherited: tuple[str, ...] = (
         ("tower.", "stem_norm.", "stem.", "head.") if whole else ("tower.", "stem_norm.")
@@ -122,7 +121,7 @@ def first_network(
         shape.depth,
     ):
         inherited += ("identities",)
-    for name, tensor in parent.tensors.items():
+    for name, tensor in _tensors(parent).items():
         if name.startswith(inherited):
             _plant(tensor, weights[name], theirs.width, shape.width)
     if not whole:
@@ -167,7 +166,7 @@ def _plant(theirs: Tensor, ours: Tensor, narrow: int, wide: int) -> None:
 @torch.no_grad()
 def _begin_stem(weights: Mapping[str, Tensor], features: str, parent: Checkpoint) -> None:
     """Copy the parent's first layer for the groups of planes that both have."""
-    same = {name: tensor for name, tensor in parent.tensors.items() if name.startswith("stem.")}
+    same = {name: tensor for name, tensor in _tensors(parent).items() if name.startswith("stem.")}
     if features == parent.card.features and all(
         name in weights and weights[name].shape[1:] == tensor.shape[1:] for name, tensor in same.items()
     ):
@@ -184,7 +183,7 @@ def _begin_stem(weights: Mapping[str, Tensor], features: str, parent: Checkpoint
     if not shared:
         return
     here, there = (list(planes) for planes in zip(*shared, strict=True))
-    first = {name: tensor[:, there] for name, tensor in _first_layer(parent.tensors).items()}
+    first = {name: tensor[:, there] for name, tensor in _first_layer(_tensors(parent)).items()}
     squeeze = weights.get(_SQUEEZE)
     if squeeze is None:
         for name, tensor in first.items():
@@ -201,6 +200,10 @@ def _begin_stem(weights: Mapping[str, Tensor], features: str, parent: Checkpoint
     for (name, tensor), factor in zip(first.items(), factors, strict=True):
         begun = weights[name][: len(tensor)].zero_()
         begun[:, :kept] = factor.view(kept, len(tensor), *tensor.shape[2:]).transpose(0, 1)
+
+
+def _tensors(checkpoint: Checkpoint) -> dict[str, Tensor]:
+    return {name: torch.from_numpy(array) for name, array in checkpoint.arrays.items()}
 
 
 def _first_layer(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:

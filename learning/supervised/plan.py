@@ -16,12 +16,9 @@ from learning.corpus.layout import Room
 from learning.runs.learner import LearnerPlan
 from learning.samples.position_kernels import Sampled
 from policies.checkpoint import Model
-from policies.checkpoint.architectures import empty_network
 from policies.features.table import HOSEI, LITE, LITE_CALL, SETS, looks_deep
 from policies.flow.slots import Slot
-from policies.nets.compute import FloatPrecision
-from policies.nets.device import fast_precision
-from policies.nets.networks import (
+from policies.nets.architectures import (
     HOSEI_TOWERS,
     Architecture,
     SuitsArchitecture,
@@ -29,6 +26,9 @@ from policies.nets.networks import (
     architecture_of,
     outputs_of,
 )
+from policies.nets.compute import FloatPrecision
+from policies.nets.device import fast_precision
+from policies.nets.shapes import shapes_of
 
 PresetName: TypeAlias = Literal["tiny", "small", "medium", "paper"]
 
@@ -322,7 +322,7 @@ def faults_in(plan: SamplesPlan, *, calls: bool | None, purpose: str) -> list[st
 def _impossible_sizes(plan: TrainingPlan) -> list[str]:
     """The fault of a width or depth that the tower cannot have."""
     try:
-        empty_network(plan.architecture)
+        shapes_of(plan.architecture)
     except ValueError as exc:
         return [f"width, depth: {exc}"]
     return []

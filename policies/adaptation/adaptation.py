@@ -11,7 +11,6 @@ Source: parametric Monte-Carlo policy adaptation, Suphx, arXiv:2003.13590, secti
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -25,6 +24,7 @@ from policies.adaptation.settings import AdaptationSettings
 from policies.deals.deal import Deals
 from policies.flow.slots import Policy, Slot
 from policies.nets.compute import Compute
+from policies.nets.networks import arrays_of, network_of
 from policies.play.inference import Model, NetworkPolicy
 from policies.play.playouts import EndWorth
 from policies.play.rollout import TABLES, PolicyChooser, Rollout, Seating
@@ -137,7 +137,7 @@ class PolicyAdaptation:
     ) -> None:
         self._policy, self._worth, self._settings, self._seed = policy, worth, settings, seed
         self._model = policy.model(Slot.DISCARD)
-        self._network = copy.deepcopy(self._model.network).eval()
+        self._network = network_of(self._model.weights)
         self._lesson = GradientLesson(self._network, settings, np.random.default_rng(seed))
         self._pool = PlayOutPool(self._model, settings.replays)
         self._learned, self._tried = LessonResult(0.0, 0.0), Trial(0.0, 0.0)
@@ -238,7 +238,7 @@ class PolicyAdaptation:
     @property
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """The parameters of the discard model as adapted so far, by name."""
-        return {name: tensor.detach().numpy().copy() for name, tensor in self._network.named_parameters()}
+        return arrays_of(dict(self._network.named_parameters()))
 
     def model(self, compute: Compute | None = None) -> Model:
         """The discard model as adapted so far.
@@ -246,4 +246,4 @@ class PolicyAdaptation:
         Args:
             compute: how it computes; by default as the policy's does.
         """
-        return self._model.with_network(copy.deepcopy(self._network), compute)
+        return self._model.with_arrays(arrays_of(self._network.state_dict()), compute)

@@ -5,14 +5,14 @@ its hash. Weights are written first and the card is replaced atomically, so that
 either the old checkpoint or the new one. Loading trusts nothing: sizes, names and shapes are checked before
 memory is allocated, and nothing in the files is executed.
 
-`card` defines the card; `architectures` the networks; `tensors` reads weights; `files` accesses the disk;
+`card` defines the card; `tensors` reads weights; `files` accesses the disk;
 `store` combines them.
 """
 
-from policies.checkpoint.architectures import AnyArchitecture
 from policies.checkpoint.card import (
     HAND_MODELS,
     MODELS,
+    AnyArchitecture,
     Card,
     Data,
     HandModel,
@@ -27,7 +27,6 @@ from policies.checkpoint.store import (
     load,
     load_predictor,
     models_in,
-    network_of,
     save,
 )
 
@@ -47,6 +46,5 @@ __all__ = [
     "load",
     "load_predictor",
     "models_in",
-    "network_of",
     "save",
 ]

@@ -12,18 +12,32 @@ from msgspec import Meta
 from msgspec.structs import asdict, replace
 
 from kit.errors import CheckpointCorrupt, CheckpointMismatch
-from policies.checkpoint.architectures import AnyArchitecture
 from policies.features.table import CRITIC, HOSEI, LITE, LITE_CALL, SETS, SUPHX, SUPHX_CALL
-from policies.nets.conditioned import DenoiserArchitecture
-from policies.nets.networks import (
+from policies.nets.architectures import (
     HOSEI_TOWERS,
     Architecture,
+    DenoiserArchitecture,
+    HoseiArchitecture,
+    HoseiBaseArchitecture,
+    PooledArchitecture,
     SuitsArchitecture,
     TowerName,
     outputs_of,
     suit_planes,
     tower_of,
 )
+from policies.reward import FinishArchitecture
+
+AnyArchitecture: TypeAlias = (
+    Architecture
+    | PooledArchitecture
+    | SuitsArchitecture
+    | HoseiArchitecture
+    | HoseiBaseArchitecture
+    | FinishArchitecture
+    | DenoiserArchitecture
+)
+"""The networks that a checkpoint can contain."""
 
 FORMAT: Final = "suzaku-checkpoint/1"
 """Name of the format of card and weights; other fields or files need another name."""

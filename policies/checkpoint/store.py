@@ -5,17 +5,15 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
-from torch import Tensor, nn
 
 from kit.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch, CheckpointMissing
 from kit.files import TEMPORARY, remove_leftovers, replace_file
-from policies.checkpoint.architectures import Shapes, empty_network, shapes_of
 from policies.checkpoint.card import (
     ALL_MODELS,
     HAND_MODELS,
@@ -33,11 +31,20 @@ from policies.checkpoint.card import (
 from policies.checkpoint.files import Reader, read_file
 from policies.checkpoint.tensors import largest_size, pack, unpack
 from policies.flow.slots import Slot
+from policies.nets.architectures import (
+    Architecture,
+    Arrays,
+    Floats,
+    HoseiArchitecture,
+    SuitsArchitecture,
+    Weights,
+    arrays_asked_as,
+    identities_of,
+)
 from policies.nets.asked import divided
-from policies.nets.networks import HoseiArchitecture, SuitsArchitecture, identities_of, weights_asked_as
-from policies.reward import PredictorNetwork
-
-N = TypeVar("N", bound=nn.Module)
+from policies.nets.shapes import Shapes, shapes_of
+from policies.reward import FinishArchitecture, FinishPredictor
+from policies.reward.predictor import predictor_shapes
 
 LARGEST_FILE: Final = 1 << 27
 """Default limit in bytes for a file of weights: Suphx's networks have 86 million."""
@@ -46,19 +53,25 @@ LARGEST_HOSEI_FILE: Final = 1 << 30
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
-    """A model from disk: its card, and its weights by name, float32 on the CPU."""
+    """A model from disk: its card, and its weights by name."""
 
     card: Card
-    tensors: dict[str, Tensor]
+    arrays: dict[str, Floats]
+
+    @property
+    def weights(self) -> Weights:
+        """The network of a model on planes."""
+        assert isinstance(self.card.architecture, Architecture)
+        return Weights(self.card.architecture, self.arrays)
 
 
-def save(folder: Path, card: Card, tensors: Mapping[str, Tensor]) -> Card:
+def save(folder: Path, card: Card, arrays: Arrays) -> Card:
     """Replace the model's last checkpoint, whose card is kept as ``<model>.previous.json``.
 
     Args:
         folder: created if missing.
         card: complete except for its hashes.
-        tensors: the network's state dict, on any device, of any float type.
+        arrays: the network's weights.
 
     Returns:
         The card as written.
@@ -68,7 +81,7 @@ def save(folder: Path, card: Card, tensors: Mapping[str, Tensor]) -> Card:
             finite, or the card contains something that cannot be written. Nothing has been written.
         OSError: the disk is full or the folder read-only. The last checkpoint is unchanged.
     """
-    card, data = _packed(folder, card, tensors)
+    card, data = _packed(folder, card, arrays)
     folder.mkdir(parents=True, exist_ok=True)
     replace_file(folder / card.tensors.file, data)
     _keep_previous(folder, card)
@@ -77,10 +90,10 @@ def save(folder: Path, card: Card, tensors: Mapping[str, Tensor]) -> Card:
     return card
 
 
-def _packed(folder: Path, card: Card, tensors: Mapping[str, Tensor]) -> tuple[Card, bytes]:
+def _packed(folder: Path, card: Card, arrays: Arrays) -> tuple[Card, bytes]:
     """The complete card and the file of weights of a checkpoint, checked."""
     path = _card_path(folder, card.model)
-    data = pack(tensors)
+    data = pack(arrays)
     digest = hashlib.sha256(data).hexdigest()
     stored = WeightsFile(tensors_file(card.model, digest), len(data), digest)
     card = sealed(replace(card, tensors=stored), path)
@@ -137,7 +150,7 @@ def asked_as(checkpoint: Checkpoint, identity: str) -> Checkpoint:
         architecture=replace(shape, identities=()),
         data=replace(card.data, players=described),
     )
-    return Checkpoint(asked, weights_asked_as(checkpoint.tensors, names.index(identity)))
+    return Checkpoint(asked, arrays_asked_as(checkpoint.arrays, names.index(identity)))
 
 
 def files_of(folder: Path, models: Iterable[Model | Slot]) -> dict[str, bytes]:
@@ -158,19 +171,14 @@ def files_of(folder: Path, models: Iterable[Model | Slot]) -> dict[str, bytes]:
 
         found = load(folder, model, read=remember)
         if divided(folder)[1] and model in list(Slot):
-            card, data = _packed(folder, found.card, found.tensors)
+            card, data = _packed(folder, found.card, found.arrays)
             read = {_card_path(folder, card.model).name: encode_card(card), card.tensors.file: data}
         files |= read
     return files
 
 
-def network_of(checkpoint: Checkpoint) -> nn.Module:
-    """The network with copies of the weights, ready to play (``eval``), on the CPU."""
-    return with_weights(empty_network(checkpoint.card.architecture), checkpoint.tensors)
-
-
-def load_predictor(folder: Path, read: Reader = read_file) -> PredictorNetwork:
-    """The model that expects final rewards, on the CPU.
+def load_predictor(folder: Path, read: Reader = read_file) -> FinishPredictor:
+    """The model that expects final rewards.
 
     Args:
         folder: folder of the checkpoints.
@@ -179,17 +187,9 @@ def load_predictor(folder: Path, read: Reader = read_file) -> PredictorNetwork:
     Raises:
         CheckpointError: it cannot be used.
     """
-    network = network_of(load(folder, "reward", read=read))
-    assert isinstance(network, PredictorNetwork)
-    return network
-
-
-def with_weights(network: N, tensors: Mapping[str, Tensor]) -> N:
-    """The network with copies of all its weights in place, ready to play (``eval``)."""
-    weights = network.state_dict()  # not a plain dict: it has the versions of the layers
-    weights.update((name, tensor.clone()) for name, tensor in tensors.items())
-    network.load_state_dict(weights, strict=True, assign=True)
-    return network.eval()
+    found = load(folder, "reward", read=read)
+    assert isinstance(found.card.architecture, FinishArchitecture)
+    return FinishPredictor(found.card.architecture, found.arrays)
 
 
 def models_in(folder: Path) -> tuple[Model, ...]:
@@ -228,6 +228,8 @@ def _load(folder: Path, model: Model, path: Path, largest: int | None, read: Rea
 def _shapes(card: Card, model: Model, path: Path) -> Shapes:
     """Names and shapes of the weights that a valid card describes."""
     check_card(card, model, path)
+    if isinstance(card.architecture, FinishArchitecture):
+        return predictor_shapes(card.architecture)
     try:
         return shapes_of(card.architecture)
     except ValueError as exc:

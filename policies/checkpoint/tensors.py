@@ -12,21 +12,22 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import msgspec
-import safetensors.torch
-import torch
+import numpy as np
+import safetensors.numpy
 from msgspec import Meta
-from safetensors import SafetensorError
-from torch import Tensor
+from numpy.typing import NDArray
 
 from kit.errors import CheckpointCorrupt, CheckpointMismatch
-from policies.checkpoint.architectures import Shapes
 from policies.checkpoint.card import excerpt
+from policies.nets.architectures import Arrays, Floats
+from policies.nets.shapes import Shapes
 
 LARGEST_HEADER: Final = 1 << 20
 """Largest size of a header in bytes; that of 50 blocks has about 50,000."""
 
 _BYTES: Final = {"F32": 4, "F16": 2, "BF16": 2}
 """Size of one number, by the types that can be read."""
+_TYPES: Final = {"F32": "<f4", "F16": "<f2"}
 _WIDEST: Final = max(_BYTES.values())
 _LENGTH: Final = 8
 
@@ -39,13 +40,11 @@ class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     data_offsets: tuple[_Count, _Count]
 
 
-def pack(tensors: Mapping[str, Tensor]) -> bytes:
-    """The content of a file with these weights, in float32."""
-    plain = {
-        name: tensor.detach().to("cpu", torch.float32, copy=True).contiguous()
-        for name, tensor in tensors.items()
-    }
-    return safetensors.torch.save(plain)
+def pack(arrays: Arrays) -> bytes:
+    """The content of a file with these weights."""
+    return safetensors.numpy.save(
+        {name: np.ascontiguousarray(array, np.float32) for name, array in arrays.items()}
+    )
 
 
 def largest_size(shapes: Shapes) -> int:
@@ -53,7 +52,7 @@ def largest_size(shapes: Shapes) -> int:
     return _LENGTH + LARGEST_HEADER + _WIDEST * sum(map(prod, shapes.values()))
 
 
-def unpack(data: bytes, shapes: Shapes, path: Path) -> dict[str, Tensor]:
+def unpack(data: bytes, shapes: Shapes, path: Path) -> dict[str, Floats]:
     """Weights from the content of a file.
 
     Args:
@@ -62,7 +61,7 @@ def unpack(data: bytes, shapes: Shapes, path: Path) -> dict[str, Tensor]:
         path: path of the file, for messages.
 
     Returns:
-        The tensors by name, float32.
+        The weights by name.
 
     Raises:
         CheckpointCorrupt: the content is not a file of weights, or some weights are not finite.
@@ -71,14 +70,23 @@ def unpack(data: bytes, shapes: Shapes, path: Path) -> dict[str, Tensor]:
     entries, size = _header(data, path)
     _check_names(entries, shapes, path)
     _check_ranges(entries, size, path)
-    try:
-        tensors = safetensors.torch.load(data)
-    except (SafetensorError, ValueError, KeyError) as exc:
-        raise CheckpointCorrupt(path, "file", str(exc)[:200]) from None
-    for name, tensor in tensors.items():
-        if not bool(torch.isfinite(tensor).all()):
+    start = len(data) - size
+    arrays = {name: _numbers(data, entry, start) for name, entry in entries.items()}
+    for name, array in arrays.items():
+        if not np.isfinite(array).all():
             raise CheckpointCorrupt(path, name, "contains numbers that are not finite")
-    return {name: tensor.to(torch.float32) for name, tensor in tensors.items()}
+    return arrays
+
+
+def _numbers(data: bytes, entry: _Entry, start: int) -> Floats:
+    """An array of the data, which begins at a place in the file."""
+    count, at = prod(entry.shape), start + entry.data_offsets[0]
+    if entry.dtype == "BF16":  # the upper half of a float32
+        halves = np.frombuffer(data, "<u2", count, at).astype(np.uint32)
+        found: NDArray[np.float32] = (halves << 16).view(np.float32)
+    else:
+        found = np.frombuffer(data, _TYPES[entry.dtype], count, at).astype(np.float32)
+    return found.reshape(entry.shape)
 
 
 def _header(data: bytes, path: Path) -> tuple[dict[str, _Entry], int]:

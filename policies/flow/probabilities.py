@@ -13,7 +13,7 @@ from game.rules import action_row
 from game.tiles import KINDS, RED_FIVES
 from policies.flow.chi_places import places_in_run
 from policies.flow.slots import Question
-from policies.nets.networks import YES
+from policies.nets.architectures import YES
 
 Logits: TypeAlias = NDArray[np.float32]
 

@@ -18,7 +18,7 @@ from game.actions import Action
 from game.observation import HiddenTiles
 from game.scoring.settlement import GameLength
 from kit.errors import ModelError
-from policies.flow.decisions import Source as Source  # noqa: PLC0414 - a policy names it with its slots
+from policies.flow.decisions import Source
 
 _SUM_TOLERANCE: Final = 0.01  # half-precision softmax rows miss 1 by a little
 

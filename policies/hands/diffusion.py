@@ -28,7 +28,8 @@ from policies.hands.direct import HAND_MODELS_FOLDER, DirectModel
 from policies.hands.generation import DrawnHands, Generator, load_denoiser, spread_over
 from policies.hands.rounding import round_greedily, round_together
 from policies.hands.views import View
-from policies.nets.conditioned import PLAYERS, DenoiserNetwork, sizes_of_hands
+from policies.nets.conditioned import DenoiserNetwork, sizes_of_hands
+from policies.nets.shapes import PLAYERS
 from policies.nets.towers.suits import Columns
 
 Rounding: TypeAlias = Literal["together", "greedy"]

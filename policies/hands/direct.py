@@ -7,21 +7,20 @@ from typing import Final, Self
 
 import msgspec
 import numpy as np
-import torch
 from numpy.typing import ArrayLike, NDArray
-from torch import Tensor, nn
 
-from policies.checkpoint import Card, load, network_of
+from policies.checkpoint import Card, load
 from policies.features.draw import kinds_of
 from policies.features.encode import encode
-from policies.hands.views import OPPONENTS
-from policies.nets.device import inference
-from policies.nets.networks import as_input
-from policies.nets.towers.hands import hand_scores
+from policies.features.table import KINDS
+from policies.nets.architectures import BY_KIND, OPPONENTS, SHANTEN_CLASSES, Floats, Weights
+from policies.nets.compute import sigmoid, softmax
+from policies.nets.fused import FusedNetwork
 
 HAND_MODELS_FOLDER: Final = Path(__file__).parents[1] / "checkpoints" / "hands"
 """The included models of hands."""
-_ROWS: Final = 256
+_ROWS: Final = 32
+"""Computed at a time; more are hardly faster."""
 
 
 class Readings(msgspec.Struct, frozen=True):
@@ -49,12 +48,12 @@ class DirectModel:
     """The direct heads.
 
     Args:
-        network: of the model `direct`.
+        weights: of the model `direct`.
         card: its card.
     """
 
-    def __init__(self, network: nn.Module, card: Card) -> None:
-        self._network, self.card = network, card
+    def __init__(self, weights: Weights, card: Card) -> None:
+        self._network, self.card = FusedNetwork(weights), card
 
     @classmethod
     def load(cls, folder: Path = HAND_MODELS_FOLDER) -> Self:
@@ -64,7 +63,7 @@ class DirectModel:
             CheckpointError: it cannot be used.
         """
         checkpoint = load(folder, "direct")
-        return cls(network_of(checkpoint), checkpoint.card)
+        return cls(checkpoint.weights, checkpoint.card)
 
     def read(self, records: NDArray[np.void], players: ArrayLike) -> Readings:
         """Describe the opponents' hands.
@@ -83,19 +82,13 @@ class DirectModel:
         ]
         return Readings(*(np.concatenate(values) for values in zip(*parts, strict=True)))
 
-    @inference()
-    def _read(self, records: NDArray[np.void], players: NDArray[np.int64]) -> tuple[NDArray[np.float32], ...]:
-        planes = encode(records, players, self.card.features)
-        found = hand_scores(self._network(as_input(torch.from_numpy(planes))))
-        shanten, waits, deal_ins, copies = (
-            _numbers(values)
-            for values in (
-                found.shanten.softmax(2),
-                found.waits.sigmoid(),
-                found.deal_ins.sigmoid(),
-                found.copies.softmax(3),
-            )
-        )
+    def _read(self, records: NDArray[np.void], players: NDArray[np.int64]) -> tuple[Floats, ...]:
+        scores = self._network(encode(records, players, self.card.features))
+        first = OPPONENTS * SHANTEN_CLASSES
+        shanten = softmax(scores[:, :first].reshape(-1, OPPONENTS, SHANTEN_CLASSES))
+        by_kind = scores[:, first:].reshape(-1, OPPONENTS, BY_KIND, KINDS)
+        waits, deal_ins = (sigmoid(by_kind[:, :, each]) for each in range(2))
+        copies = softmax(by_kind[:, :, 2:].swapaxes(2, 3))
         rows = np.arange(len(players))[:, None]
         others = (players[:, None] + 1 + np.arange(OPPONENTS)) % 4
         ready = np.zeros(shanten.shape[2], np.float32)
@@ -104,8 +97,3 @@ class DirectModel:
         safe = records["river34"] | records["safe34"] | records["turn_safe34"]
         deal_ins[kinds_of(safe[rows, others].reshape(-1)).reshape(deal_ins.shape)] = 0.0
         return shanten, waits, deal_ins, copies
-
-
-def _numbers(values: Tensor) -> NDArray[np.float32]:
-    found: NDArray[np.float32] = values.numpy()
-    return found

@@ -12,13 +12,14 @@ import torch
 from numpy.typing import NDArray
 
 from kit.errors import StateMismatchError
-from policies.checkpoint import HandModel, load, network_of
+from policies.checkpoint import HandModel, load
 from policies.features.encode import encode
 from policies.hands.direct import DirectModel
 from policies.hands.ready import AS_SAMPLED, BLOCKS, IMPOSSIBLE, REPLACED, is_ready, make_ready
 from policies.hands.rounding import place_reds
 from policies.hands.views import SampledHands, View, generator_for, view_of
-from policies.nets.conditioned import DenoiserNetwork
+from policies.nets.architectures import DenoiserArchitecture
+from policies.nets.conditioned import DenoiserNetwork, denoiser_of
 from policies.nets.device import inference
 from policies.nets.networks import as_input
 from policies.nets.towers.suits import Columns
@@ -222,8 +223,9 @@ def load_denoiser(
         CheckpointError: it cannot be used.
     """
     checkpoint = load(folder, model)
-    network = network_of(checkpoint)
-    assert isinstance(network, DenoiserNetwork)
+    shape = checkpoint.card.architecture
+    assert isinstance(shape, DenoiserArchitecture)
+    network = denoiser_of(shape, checkpoint.arrays)
     return network, checkpoint.card.features, DirectModel.load(folder) if match_ready else None
 
 

@@ -19,8 +19,9 @@ from game.fold import kuikae_mask
 from game.melds import MeldKind
 from game.shanten import shanten
 from kit.jit import warms_up
+from policies.flow.decisions import Source
 from policies.flow.known_hand import known_questions
-from policies.flow.slots import Question, Slot, Source
+from policies.flow.slots import Question, Slot
 from policies.heuristic.attack import PRESSURE, future_risk, hand_worth, tenpai_value
 from policies.heuristic.hand_value import CLOSED, MELD_AT, MELD_DORA, MELDS, RED_M
 from policies.heuristic.outlook import Outlook, danger_of, discard_worths, look

@@ -1,76 +1,22 @@
-"""How networks compute: on which device, in which precision, and how many rows at a time.
+"""How networks compute: on which device, in which precision, how many rows at a time.
 
 The three determine a network's answers to the last bit, so whatever records answers records them too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
+import functools
+import sys
+from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias, get_args
 
 import msgspec
 import numpy as np
-import torch
-from torch import Tensor
 
+from kit.errors import ModelError
 from kit.options import INTERNAL
-from policies.features.table import KINDS, ONE
-
-_FEWEST: Final = 4
-"""Rows below which padding costs little."""
-_DIFFERENT: Final = 3
-"""Different rows of the batches compared; not a power of two, by which products divide their rows."""
-
-
-class Padding:
-    """Pads batches, for a network on a CPU, to numbers of rows that give the same bits as the full number.
-
-    A number is tried when it is first needed: a bot in play needs one or two of them.
-
-    Args:
-        network: gives logits for ``[B, planes, 34]`` uint8.
-        planes: number of its input planes.
-        rows: the full number of rows.
-    """
-
-    def __init__(self, network: Callable[[Tensor], Tensor], planes: int, rows: int) -> None:
-        self._network, self._planes, self._rows = network, planes, rows
-        self._steps = [step for step in range(_FEWEST, rows) if rows % step == 0]
-        self._agrees: dict[int, bool] = {}
-
-    def missing(self, count: int) -> int:
-        """Rows to add to a batch, which is computed in parts of the full number and a last part.
-
-        Args:
-            count: rows of the batch.
-        """
-        last = count % self._rows
-        if not last:
-            return 0
-        sizes = (last + -last % step for step in self._steps)
-        return next((size for size in sizes if self._same_bits(size)), self._rows) - last
-
-    def _same_bits(self, size: int) -> bool:
-        if size == self._rows:
-            return True
-        if size not in self._agrees:
-            known, scores = self._known
-            self._agrees[size] = scores is not None and torch.equal(
-                self._network(known[:size]), scores[:size]
-            )
-        return self._agrees[size]
-
-    @cached_property
-    def _known(self) -> tuple[Tensor, Tensor | None]:
-        """Rows that repeat, and their logits; None if those of a row depend on its place."""
-        shape = (_DIFFERENT, self._planes, KINDS)
-        drawn = np.random.default_rng(0).integers(0, 2, shape, np.uint8) * np.uint8(ONE)
-        known = torch.from_numpy(np.resize(drawn, (self._rows, *shape[1:])))
-        scores = self._network(known)
-        alike = torch.equal(scores[_DIFFERENT:], scores[:-_DIFFERENT])
-        return known, scores if alike else None
-
+from policies.nets.architectures import Floats
+from policies.nets.products import multiplies_bytes
 
 DeviceName: TypeAlias = Literal["auto", "cpu", "cuda"]
 """``auto`` takes the GPU if there is one."""
@@ -90,7 +36,8 @@ class Compute(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         device: where.
         precision: type of the operands of products.
-        rows: rows of a product; fewer are padded, so that products of equal sizes sum in equal order.
+        rows: positions at a time. Where torch computes on a CPU, fewer are padded: products of equal sizes
+            sum in equal order.
     """
 
     device: Literal["cpu", "cuda"] = "cpu"
@@ -99,4 +46,77 @@ class Compute(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 IN_PLAY: Final = Compute()
-"""For one position at a time on a CPU: few rows, because all are computed for each question."""
+"""For one position at a time on a CPU: few rows, because torch computes all for each question."""
+
+_MANY: Final[dict[Precision, int]] = {"fp32": 32, "bf16": 64, "int8": 64}
+"""Rows on a CPU for many positions at a time; more are hardly faster (`docs/history/measurements.md`)."""
+_ON_GPU: Final = 2048
+_GPU_FILES: Final = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")
+"""Of the drivers of NVIDIA, of AMD, and of Windows in its Linux; without one, torch need not be asked."""
+
+
+@functools.cache
+def has_gpu() -> bool:
+    """Whether there is a GPU that torch can use."""
+    if sys.platform == "linux" and not any(Path(file).exists() for file in _GPU_FILES):
+        return False
+    import torch  # noqa: PLC0415 - takes seconds, and few machines have a GPU
+
+    return torch.cuda.is_available()
+
+
+def choose_device(name: DeviceName) -> Literal["cpu", "cuda"]:
+    """The device a name stands for on this machine.
+
+    Raises:
+        ModelError: there is no GPU that torch can use.
+    """
+    if name == "cpu":
+        return "cpu"
+    if has_gpu():
+        return "cuda"
+    if name == "cuda":
+        raise ModelError("torch finds no GPU it can use")
+    return "cpu"
+
+
+def choose_compute(
+    device: DeviceName = "cpu", precision: PrecisionName = "auto", *, many: bool = True
+) -> Compute:
+    """How networks compute on this machine.
+
+    Args:
+        device: where.
+        precision: type of the operands of products.
+        many: whether many positions are evaluated at a time; if not, in fp32, and on a CPU few rows.
+
+    Raises:
+        ModelError: there is no GPU that torch can use, or int8 is not possible there.
+    """
+    place = choose_device(device)
+    if place == "cpu" and not many:
+        return IN_PLAY
+    if precision != "auto":
+        chosen = precision
+    elif place == "cuda":
+        chosen = "bf16" if many else "fp32"
+    else:
+        chosen = "int8" if multiplies_bytes() else "fp32"
+    if chosen == "int8" and place == "cuda":
+        raise ModelError("int8 is for processors; use the precision bf16 or fp32 on a GPU")
+    if chosen == "int8" and not multiplies_bytes():
+        raise ModelError("this processor has no instructions for int8; use the precision fp32")
+    return Compute(place, chosen, _ON_GPU if place == "cuda" else _MANY[chosen])
+
+
+def softmax(scores: Floats) -> Floats:
+    """Probabilities along the last axis."""
+    found: Floats = np.exp(scores - scores.max(-1, keepdims=True))
+    found /= found.sum(-1, keepdims=True)
+    return found
+
+
+def sigmoid(scores: Floats) -> Floats:
+    """Probabilities of yes; no score is too large for it."""
+    found: Floats = np.tanh(scores * np.float32(0.5)) * np.float32(0.5) + np.float32(0.5)
+    return found

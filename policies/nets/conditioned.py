@@ -8,69 +8,19 @@ next.
 
 from __future__ import annotations
 
-import math
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
-import msgspec
 import torch
 from torch import Tensor, nn
 
 from policies.features.table import KINDS
-from policies.nets.networks import DISCARDS, Network, SuitsArchitecture
+from policies.nets.architectures import Arrays, DenoiserArchitecture
+from policies.nets.networks import Network, empty, filled
+from policies.nets.shapes import INPUTS, MOMENTS, OUTPUTS
 from policies.nets.towers.suits import Columns, SuitsBlock, SuitsConvolution, SuitsScores, columns_of, relu_
 
-Generates: TypeAlias = Literal["diffusion", "autoregressive"]
-
-PLAYERS: Final = 4
-_TIMES: Final = 16
-"""Sines and cosines that describe a moment of generation."""
 _FASTEST: Final = 1000.0
 """The fastest of them has this many radians from the beginning to the end."""
-
-# planes beside the trunk, and answers for each kind
-INPUTS: Final = {"diffusion": 2 * PLAYERS + 4, "autoregressive": 3 + 1 + 3}
-"""Diffusion: copies and red fives of the four hands; copies unseen; sizes of the three hands. Autoregressive:
-copies placed in the three hands; copies still unseen; tiles missing in each."""
-OUTPUTS: Final = {"diffusion": 2 * PLAYERS, "autoregressive": 6}
-"""Diffusion: copies and red fives of the four clean hands. Autoregressive: for each opponent the score of the
-kind as the next tile, and whether one of the copies of a five is red."""
-
-
-class DenoiserArchitecture(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, tag="denoiser"
-):
-    """The architecture of a network that generates hands.
-
-    Attributes:
-        generates: what it is for, which decides what it sees and answers.
-        planes: input planes of the trunk.
-        by_suit: as in the trunk's `SuitsArchitecture`.
-        trunk_width: channels of the trunk.
-        trunk_depth: blocks of the trunk.
-        width: channels of the small network.
-        depth: blocks of the small network.
-        scale: diffusion: what a hand of four copies is multiplied by; the paper's level of four copies is 1.
-        steps: diffusion: steps that it was distilled for; 0 if it was not.
-    """
-
-    generates: Generates
-    planes: int
-    by_suit: tuple[int, ...]
-    trunk_width: int
-    trunk_depth: int
-    width: int
-    depth: int
-    scale: float = 1.0
-    steps: int = 0
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.scale) and self.scale > 0):
-            raise ValueError(f"scale must be above 0: {self.scale}")
-
-    @property
-    def trunk(self) -> SuitsArchitecture:
-        """The architecture of the trunk, as that of the discard model it has the tower of."""
-        return SuitsArchitecture(self.planes, DISCARDS, self.trunk_width, self.trunk_depth, self.by_suit)
 
 
 class DenoiserNetwork(nn.Module):
@@ -95,7 +45,7 @@ class DenoiserNetwork(nn.Module):
         self.without_trunk = nn.Parameter(torch.zeros(architecture.trunk_width))
         inputs = architecture.trunk_width + INPUTS[architecture.generates]
         self.merge = SuitsConvolution(inputs, width)
-        self.times = nn.Linear(_TIMES, (depth + 1) * width)
+        self.times = nn.Linear(MOMENTS, (depth + 1) * width)
         self.blocks = nn.ModuleList(SuitsBlock(width, normalised=False) for _ in range(depth))
         self.answer = SuitsScores(width, OUTPUTS[architecture.generates])
 
@@ -142,6 +92,11 @@ class DenoiserNetwork(nn.Module):
         return seen * shown + self.without_trunk[:, None, None] * (1.0 - shown)
 
 
+def denoiser_of(architecture: DenoiserArchitecture, arrays: Arrays) -> DenoiserNetwork:
+    """The network with copies of the weights, ready to play (``eval``), on the CPU."""
+    return filled(empty(DenoiserNetwork, architecture), arrays)
+
+
 def sizes_of_hands(sizes: Tensor) -> Tensor:
     """Planes ``[B, 3, 34]`` of the sizes of three hands, ``[B, 3]``, 14 tiles for 1."""
     return (sizes / 14.0)[..., None].expand(-1, -1, KINDS)
@@ -149,7 +104,7 @@ def sizes_of_hands(sizes: Tensor) -> Tensor:
 
 def _waves(times: Tensor) -> Tensor:
     """``[B, 16]`` sines and cosines of moments ``[B]`` from 0 to 1."""
-    half = _TIMES // 2
+    half = MOMENTS // 2
     speeds = _FASTEST ** (torch.arange(half, device=times.device) / (half - 1))
     angles = times[:, None] * speeds
     return torch.cat([angles.sin(), angles.cos()], 1)

@@ -1,25 +1,20 @@
-"""Where networks compute: a device chosen by name, a network on it, and how its loss is recognised."""
+"""Networks as torch computes them: on a GPU, in bf16, and those that have no fused form."""
 
 from __future__ import annotations
 
 import contextlib
-import copy
 from collections.abc import Iterator, Sequence
-from typing import Final, Literal
 
+import numpy as np
 import torch
-from torch import Tensor
+from numpy.typing import NDArray
 
-from kit.errors import ModelError
-from policies.nets.compute import IN_PLAY, Compute, DeviceName, FloatPrecision, Precision, PrecisionName
-from policies.nets.networks import Network, as_input
-
-_MANY: Final[dict[Precision, int]] = {"fp32": 32, "bf16": 64, "int8": 64}
-"""Rows on a CPU for many positions at a time; more are hardly faster (`docs/history/measurements.md`)."""
-_ON_GPU: Final = 2048
+from policies.nets.architectures import Floats, Weights
+from policies.nets.compute import Compute, FloatPrecision
+from policies.nets.networks import as_input, network_of
 
 
-def use_one_thread() -> None:
+def use_one_torch_thread() -> None:
     """Limit torch to one thread: one position is too little to split, and other tasks need cores."""
     torch.set_num_threads(1)
 
@@ -36,56 +31,6 @@ def inference() -> Iterator[None]:
         yield
 
 
-def choose_device(name: DeviceName) -> torch.device:
-    """The device a name stands for on this machine.
-
-    Raises:
-        ModelError: there is no GPU that torch can use.
-    """
-    if name == "cpu":
-        return torch.device("cpu")
-    if torch.cuda.is_available():
-        return torch.device("cuda")
-    if name == "cuda":
-        raise ModelError("torch finds no GPU it can use")
-    return torch.device("cpu")
-
-
-def choose_compute(
-    device: DeviceName = "cpu", precision: PrecisionName = "auto", *, many: bool = True
-) -> Compute:
-    """How networks compute on this machine.
-
-    Args:
-        device: where.
-        precision: type of the operands of products.
-        many: whether many positions are evaluated at a time; if not, in fp32, and on a CPU few rows.
-
-    Raises:
-        ModelError: there is no GPU that torch can use, or int8 is not possible there.
-    """
-    place: Literal["cpu", "cuda"] = "cuda" if choose_device(device).type == "cuda" else "cpu"
-    if place == "cpu" and not many:
-        return IN_PLAY
-    if precision != "auto":
-        chosen = precision
-    elif not many:
-        chosen = "fp32"
-    else:
-        chosen = "int8" if place == "cpu" and multiplies_bytes() else fast_precision()
-    if chosen == "int8" and place == "cuda":
-        raise ModelError("int8 is for processors; use the precision bf16 or fp32 on a GPU")
-    if chosen == "int8" and not multiplies_bytes():
-        raise ModelError("this processor has no instructions for int8; use the precision fp32")
-    return Compute(place, chosen, _ON_GPU if place == "cuda" else _MANY[chosen])
-
-
-def multiplies_bytes() -> bool:
-    """Whether this processor has instructions for products of bytes, which are exact."""
-    capabilities = torch.cpu.get_capabilities()
-    return any(capabilities.get(each) for each in ("amx_int8", "avx512_vnni", "avx_vnni"))
-
-
 def fast_precision() -> FloatPrecision:
     """bf16 where the machine trains faster in it: GPUs, and processors with AMX.
 
@@ -99,32 +44,38 @@ def fast_precision() -> FloatPrecision:
 class DeviceNetwork:
     """A network's logits for the encoder's planes, computed layer by layer on any device of torch.
 
+    On a CPU, products of different sizes may sum in different orders, so all have the same number of rows: an
+    answer depends on its question only.
+
     Args:
-        network: as trained; not changed.
+        weights: as trained; not changed.
         blank: planes of its input to ignore.
-        compute: where and in which precision.
+        compute: where, in which precision, and at most how many positions at a time.
     """
 
-    def __init__(self, network: Network, blank: Sequence[int], compute: Compute) -> None:
+    def __init__(self, weights: Weights, blank: Sequence[int], compute: Compute) -> None:
         self._device = torch.device(compute.device)
         self._dtype = torch.bfloat16 if compute.precision == "bf16" else torch.float32
-        self._network = copy.deepcopy(network).eval().to(self._device, self._dtype)
-        self._blank = list(blank)
+        self._network = network_of(weights).to(self._device, self._dtype)
+        self._blank, self._rows = list(blank), compute.rows if compute.device == "cpu" else 0
 
-    def __call__(self, planes: Tensor) -> Tensor:
+    def __call__(self, planes: NDArray[np.uint8]) -> Floats:
         """Score the answers.
 
         Args:
-            planes: ``[B, planes, 34]`` uint8, 255 for 1, on any device.
+            planes: ``[B, planes, 34]``, 255 for 1.
 
         Returns:
-            ``[B, 34]`` or ``[B, 2]`` float32 logits, on the network's device.
+            ``[B, outputs]`` logits.
         """
+        count = len(planes)
+        if count < self._rows:
+            planes = np.concatenate([planes, np.zeros((self._rows - count, *planes.shape[1:]), np.uint8)])
         with inference():
-            x = as_input(planes.to(self._device), self._dtype)
+            x = as_input(torch.from_numpy(planes).to(self._device), self._dtype)
             x[:, self._blank] = 0.0
-            scores: Tensor = self._network(x)
-            return scores.float()
+            scores: Floats = self._network(x).float().cpu().numpy()
+            return scores[:count]
 
 
 def is_device_fault(exc: BaseException) -> bool:

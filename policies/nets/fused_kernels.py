@@ -18,7 +18,7 @@ import numpy as np
 
 from kit.jit import kernel, warms_up
 from policies.features.table import KINDS
-from policies.nets.towers.residual import HONOURS, RANKS, SUITED, SUITS
+from policies.nets.architectures import HONOURS, RANKS, SUITED, SUITS
 
 _AT_ONCE: Final = 4
 """Rows of weights added in one pass, so that sums are read and written less often."""

@@ -14,16 +14,22 @@ from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from game.observation import HiddenTiles
 from game.tiles import TILES, UNSEEN
 from kit.errors import ConfigError
 from policies.features.encode import Planes
 from policies.features.table import GUIDED, LITE, SETS
-from policies.nets.networks import Network, SuitsArchitecture, architecture_of, plane_weights
+from policies.nets.architectures import (
+    Arrays,
+    Floats,
+    SuitsArchitecture,
+    Weights,
+    architecture_of,
+    plane_weights,
+)
+from policies.nets.shapes import shapes_of
 
 SEEN_PLANES: Final = SETS[LITE].planes
 """The first planes of the guided set; the rest are hidden from the player."""
@@ -69,38 +75,33 @@ def drop_hidden(planes: Planes, seeds: NDArray[np.uint64], gamma: float) -> None
         row[np.random.Generator(np.random.PCG64(int(seed))).random(row.shape) >= gamma] = 0
 
 
-def guided_network(network: Network) -> Network:
+def guided(weights: Weights) -> Weights:
     """A network that sees hidden planes too, and gives them no weight yet.
 
     Args:
-        network: of the tower `suits`, for the lite set.
+        weights: a network of the tower `suits`, for the lite set.
 
     Raises:
         ConfigError: it is another network.
     """
-    shape = network.architecture
+    shape = weights.architecture
     if type(shape) is not SuitsArchitecture or shape.planes != SEEN_PLANES:
         raise ConfigError(f"only a network with suits apart for {LITE} can be guided, not {shape}")
     wide = architecture_of("suits", GUIDED, shape.outputs, shape.width, shape.depth)
     assert isinstance(wide, SuitsArchitecture)
     wide = msgspec.structs.replace(wide, squeeze=shape.squeeze, normalised=shape.normalised)
-    guided = Network(wide)
-    weights = guided.state_dict()
-    seen = plane_weights(weights)
-    with torch.no_grad():
-        for name, tensor in network.state_dict().items():
-            if name in seen:
-                weights[name].zero_()
-                weights[name][:, :SEEN_PLANES] = tensor
-            else:
-                weights[name].copy_(tensor)
-    return guided.eval()
+    arrays, shapes = dict(weights.arrays), shapes_of(wide)
+    for name in plane_weights(arrays):
+        seen = arrays[name]
+        arrays[name] = np.zeros(shapes[name], np.float32)
+        arrays[name][:, :SEEN_PLANES] = seen
+    return Weights(wide, arrays)
 
 
-def without_hidden(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+def without_hidden(arrays: Arrays) -> dict[str, Floats]:
     """The weights of a guided network for the planes that its player sees: those of a normal network."""
-    seen = plane_weights(weights)
+    seen = plane_weights(arrays)
     return {
-        name: tensor[:, :SEEN_PLANES].contiguous() if name in seen else tensor
-        for name, tensor in weights.items()
+        name: np.ascontiguousarray(array[:, :SEEN_PLANES]) if name in seen else array
+        for name, array in arrays.items()
     }

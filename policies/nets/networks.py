@@ -1,8 +1,8 @@
-"""The networks of the five models: a tower over the 34 tile kinds, with one of two heads.
+"""The networks of the five models in torch: a tower over the 34 tile kinds, with one of two heads.
 
 After Suphx: columns keep their places, because each has its own meaning; one score per kind for the discard,
-"no" and "yes" for the other four. The tower is one of `policies.nets.towers`; width and depth are free:
-256×50 is the paper's size, 64×6 a size for playing and training on a CPU.
+"no" and "yes" for the other four. The tower is one of `policies.nets.towers`. This is the form that learns;
+`policies.nets.fused` plays.
 
 Each convolution of the tower is followed by batch normalisation. In play a network uses the averages from
 training (``eval``), so a position gives the same numbers alone and in a batch.
@@ -13,77 +13,35 @@ Source: Suphx, arXiv:2003.13590, section 2.2, figures 4 and 5, table 2.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Final, NamedTuple, TypeVar
 
-import msgspec
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.overrides import TorchFunctionMode
 
-from policies.features.table import ONE, SETS, Axis
+from policies.features.table import ONE
+from policies.nets.architectures import (
+    DISCARDS,
+    HAND_SCORES,
+    Architecture,
+    Arrays,
+    Floats,
+    HoseiArchitecture,
+    HoseiBaseArchitecture,
+    PooledArchitecture,
+    SuitsArchitecture,
+    Weights,
+    identities_of,
+)
+from policies.nets.shapes import check_sizes
 from policies.nets.towers import hosei, residual, suits
-from policies.nets.towers.hands import HAND_SCORES, HandsHead
-from policies.nets.towers.residual import YES_NO, PooledBlock
+from policies.nets.towers.hands import HandsHead
+from policies.nets.towers.residual import PooledBlock
 from policies.nets.towers.suits import Columns
 
-Outputs: TypeAlias = Literal[2, 4, 8, 34, 735]
-TowerName: TypeAlias = Literal["residual", "pooled", "suits", "hosei", "hosei-base"]
-TOWERS: Final[tuple[TowerName, ...]] = get_args(TowerName)
-HOSEI_TOWERS: Final[tuple[TowerName, ...]] = ("hosei", "hosei-base")
-"""Those that see the feature set of Hosei's paper, and no others."""
-
-DISCARDS: Final = 34
-"""Outputs of the discard model: a score for each kind."""
-YES: Final = 1
-CRITIC_VALUES: Final = 8
-"""Outputs of the critic: points, then final reward, of each of four players."""
-HOSEI_CHI: Final = 4
-"""Outputs of Hosei's chi model: none; with the called tile the lowest, the middle, the highest of the run."""
-
-
-class Architecture(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="residual"):
-    """The architecture of a network; this one has convolutions along all 34 columns.
-
-    Attributes:
-        planes: number of input planes.
-        outputs: 34 for discards, 2 for yes and no; 4 in Hosei's chi model; 735 about the opponents' hands;
-            8 of the critic.
-        width: channels of the tower.
-        depth: residual blocks.
-    """
-
-    planes: int
-    outputs: Outputs
-    width: int
-    depth: int
-
-
-class PooledArchitecture(Architecture, frozen=True, forbid_unknown_fields=True, tag="pooled"):
-    """The same with pooled context in each block."""
-
-
-class SuitsArchitecture(Architecture, frozen=True, forbid_unknown_fields=True, tag="suits"):
-    """Suits apart, with pooled context in each block.
-
-    Attributes:
-        by_suit: the first planes of the groups with one plane a suit, as `suit_planes` finds them.
-        squeeze: channels to which the planes are reduced before the first layer; 0 to leave them.
-        normalised: whether batch normalisation follows each convolution; if not, a learned scale and bias.
-        identities: the players it can be asked to play like, by name or rank; needs normalisation.
-    """
-
-    by_suit: tuple[int, ...] = ()
-    squeeze: int = 0
-    normalised: bool = True
-    identities: tuple[str, ...] = ()
-
-
-class HoseiArchitecture(Architecture, frozen=True, forbid_unknown_fields=True, tag="hosei"):
-    """Hosei's: ``width`` filters in the first layer, then ``depth`` layers of 50; the paper has 512 and 2."""
-
-
-class HoseiBaseArchitecture(Architecture, frozen=True, forbid_unknown_fields=True, tag="hosei-base"):
-    """The model it is compared with: ``width`` filters in each layer, ``depth`` layers after the first."""
+A = TypeVar("A")
+N = TypeVar("N", bound=nn.Module)
 
 
 class _Layers(NamedTuple):
@@ -144,65 +102,6 @@ _LAYERS: Final[Mapping[type[Architecture], _Layers]] = {
         functional.relu,
     ),
 }
-_PLAIN: Final[Mapping[TowerName, type[Architecture]]] = {
-    "residual": Architecture,
-    "pooled": PooledArchitecture,
-    "hosei": HoseiArchitecture,
-    "hosei-base": HoseiBaseArchitecture,
-}
-"""The towers that are defined by their sizes."""
-
-
-def architecture_of(
-    tower: TowerName, features: str, outputs: Outputs, width: int, depth: int
-) -> Architecture:
-    """The architecture of a network that sees a feature set.
-
-    Args:
-        tower: its name.
-        features: name of the feature set.
-        outputs: 34 for discards, 2 for yes and no.
-        width: channels of the tower.
-        depth: blocks of the tower.
-    """
-    planes = SETS[features].planes
-    if tower == "suits":
-        return SuitsArchitecture(planes, outputs, width, depth, suit_planes(features))
-    return _PLAIN[tower](planes, outputs, width, depth)
-
-
-def outputs_of(model: str, tower: TowerName) -> Outputs:
-    """Number of answers of a model.
-
-    >>> outputs_of("discard", "suits"), outputs_of("chi", "suits"), outputs_of("chi", "hosei")
-    (34, 2, 4)
-    """
-    if model == "discard":
-        return DISCARDS
-    if model == "direct":
-        return HAND_SCORES
-    if model == "critic":
-        return CRITIC_VALUES
-    return HOSEI_CHI if model == "chi" and tower in HOSEI_TOWERS else YES_NO
-
-
-def tower_of(architecture: Architecture) -> TowerName:
-    """The name of an architecture's tower.
-
-    >>> tower_of(Architecture(239, 34, 64, 6)), tower_of(SuitsArchitecture(239, 34, 64, 6))
-    ('residual', 'suits')
-    """
-    return next((name for name, kind in _PLAIN.items() if type(architecture) is kind), "suits")
-
-
-def suit_planes(features: str) -> tuple[int, ...]:
-    """The first plane of each group of a feature set that has one plane a suit.
-
-    >>> suit_planes("lite-239/1")
-    (4,)
-    """
-    chosen = SETS[features]
-    return tuple(chosen.at(group.id) for group in chosen.groups if group.axis is Axis.SUITS)
 
 
 class Network(nn.Module):
@@ -217,14 +116,9 @@ class Network(nn.Module):
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
-        if min(architecture.planes, architecture.width, architecture.depth) < 1:
-            raise ValueError(f"planes, width and depth must be at least 1: {architecture}")
-        if architecture.outputs == HAND_SCORES and not isinstance(architecture, SuitsArchitecture):
-            raise ValueError(f"only the tower suits has the direct heads, not {tower_of(architecture)}")
+        check_sizes(architecture)
         self.architecture = architecture
         if names := identities_of(architecture):
-            if not getattr(architecture, "normalised", False):
-                raise ValueError("identities need a network with normalisation")
             sizes = (len(names), architecture.depth, len(Columns._fields), architecture.width)
             self.identities = nn.Parameter(torch.zeros(sizes))
         layers = _LAYERS[type(architecture)]
@@ -257,35 +151,47 @@ class Network(nn.Module):
         return scores
 
 
-def identities_of(architecture: object) -> tuple[str, ...]:
-    """The players that a network of this architecture can be asked to play like."""
-    return architecture.identities if isinstance(architecture, SuitsArchitecture) else ()
+def network_of(weights: Weights) -> Network:
+    """The network with copies of the weights, ready to play (``eval``), on the CPU."""
+    return filled(empty(Network, weights.architecture), weights.arrays)
 
 
-def weights_asked_as(tensors: Mapping[str, Tensor], number: int) -> dict[str, Tensor]:
-    """The weights of a network without identities that answers as this one does when asked as one of them.
+def empty(kind: Callable[[A], N], architecture: A) -> N:
+    """A network without memory for its weights: all its tensors are on the meta device.
 
-    Args:
-        tensors: its weights by name.
-        number: place of the identity.
+    Raises:
+        ValueError: the network cannot be built.
     """
-    weights = dict(tensors)
-    for block, added in enumerate(weights.pop("identities")[number]):
-        # added before a normalisation, so it moves the mean that the normalisation subtracts
-        for part, moved in zip(Columns._fields, added, strict=True):
-            name = f"tower.{block}.first_norm.{part}.running_mean"
-            weights[name] = weights[name] - moved
-    return weights
+    with torch.device("meta"), _NoDice():
+        return kind(architecture)
 
 
-def plane_weights(names: Iterable[str]) -> set[str]:
-    """The tensors of a network, by name, whose second axis is the input planes (or features).
+class _NoDice(TorchFunctionMode):
+    """Skips random initialisation: the tensors have no memory, and torch takes a second to prepare it."""
 
-    >>> plane_weights(["stem.weight", "stem_norm.weight"])
-    {'stem.weight'}
-    """
-    stem = {name for name in names if name.startswith("stem.")}
-    return {name for name in stem if name.startswith("stem.squeeze.")} or stem
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Iterable[type],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        return args[0] if func is Tensor.normal_ else func(*args, **(kwargs or {}))
+
+
+def filled(network: N, arrays: Arrays) -> N:
+    """The network with copies of all its weights in place, ready to play (``eval``)."""
+    weights = network.state_dict()  # not a plain dict: it has the versions of the layers
+    weights.update((name, torch.tensor(array)) for name, array in arrays.items())
+    network.load_state_dict(weights, strict=True, assign=True)
+    return network.eval()
+
+
+def arrays_of(tensors: Mapping[str, Tensor]) -> dict[str, Floats]:
+    """Copy weights on any device, of any float type, to arrays as a checkpoint has them."""
+    return {
+        name: tensor.detach().to("cpu", torch.float32, copy=True).numpy() for name, tensor in tensors.items()
+    }
 
 
 def as_input(planes: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
@@ -296,37 +202,3 @@ def as_input(planes: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
         dtype: dtype of the floats.
     """
     return planes.to(dtype).mul_(1.0 / ONE)
-
-
-def parameters_of(network: nn.Module) -> int:
-    """Number of learned parameters of a network."""
-    return sum(parameter.numel() for parameter in network.parameters())
-
-
-__all__ = [
-    "CRITIC_VALUES",
-    "DISCARDS",
-    "HAND_SCORES",
-    "HOSEI_CHI",
-    "HOSEI_TOWERS",
-    "TOWERS",
-    "YES",
-    "YES_NO",
-    "Architecture",
-    "HoseiArchitecture",
-    "HoseiBaseArchitecture",
-    "Network",
-    "Outputs",
-    "PooledArchitecture",
-    "SuitsArchitecture",
-    "TowerName",
-    "architecture_of",
-    "as_input",
-    "identities_of",
-    "outputs_of",
-    "parameters_of",
-    "plane_weights",
-    "suit_planes",
-    "tower_of",
-    "weights_asked_as",
-]

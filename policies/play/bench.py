@@ -11,18 +11,19 @@ from typing import Final, Literal
 
 import msgspec
 import numpy as np
-import torch
 
 from game.observation import Observation
 from game.table.table import Table
 from kit.options import Count
 from kit.workers.ordered import default_workers
 from policies.features.table import LITE, LITE_CALL, SUPHX, SUPHX_CALL
+from policies.flow.decisions import Source
 from policies.flow.known_hand import known_questions
-from policies.flow.slots import Policy, Question, Slot, Source
+from policies.flow.slots import Policy, Question, Slot
 from policies.heuristic.player import HeuristicPolicy
+from policies.nets.architectures import DISCARDS, YES_NO, Outputs, Weights, architecture_of
 from policies.nets.compute import IN_PLAY, Compute
-from policies.nets.networks import DISCARDS, YES_NO, Network, Outputs, architecture_of
+from policies.nets.shapes import shapes_of
 from policies.play.decision import decide
 from policies.play.inference import Averaging, Model, NetworkPolicy
 
@@ -78,7 +79,6 @@ class DecisionBench(msgspec.Struct, frozen=True):
     Attributes:
         machine: what it ran on.
         cores: that the program may use.
-        threads: that torch uses for one position.
         policy: the policy measured.
         decisions: those with more than one legal action, all slots of each together.
         slots: the answers of each slot alone.
@@ -86,7 +86,6 @@ class DecisionBench(msgspec.Struct, frozen=True):
 
     machine: str
     cores: int
-    threads: int
     policy: str
     decisions: DecisionLatency
     slots: tuple[DecisionLatency, ...]
@@ -112,7 +111,6 @@ def bench_decisions(policy: Policy, name: str, *, count: int = 1000, seed: int =
     return DecisionBench(
         machine=f"{platform.machine()}, Python {platform.python_version()}",
         cores=default_workers(),
-        threads=torch.get_num_threads(),
         policy=name,
         decisions=whole.waiting("decision"),
         slots=tuple(timed.times[slot].waiting(slot) for slot in Slot if slot in timed.times),
@@ -149,14 +147,17 @@ def untrained_policy(
         seed: seed of the weights.
         compute: how the networks compute.
     """
-    torch.manual_seed(seed)
+    dice = np.random.default_rng(seed)
     models = {}
     for slot in Slot:
         seen = networks.features if slot in (Slot.DISCARD, Slot.RIICHI) else _CALL_SETS[networks.features]
         outputs: Outputs = DISCARDS if slot is Slot.DISCARD else YES_NO
         shape = architecture_of(networks.tower, seen, outputs, networks.width, networks.depth)
-        network = Network(shape)
-        models[slot] = Model(network.eval(), seen, compute=compute)
+        # squares: a variance is not negative
+        arrays = {
+            name: dice.standard_normal(size, np.float32) ** 2 for name, size in shapes_of(shape).items()
+        }
+        models[slot] = Model(Weights(shape, arrays), seen, compute=compute)
     return NetworkPolicy(models, averaging)
 
 

@@ -17,11 +17,9 @@ from numpy.typing import NDArray
 from game.layout import PHASE_TURN, ROUND_STATE
 from game.scoring.settlement import RIICHI_STICK, GameLength
 from kit.files import expand_home
-from policies.checkpoint import load, network_of
+from policies.checkpoint import load
 from policies.checkpoint.files import Reader, read_file
-from policies.nets.compute import Compute
-from policies.nets.device import choose_compute
-from policies.nets.networks import Network
+from policies.nets.compute import Compute, choose_compute
 from policies.play.inference import Model
 
 CRITIC_FOLDER: Final = Path(__file__).parents[1] / "checkpoints" / "critic"
@@ -86,10 +84,9 @@ class Critic:
             CheckpointError: it cannot be used.
         """
         checkpoint = load(folder, "critic", read=read)
-        network = network_of(checkpoint)
-        assert isinstance(network, Network)
         card = checkpoint.card
-        return cls(Model(network, card.features, card.without, compute or choose_compute("cpu", "fp32")))
+        compute = compute or choose_compute("cpu", "fp32")
+        return cls(Model(checkpoint.weights, card.features, card.without, compute))
 
     def rest(self, states: Sequence[np.void], length: GameLength) -> RestOfRound:
         """What the rest of each round is worth.

@@ -11,9 +11,9 @@ from game.actions import PASS, Action, ActionKind
 from game.layout import PHASE_TURN
 from game.observation import Observation
 from game.shanten import shanten
-from policies.flow.decisions import Decision, Option
+from policies.flow.decisions import Decision, Option, Source
 from policies.flow.flow import Verdict, flow, reason_of, run_flows
-from policies.flow.slots import Policy, Source
+from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
 
 _WINS: Final = (ActionKind.TSUMO, ActionKind.RON)

@@ -4,10 +4,8 @@ A question becomes rows: one for a discard or riichi, one for each candidate mel
 and evaluated under a number of permutations of the suits, and their logits averaged, which gives the
 geometric mean of the probabilities.
 
-On a CPU an answer depends only on its question, to the last bit, and not on the rest of the batch: products
-of different sizes may sum in different orders, so networks receive a fixed number of rows, padded if needed.
-Fewer are used where they were seen to give the same bits (`policies.nets.compute`). Games are therefore the
-same however they are distributed over tables and processes.
+On a CPU an answer depends only on its question, to the last bit, and not on the rest of the batch. Games are
+therefore the same however they are distributed over tables and processes.
 
 A GPU that runs out of memory or is lost costs one try: the networks move to the CPU and stay there.
 """
@@ -20,26 +18,25 @@ from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 import structlog
-import torch
 from numpy.typing import NDArray
 
 from game.layout import ROUND_STATE
 from game.rules import action_row
 from game.scoring.settlement import LAST_ROUND, GameLength
 from kit.errors import ModelError
-from policies.checkpoint import Card, load, network_of
+from policies.checkpoint import Card, load
 from policies.checkpoint.files import Reader, read_file
 from policies.features.encode import Planes, encode
 from policies.features.permute import KIND_MAPS, SUIT_PERMUTATIONS, permute_planes
 from policies.features.table import GUIDED, SETS, looks_deep
 from policies.flow.chi_places import mirrored_places
+from policies.flow.decisions import Source
 from policies.flow.probabilities import Logits, of_discards, of_runs, of_yes
-from policies.flow.slots import Question, Slot, Source
-from policies.nets.compute import IN_PLAY, Compute, Padding
-from policies.nets.device import DeviceNetwork, is_device_fault
+from policies.flow.slots import Question, Slot
+from policies.nets.architectures import DISCARDS, HOSEI_CHI, Arrays, Floats, SuitsArchitecture, Weights
+from policies.nets.compute import IN_PLAY, Compute
 from policies.nets.fused import can_fuse
 from policies.nets.guidance import HiddenPart, drop_hidden, hidden_part
-from policies.nets.networks import DISCARDS, HOSEI_CHI, Network, SuitsArchitecture
 from policies.nets.quantized import fused
 from policies.play.included import SHIPPED
 
@@ -65,19 +62,20 @@ class Model:
     """One of the five models, ready to answer.
 
     Args:
-        network: as trained.
+        weights: of the network, as trained.
         features: its feature set.
         without: groups of the set that are left blank.
         compute: how it computes.
         gamma: of a guided network, the share of what is hidden that it is shown (`policies.nets.guidance`).
 
     Attributes:
+        weights: the same; not to be changed.
         blank: the planes of those groups.
     """
 
     def __init__(
         self,
-        network: Network,
+        weights: Weights,
         features: str,
         without: Sequence[str] = (),
         compute: Compute = IN_PLAY,
@@ -86,37 +84,33 @@ class Model:
         self.features = features
         self.gamma = gamma
         self.compute = compute
-        self._parts = (network, without)  # on the CPU still, should the device be lost
+        self.weights, self._without = weights, without
         self._deep = looks_deep(features, without)
-        self._outputs = network.architecture.outputs
+        shape = weights.architecture
+        self._outputs = shape.outputs
         self.blank = SETS[features].planes_of(without)
-        self._alike = isinstance(network.architecture, SuitsArchitecture)
-        self._network: Callable[[torch.Tensor], torch.Tensor]
-        if compute.device == "cpu" and can_fuse(network):
-            self._network = fused(network, self.blank, compute.precision)
+        self._alike = isinstance(shape, SuitsArchitecture)
+        self._network: Callable[[Planes], Floats]
+        if compute.device == "cpu" and compute.precision != "bf16" and can_fuse(shape):
+            self._network = fused(weights, self.blank, compute.precision)
         else:
-            self._network = DeviceNetwork(network, self.blank, compute)
-        self._padding = None
-        if compute.device == "cpu":
-            self._padding = Padding(self._network, network.architecture.planes, compute.rows)
+            from policies.nets.device import DeviceNetwork  # noqa: PLC0415 - torch is for those who need it
 
-    @property
-    def network(self) -> Network:
-        """The network as trained; not to be changed."""
-        return self._parts[0]
+            self._network = DeviceNetwork(weights, self.blank, compute)
 
-    def with_network(self, network: Network, compute: Compute | None = None) -> Model:
-        """The same model with another network of the same architecture.
+    def with_arrays(self, arrays: Arrays, compute: Compute | None = None) -> Model:
+        """The same model with other weights.
 
         Args:
-            network: as trained.
+            arrays: of a network of the same architecture.
             compute: how it computes; by default as this one does.
         """
-        return Model(network, self.features, self._parts[1], compute or self.compute, self.gamma)
+        weights = self.weights._replace(arrays=arrays)
+        return Model(weights, self.features, self._without, compute or self.compute, self.gamma)
 
     def on_cpu(self) -> Model:
         """The same model on the CPU; nothing is read from the device it is on."""
-        return self.with_network(self.network, IN_PLAY)
+        return self.with_arrays(self.weights.arrays, IN_PLAY)
 
     @property
     def of_calls(self) -> bool:
@@ -211,13 +205,9 @@ class Model:
         return mean
 
     def _logits(self, planes: Planes) -> Logits:
-        count = len(planes)
-        parts = [planes[rows] for rows in _pieces(count, self.compute.rows)]
-        if self._padding and (missing := self._padding.missing(count)):
-            parts[-1] = np.concatenate([parts[-1], np.zeros((missing, *planes.shape[1:]), np.uint8)])
-        scores = [self._network(torch.from_numpy(part)) for part in parts]
-        whole: Logits = torch.cat(scores).cpu().numpy()
-        return whole[:count]
+        parts = _pieces(len(planes), self.compute.rows)
+        scores: Logits = np.concatenate([self._network(planes[rows]) for rows in parts])
+        return scores
 
 
 class NetworkPolicy:
@@ -252,7 +242,7 @@ class NetworkPolicy:
         try:
             return self._answer_all(slot, questions)
         except Exception as exc:
-            if self._models[slot].compute.device == "cpu" or not is_device_fault(exc):
+            if self._models[slot].compute.device == "cpu" or not _is_device_fault(exc):
                 raise
             log.warning("decision.moved_to_cpu", reason=f"{type(exc).__name__}: {exc}"[:200])
         self._models = {each: model.on_cpu() for each, model in self._models.items()}
@@ -322,11 +312,15 @@ def load_policy(
     models, cards = {}, {}
     for slot in Slot:
         checkpoint = load(folder, slot, read=read)
-        network = network_of(checkpoint)
-        assert isinstance(network, Network)
         card = cards[slot] = checkpoint.card
-        models[slot] = Model(network, card.features, card.without, compute)
+        models[slot] = Model(checkpoint.weights, card.features, card.without, compute)
     return NetworkPolicy(models, averaging, cards)
+
+
+def _is_device_fault(exc: Exception) -> bool:
+    from policies.nets.device import is_device_fault  # noqa: PLC0415 - torch computed there
+
+    return is_device_fault(exc)
 
 
 def _pieces(count: int, size: int) -> Iterator[slice]:

@@ -12,7 +12,8 @@ import numpy as np
 
 from kit.errors import ConfigError
 from kit.files import expand_home
-from policies.flow.slots import Policy, Question, Slot, Source
+from policies.flow.decisions import Source
+from policies.flow.slots import Policy, Question, Slot
 from policies.heuristic.player import HeuristicPolicy
 from policies.nets.asked import divided
 from policies.nets.compute import IN_PLAY, Compute

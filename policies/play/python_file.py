@@ -19,8 +19,9 @@ import msgspec
 
 from kit.errors import ConfigError, ModelError
 from kit.files import expand_home
+from policies.flow.decisions import Source
 from policies.flow.known_hand import try_policy
-from policies.flow.slots import Policy, Question, Slot, Source
+from policies.flow.slots import Policy, Question, Slot
 
 PREFIX: Final = "python:"
 

@@ -3,13 +3,13 @@
 At the start of every round it predicts each player's reward by final place. The reward of a round is the
 change of that prediction; after the last round the places are known and need no prediction.
 
-`games` holds the rounds of games; `encoding` turns them into a network's input, with `outcomes` for what the
-present round can change; `networks` reads them; `prediction` answers.
+`games` holds the rounds of games; `encoding` turns them into a network's input, with what the
+present round can change; `predictor` reads them.
 
 Source: Suphx, arXiv:2003.13590, section 3.2, equation 4, figure 7.
 """
 
-from policies.reward.encoding import CHANGES, INPUTS, ROUNDS, ROUNDS_AND_OUTCOMES, Encoding, encode
+from policies.reward.encoding import CHANGES, INPUTS, ROUNDS_AND_OUTCOMES, encode
 from policies.reward.games import (
     ROUND_START,
     PaddedGames,
@@ -18,16 +18,12 @@ from policies.reward.games import (
     round_starts,
     together,
 )
-from policies.reward.networks import (
+from policies.reward.predictor import (
     ORDERS,
-    DevicePredictor,
+    PLACES,
     FinishArchitecture,
-    FinishNetwork,
+    FinishPredictor,
     Predictor,
-    PredictorArchitecture,
-    PredictorNetwork,
-    RewardArchitecture,
-    RewardNetwork,
     predict,
     round_rewards,
 )
@@ -36,19 +32,13 @@ __all__ = [
     "CHANGES",
     "INPUTS",
     "ORDERS",
-    "ROUNDS",
+    "PLACES",
     "ROUNDS_AND_OUTCOMES",
     "ROUND_START",
-    "DevicePredictor",
-    "Encoding",
     "FinishArchitecture",
-    "FinishNetwork",
+    "FinishPredictor",
     "PaddedGames",
     "Predictor",
-    "PredictorArchitecture",
-    "PredictorNetwork",
-    "RewardArchitecture",
-    "RewardNetwork",
     "encode",
     "final_rewards",
     "places_of",

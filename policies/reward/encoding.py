@@ -6,7 +6,7 @@ end a hundred points can decide a place. The predicted player always comes first
 four. Rounds are counted from the last regular one: a hanchan at South 1 has as much left as a tonpuu at East
 1, so each helps to train the other.
 
-``rounds-36/1`` adds the places after the round, and whether the game is then over. Every round ends in one of
+It also knows the places after the round, and whether the game is then over. Every round ends in one of
 160 results: a win by each player, by self-draw or from each opponent, with one of nine values; or a draw with
 any of the players tenpai. Each result is settled exactly, with honba and sticks, and weighted by how often it
 occurs, the same for all players but the dealer. In the last round this is nearly the answer; the network only
@@ -17,9 +17,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
 from functools import cache
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,17 +178,11 @@ def _warm_up() -> None:
     places_after(games)
 
 
-Encoding: TypeAlias = Literal["rounds-28/1", "rounds-36/1"]
-"""Name of an encoding; other numbers need another name."""
-
-ROUNDS: Final = "rounds-28/1"
 ROUNDS_AND_OUTCOMES: Final = "rounds-36/1"
+"""Name of the encoding; other numbers need another name."""
 _ROUND_INPUTS: Final = 28
-INPUTS: Final[Mapping[Encoding, int]] = {
-    ROUNDS: _ROUND_INPUTS,
-    ROUNDS_AND_OUTCOMES: _ROUND_INPUTS + OUTCOME_INPUTS,
-}
-"""Numbers of each."""
+INPUTS: Final = _ROUND_INPUTS + OUTCOME_INPUTS
+"""Numbers for each player and round."""
 CHANGES: Final = slice(0, 4)
 """Indices of the previous round's changes; zeros in the first known round."""
 
@@ -206,15 +199,15 @@ _IN_ORDER: Final = (_PLAYERS[:, None] + _PLAYERS) % 4
 """``[player, seat]``: the absolute player at each seat relative to the player."""
 
 
-def encode(games: PaddedGames, encoding: Encoding) -> NDArray[np.float32]:
+def encode(games: PaddedGames) -> NDArray[np.float32]:
     """The network's input for each player.
 
     Returns:
         ``[G, 4, T, C]`` by player: changes of the previous round (4, by seat from the player on), scores
         relative to the start (4, likewise), dealer (4 flags, likewise), rounds past the last regular one,
         honba, sticks, whether the game is a hanchan, whether the player is ahead of each opponent (3 flags),
-        and by how much (3 each at three scales, -1 to 1); with ``rounds-36/1``, the probability of each place
-        after the round, and of each together with the end of the game (8). The first known round has no
+        and by how much (3 each at three scales, -1 to 1), the probability of each place after the
+        round, and of each together with the end of the game (8). The first known round has no
         changes.
     """
     starts = games.starts
@@ -223,7 +216,7 @@ def encode(games: PaddedGames, encoding: Encoding) -> NDArray[np.float32]:
     changes[:, 1:] = np.diff(points, axis=1)
     last = np.where(games.hanchan, LAST_ROUND["hanchan"], LAST_ROUND["tonpuu"])
     dealers = starts["round_index"] % 4
-    out = np.empty((len(starts), 4, starts.shape[1], INPUTS[encoding]), np.float32)
+    out = np.empty((len(starts), 4, starts.shape[1], INPUTS), np.float32)
     for player, order in enumerate(_IN_ORDER):
         rows = out[:, player]
         rows[..., CHANGES] = changes[..., order]
@@ -238,6 +231,5 @@ def encode(games: PaddedGames, encoding: Encoding) -> NDArray[np.float32]:
     out[..., 13] = (starts["honba"] / _COUNTERS)[:, None]
     out[..., 14] = (starts["riichi_sticks"] / _COUNTERS)[:, None]
     out[..., 15] = games.hanchan[:, None, None]
-    if encoding == ROUNDS_AND_OUTCOMES:
-        out[..., _ROUND_INPUTS:] = places_after(games).swapaxes(1, 2)
+    out[..., _ROUND_INPUTS:] = places_after(games).swapaxes(1, 2)
     return out

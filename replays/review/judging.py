@@ -25,9 +25,9 @@ from game.shanten import discard_table, ukeire
 from game.state import unseen34
 from game.tiles import KINDS, mjai_text
 from kit.errors import ModelError
-from policies.flow.decisions import Step
+from policies.flow.decisions import Source, Step
 from policies.flow.flow import Verdict, flow, reason_of, run_flows
-from policies.flow.slots import Policy, Source
+from policies.flow.slots import Policy
 from policies.play.sampling import joint
 from replays.review.moments import Moment
 

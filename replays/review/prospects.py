@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -12,11 +11,8 @@ from numpy.typing import NDArray
 from game.events import Four
 from game.scoring.settlement import GameLength, final_scores, game_over, next_round
 from game.table.table import Table
-from policies.checkpoint import load_predictor
-from policies.nets.compute import IN_PLAY, Compute
 from policies.reward import (
     ROUND_START,
-    DevicePredictor,
     Predictor,
     final_rewards,
     predict,
@@ -155,17 +151,3 @@ class Prospects:
         """The player's expected reward in the outcomes of these rows."""
         rewards: NDArray[np.float64] = self._rewards[list(rows), player]
         return rewards
-
-
-def predictor_on(folder: Path, compute: Compute = IN_PLAY) -> Predictor:
-    """The reward predictor of a folder of checkpoints.
-
-    Args:
-        folder: folder of the checkpoints.
-        compute: where it computes, always in fp32.
-
-    Raises:
-        CheckpointError: the folder has no predictor, or it cannot be used.
-    """
-    network = load_predictor(folder)
-    return network if compute.device == "cpu" else DevicePredictor(network, compute.device)

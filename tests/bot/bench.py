@@ -10,7 +10,8 @@ from bot.player.decision_maker import SeatPrompt
 from bot.player.seat_player import Improver, PlayerSettings, SeatPlayer
 from game.actions import Action
 from game.state import clone
-from policies.flow.slots import Policy, Question, Slot, Source
+from policies.flow.decisions import Source
+from policies.flow.slots import Policy, Question, Slot
 from tests.bot.fake_clock import FakeClock, until
 from tests.scene import Scene
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from game.actions import Action
-from policies.flow.slots import Question, Slot, Source
+from policies.flow.decisions import Source
+from policies.flow.slots import Question, Slot
 
 
 class Scripted:

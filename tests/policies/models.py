@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import torch
@@ -12,14 +14,9 @@ from policies.adaptation import AdaptationSettings
 from policies.checkpoint import Card, save
 from policies.features.table import HOSEI, LITE, LITE_CALL
 from policies.flow.slots import Slot
+from policies.nets.architectures import HOSEI_TOWERS, TowerName, Weights, architecture_of, outputs_of
 from policies.nets.compute import IN_PLAY, Compute
-from policies.nets.networks import (
-    HOSEI_TOWERS,
-    Network,
-    TowerName,
-    architecture_of,
-    outputs_of,
-)
+from policies.nets.networks import Network, arrays_of
 from policies.nets.towers.residual import YesNoHead
 from policies.nets.towers.suits import SuitsYesNoHead
 from policies.play.inference import Averaging, Model, NetworkPolicy
@@ -64,13 +61,27 @@ def a_network(
     return network
 
 
+def weights_of(network: Network) -> Weights:
+    """A network as it plays."""
+    return Weights(network.architecture, arrays_of(network.state_dict()))
+
+
+def a_model(
+    slot: Slot = Slot.DISCARD,
+    features: str = "",
+    without: Sequence[str] = (),
+    compute: Compute = IN_PLAY,
+    **sizes: Any,
+) -> Model:
+    """A network like a trained one, ready to answer."""
+    weights = weights_of(a_network(slot, **sizes))
+    return Model(weights, features or features_of(slot, sizes.get("tower", "residual")), without, compute)
+
+
 def a_policy(
     averaging: Averaging = 1, seed: int = 0, tower: TowerName = "residual", compute: Compute = IN_PLAY
 ) -> NetworkPolicy:
-    models = {
-        slot: Model(a_network(slot, seed, tower=tower), features_of(slot, tower), compute=compute)
-        for slot in Slot
-    }
+    models = {slot: a_model(slot, seed=seed, tower=tower, compute=compute) for slot in Slot}
     return NetworkPolicy(models, averaging)
 
 
@@ -84,5 +95,5 @@ def save_models(folder: Path, seed: int = 0, tower: TowerName = "residual") -> P
             features=features_of(slot, tower),
             metrics={"accuracy": 0.5},
         )
-        save(folder, card, network.state_dict())
+        save(folder, card, weights_of(network).arrays)
     return folder

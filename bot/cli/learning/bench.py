@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import learning.reinforcement.plan
     import learning.supervised.plan
     import policies.flow.slots
-    import policies.nets.networks
+    import policies.nets.architectures
     import policies.play.bench
     from bot.config.settings import Config
 
@@ -74,13 +74,11 @@ def decision(
     """
     from bot.startup.models import compute_of, load, policy_text
     from kit.reports import write_report
-    from policies.nets.device import use_one_thread
     from policies.play.bench import UntrainedNetworks, bench_decisions, untrained_policy
 
     if not untrained:
         policy, name = load(config.decision), policy_text(config.decision)
         return write_report(bench_decisions(policy, name, count=decisions, seed=seed), as_json=as_json)
-    use_one_thread()
     networks, averaging = UntrainedNetworks(**untrained), config.decision.permutations
     compute = compute_of(config.decision)
     name = f"{networks}, {averaging} permutations, {compute.device}"
@@ -192,7 +190,7 @@ def training(
     corpus: CorpusFolder,
     model: policies.flow.slots.Slot = "discard",  # type: ignore[assignment]
     preset: learning.supervised.plan.PresetName = "small",
-    tower: policies.nets.networks.TowerName = "suits",
+    tower: policies.nets.architectures.TowerName = "suits",
     features: str = "",
     precision: TrainingPrecision = "auto",
     seconds: Annotated[float, Meta(ge=0.1)] = 10.0,

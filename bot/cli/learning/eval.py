@@ -144,9 +144,9 @@ def hands(
     from kit.reports import write_report
     from learning.hands.evaluation import evaluate_hands, save_plots
     from policies.hands.direct import HAND_MODELS_FOLDER
-    from policies.nets.device import use_one_thread
+    from policies.nets.device import use_one_torch_thread
 
-    use_one_thread()
+    use_one_torch_thread()
     report = evaluate_hands(data, checkpoints or HAND_MODELS_FOLDER, plan, quiet=as_json)
     if plots is not None:
         save_plots(report, plots)
@@ -170,9 +170,7 @@ def loss(
     """
     from kit.reports import write_report
     from learning.losses.study import study
-    from policies.nets.device import use_one_thread
 
-    use_one_thread()
     return write_report(study(data, plan, quiet=as_json), as_json=as_json)
 
 
@@ -293,11 +291,9 @@ def critic(
     from learning.corpus.reader import Corpus
     from learning.critic.evaluation import evaluate_critic
     from policies.checkpoint import load_predictor
-    from policies.nets.device import use_one_thread
     from policies.play.critic import CRITIC_FOLDER, Critic
     from policies.play.included import SHIPPED
 
-    use_one_thread()
     judged = Critic.load(checkpoint or CRITIC_FOLDER)
     report = evaluate_critic(Corpus(corpus), judged, load_predictor(SHIPPED), plan)
     return write_report(report, as_json=as_json)

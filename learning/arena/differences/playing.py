@@ -9,7 +9,6 @@ from time import process_time
 from typing import Final, NamedTuple
 
 import msgspec
-from msgspec.structs import replace
 
 from game.actions import Action, ActionKind
 from game.shanten import shanten
@@ -30,7 +29,7 @@ from policies.play.critic import CRITIC_FOLDER, Critic
 from policies.play.named import Files, predictor_files
 from policies.play.playouts import Branching, CutWorth, EndWorth, Playouts, RewardWorth, points_worth
 from policies.play.rollout import Choice, Chooser, Request, Rollout, Seating, Times
-from policies.reward import FinishNetwork, Predictor, round_starts
+from policies.reward import Predictor, round_starts
 
 TOGETHER: Final = 128
 """Games whose decisions are played out side by side."""
@@ -166,7 +165,7 @@ def differences_of_games(setup: DifferencesSetup) -> Work[Sequence[int], Differe
     )
     reward = load_predictor(Path(), reader_of(setup.predictor))
     critic = None if setup.critic is None else Critic.load(Path(), read=reader_of(setup.critic))
-    worths = _Worths(reward, _places(reward), critic)
+    worths = _Worths(reward, reward.with_rewards(_PLACES), critic)
     playouts = Playouts(champion, plan.length, horizon=plan.horizon)
 
     def compare(numbers: Sequence[int]) -> Iterator[DifferencesGame]:
@@ -188,15 +187,6 @@ def differences_of_games(setup: DifferencesSetup) -> Work[Sequence[int], Differe
             yield DifferencesGame(number, compared.decisions[number], compared.faults[number], here, share)
 
     return compare
-
-
-def _places(network: Predictor) -> Predictor | None:
-    """The predictor as one of places; None if it knows only rewards."""
-    if not isinstance(network, FinishNetwork):
-        return None
-    twin = FinishNetwork(replace(network.architecture, rewards=_PLACES))
-    twin.load_state_dict(network.state_dict())
-    return twin.eval()
 
 
 def _played_out(

@@ -6,23 +6,15 @@ Dwango Media Village 2023; deal-ins and copies are ours.
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from policies.features.table import KINDS
+from policies.nets.architectures import BY_KIND, OPPONENTS, SHANTEN_CLASSES
 from policies.nets.towers.suits import Columns, SuitsScores, SuitsYesNoHead
 
-OPPONENTS: Final = 3
-SHANTEN_CLASSES: Final = 7
-"""Shanten 0 to 5, and 6 or more."""
-COPIES: Final = 5
-"""Numbers of copies of a kind in a hand: 0 to 4."""
-_BY_KIND: Final = 2 + COPIES
-"""For each opponent and kind: whether it is a wait, whether it deals in, and how many copies there are."""
-HAND_SCORES: Final[Literal[735]] = 735
-"""Outputs of the heads: for each opponent 7 for shanten, and for each of 34 kinds 2 + 5."""
 _FIRST_BIAS: Final = (-4.0, -4.5, -0.3, -1.5, -3.0, -5.0, -8.0)
 """Where the scores of a kind begin, about at the logarithms of how common the answers are."""
 
@@ -49,7 +41,7 @@ class HandsHead(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
         self.shanten = SuitsYesNoHead(width, OPPONENTS * SHANTEN_CLASSES)
-        self.kinds = SuitsScores(width, OPPONENTS * _BY_KIND)
+        self.kinds = SuitsScores(width, OPPONENTS * BY_KIND)
         for layer in (self.kinds.suits, self.kinds.honours):
             layer.bias = nn.Parameter(torch.tensor(_FIRST_BIAS * OPPONENTS))
 
@@ -61,7 +53,7 @@ class HandsHead(nn.Module):
 def hand_scores(scores: Tensor) -> HandScores:
     """The parts of ``[B, 735]`` scores."""
     first = OPPONENTS * SHANTEN_CLASSES
-    by_kind = scores[:, first:].view(-1, OPPONENTS, _BY_KIND, KINDS)
+    by_kind = scores[:, first:].view(-1, OPPONENTS, BY_KIND, KINDS)
     return HandScores(
         scores[:, :first].view(-1, OPPONENTS, SHANTEN_CLASSES),
         by_kind[:, :, 0],

@@ -26,7 +26,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from policies.features.table import COPIES, KINDS
-from policies.nets.towers.residual import HONOURS, RANKS, SUITED, SUITS, image_norm, norm
+from policies.nets.architectures import RANKS, SUITED, SUITS
+from policies.nets.shapes import BASE_KERNEL, DENSE, FILTERS, SPAN, base_channels, base_inputs, hosei_inputs
+from policies.nets.towers.residual import image_norm, norm
 
 _BYTE: Final = 256
 _NUMBER: Final = 8
@@ -70,14 +72,7 @@ def reseed(network: nn.Module, *numbers: int) -> None:
         layer.seed = int(seed)
 
 
-FILTERS: Final = 50
-"""Filters of the layers after the first."""
-DENSE: Final = 300
 DROPOUT: Final = 0.25
-_SPAN: Final = 3
-"""Filters, and kinds of a suit, that a filter sees."""
-_BASE_KERNEL: Final = (5, 2)
-"""Kinds and copies that a filter of the base model sees."""
 
 
 class Images(NamedTuple):
@@ -132,8 +127,8 @@ class HoseiLayer(nn.Module):
         self._first = number == 0
         channels = 1 if self._first else FILTERS
         self.suits_dropout, self.honours_dropout = Dropout(DROPOUT), Dropout(DROPOUT)
-        self.suits = nn.Conv2d(channels, FILTERS, (_SPAN, _SPAN), bias=False)
-        self.honours = nn.Conv2d(channels, FILTERS, (_SPAN, 1), bias=False)
+        self.suits = nn.Conv2d(channels, FILTERS, (SPAN, SPAN), bias=False)
+        self.honours = nn.Conv2d(channels, FILTERS, (SPAN, 1), bias=False)
         self.suits_norm, self.honours_norm = image_norm(FILTERS), image_norm(FILTERS)
         for layer in (self.suits, self.honours):
             nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
@@ -161,11 +156,7 @@ class HoseiHead(nn.Module):
 
     def __init__(self, width: int, depth: int, outputs: int) -> None:
         super().__init__()
-        lost = (_SPAN - 1) * depth
-        if lost >= min(width, RANKS):
-            raise ValueError(f"{depth} layers leave nothing of an image of {width}×{RANKS}")
-        size = FILTERS * (width - lost) * (SUITS * (RANKS - lost) + HONOURS)
-        self.joined = _Joined(size, outputs)
+        self.joined = _Joined(hosei_inputs(width, depth), outputs)
 
     def forward(self, x: Images) -> Tensor:
         """Images to ``[B, outputs]``."""
@@ -179,9 +170,7 @@ class BaseStem(nn.Module):
 
     def __init__(self, planes: int, width: int) -> None:
         super().__init__()
-        if planes % COPIES:
-            raise ValueError(f"{planes} planes are not features of {COPIES} copies")
-        self.convolution = nn.Conv2d(planes // COPIES, width, _BASE_KERNEL, bias=False)
+        self.convolution = nn.Conv2d(base_channels(planes), width, BASE_KERNEL, bias=False)
         nn.init.kaiming_normal_(self.convolution.weight, nonlinearity="relu")
 
     def forward(self, x: Tensor) -> Tensor:
@@ -196,7 +185,7 @@ class BaseLayer(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
         self.dropout = Dropout(DROPOUT)
-        self.convolution = nn.Conv2d(width, width, _BASE_KERNEL, bias=False)
+        self.convolution = nn.Conv2d(width, width, BASE_KERNEL, bias=False)
         self.norm = image_norm(width)
         nn.init.kaiming_normal_(self.convolution.weight, nonlinearity="relu")
 
@@ -219,13 +208,7 @@ class BaseHead(nn.Module):
 
     def __init__(self, width: int, depth: int, outputs: int) -> None:
         super().__init__()
-        kinds, copies = (
-            side - (kernel - 1) * (depth + 1)
-            for side, kernel in zip((KINDS, COPIES), _BASE_KERNEL, strict=True)
-        )
-        if min(kinds, copies) < 1:
-            raise ValueError(f"{depth + 1} layers leave nothing of an image of {KINDS}×{COPIES}")
-        self.joined = _Joined(width * kinds * copies, outputs)
+        self.joined = _Joined(base_inputs(width, depth), outputs)
 
     def forward(self, x: Tensor) -> Tensor:
         """Images to ``[B, outputs]``."""

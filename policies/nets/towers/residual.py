@@ -9,22 +9,14 @@ section 4.1.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from policies.features.table import KINDS
-
-TAPS: Final = 3
-"""Neighbouring kinds a convolution sees."""
-NARROW: Final = 32
-"""Channels that remain before a yes/no head combines all kinds."""
-HIDDEN: Final = 4
-"""Width of a yes/no head's hidden layer, in widths of the tower."""
-YES_NO: Final = 2
-"""Outputs of the models that answer yes or no: scores of "no" and of "yes"."""
+from policies.nets.architectures import HIDDEN, HONOURS, NARROW, RANKS, SUITED, SUITS, TAPS, YES_NO
 
 
 def convolution(inputs: int, outputs: int) -> nn.Conv1d:
@@ -98,13 +90,6 @@ class YesNoHead(nn.Module):
         flat = functional.relu(self.narrow(x)).flatten(1)
         scores: Tensor = self.answer(functional.relu(self.dense(flat)))
         return scores
-
-
-SUITS: Final = 3
-RANKS: Final = 9
-SUITED: Final = SUITS * RANKS
-"""The columns of the suits; the honours follow."""
-HONOURS: Final = 7
 
 
 class Context(NamedTuple):

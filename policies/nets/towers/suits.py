@@ -16,19 +16,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from policies.nets.towers.residual import (
-    HIDDEN,
-    HONOURS,
-    NARROW,
-    RANKS,
-    SUITED,
-    SUITS,
-    TAPS,
-    YES_NO,
-    Context,
-    PooledContext,
-    image_norm,
-)
+from policies.nets.architectures import HIDDEN, HONOURS, NARROW, RANKS, SUITED, SUITS, TAPS, YES_NO
+from policies.nets.towers.residual import Context, PooledContext, image_norm
 
 
 class Columns(NamedTuple):

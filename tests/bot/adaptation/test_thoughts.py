@@ -125,11 +125,10 @@ def weights(
 ) -> AdaptedWeights:
     """Those of a policy whose head is changed a little."""
     named = {}
-    for name, tensor in policy.model(Slot.DISCARD).network.named_parameters():
-        array = tensor.detach().numpy().copy()
+    for name, array in policy.model(Slot.DISCARD).weights.arrays.items():
+        named[name] = array.copy()
         if name.startswith("head"):
-            array += change * np.arange(array.size, dtype=np.float32).reshape(array.shape)
-        named[name] = array
+            named[name] += change * np.arange(array.size, dtype=np.float32).reshape(array.shape)
     progress = AdaptationProgress(64, 500, 0.0, 1.0, 0.2, 0.5, divergence, 3.5, 1.0)
     return AdaptedWeights((game, 0, 0), 3, 80, progress, named)
 

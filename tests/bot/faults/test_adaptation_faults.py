@@ -42,8 +42,7 @@ SEARCHES = 12
 def serve_badly(line: Line, setup: WorkerSetup) -> None:
     """Answer everything wrongly, then die."""
     line.ready()
-    named = load_policy(setup.folder).model(Slot.DISCARD).network.named_parameters()
-    sound = {name: tensor.detach().numpy().copy() for name, tensor in named}
+    sound = dict(load_policy(setup.folder).model(Slot.DISCARD).weights.arrays)
     answered = 0
     while answered < SEARCHES:
         for message in line.hear(wait=True):

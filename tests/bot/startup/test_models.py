@@ -17,7 +17,7 @@ from policies.heuristic.player import HeuristicPolicy
 from policies.play.included import LARGE
 from policies.play.inference import Model, NetworkPolicy
 from tests.cli import run_cli
-from tests.policies.models import a_network, save_models
+from tests.policies.models import a_model, a_network, save_models, weights_of
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
@@ -124,10 +124,10 @@ def test_the_policy_tried_at_the_start_decides_first_and_later_ones_are_new(fold
 
 
 def test_a_model_without_numbers_is_refused_before_it_plays() -> None:
-    models = {slot: Model(a_network(slot), LITE) for slot in (Slot.DISCARD, Slot.RIICHI)}
+    models = {slot: a_model(slot) for slot in (Slot.DISCARD, Slot.RIICHI)}
     broken = a_network()
     broken.stem_norm.bias.data.fill_(float("inf"))
-    models[Slot.DISCARD] = Model(broken, LITE)
+    models[Slot.DISCARD] = Model(weights_of(broken), LITE)
     asked = [question for question in known_questions() if question.slot in models]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("policies.flow.known_hand.known_questions", lambda: asked)

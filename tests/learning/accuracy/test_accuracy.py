@@ -29,11 +29,13 @@ from policies.features.encode import encode
 from policies.features.table import SETS
 from policies.flow.slots import Slot
 from policies.heuristic.player import HeuristicPolicy
-from policies.nets.networks import DISCARDS, YES_NO, Architecture, Network, as_input
+from policies.nets.architectures import DISCARDS, YES_NO, Architecture
+from policies.nets.networks import Network, as_input
 from policies.play.decision import decide
 from policies.play.inference import Averaging, Model
 from tests.cli import run_cli
 from tests.learning.corpus.games import MODERN, texts, write_shard
+from tests.policies.models import weights_of
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 STRONG = "strongbot-00"
@@ -75,7 +77,7 @@ def saved(folder: Path, seed: int, slots: tuple[Slot, ...] = tuple(Slot)) -> Pat
     for slot in slots:
         made = network(slot, seed)
         card = Card(model=slot.value, architecture=made.architecture, features=features_of(slot))
-        save(folder, card, made.state_dict())
+        save(folder, card, weights_of(made).arrays)
     return folder
 
 
@@ -200,7 +202,7 @@ def test_a_network_is_asked_about_the_positions(
     monkeypatch.setattr(answers, "BATCH", 5 if slot is not Slot.DISCARD else 500)
     players, trained = everybody(corpus), network(slot, 0)
     found = positions(corpus, players, slot)
-    got = answers_of(corpus, players, slot, Model(trained, features_of(slot)), workers=2)
+    got = answers_of(corpus, players, slot, Model(weights_of(trained), features_of(slot)), workers=2)
     assert got.game.tolist() == found.games.tolist()
     assert got.owner.tolist() == found.owners.tolist()
     assert got.turn.tolist() == [
@@ -247,7 +249,9 @@ def expected(trained: Network, slot: Slot, found: Positions) -> list[tuple[int, 
 def test_the_rule_based_player_is_asked_about_the_same_decisions(corpus: Corpus, slot: Slot) -> None:
     players = everybody(corpus)
     found = positions(corpus, players, slot)
-    network_answers = answers_of(corpus, players, slot, Model(network(slot, 0), features_of(slot)))
+    network_answers = answers_of(
+        corpus, players, slot, Model(weights_of(network(slot, 0)), features_of(slot))
+    )
     chosen = np.arange(len(found.players)) % (100 if slot is Slot.DISCARD else 4) == 1
     got = heuristic_answers(corpus, players, slot, network_answers, chosen)
     assert got.turn.tolist() == network_answers.turn[chosen].tolist()
@@ -394,11 +398,11 @@ def test_chosen_seats_alone_are_asked(corpus: Corpus) -> None:
     slot = Slot.RIICHI
     with opened([corpus.folder]) as source:
         players = players_of(source, AccuracyPlan(split="all", least_rank=17))
-    got = answers_of(corpus, players, slot, Model(network(slot, 0), features_of(slot)))
+    got = answers_of(corpus, players, slot, Model(weights_of(network(slot, 0)), features_of(slot)))
     assert len(got.place)
     assert got.rank.min() >= 17
     nobody = SelectedDecisions(np.empty(0, np.int64), np.empty(0, np.uint8))
     none = answers_of(
-        corpus, EvaluatedPlayers(nobody, nobody), slot, Model(network(slot, 0), features_of(slot))
+        corpus, EvaluatedPlayers(nobody, nobody), slot, Model(weights_of(network(slot, 0)), features_of(slot))
     )
     assert not len(none.place)

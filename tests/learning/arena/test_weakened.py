@@ -5,7 +5,6 @@ Noise in all its weights makes it choose another discard in one decision of five
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from learning.arena.differences.plan import make_differences_plan
 from learning.arena.differences.run import DIFFERENCES
 from learning.reinforcement.run import copy_policy
 from policies.checkpoint import load
-from policies.checkpoint.store import with_weights
 from policies.features.draw import kinds_of
 from policies.flow.slots import Slot
 from policies.play.included import PHOENIX
@@ -58,17 +56,16 @@ def weaken(out: Path, seed: int) -> None:
     decisions = np.concatenate([recorder.take(game).decisions for game in played])
 
     def choices(weights: Mapping[str, Tensor]) -> np.ndarray:
-        network = with_weights(copy.deepcopy(model.network), weights)
-        logits = model.with_network(network).look(decisions["state"], decisions["player"], None, "hanchan")
+        logits = model.with_arrays(weights).look(decisions["state"], decisions["player"], None, "hanchan")
         found: np.ndarray = np.where(kinds_of(decisions["legal"]), logits, -np.inf).argmax(axis=1)
         return found
 
-    wanted, low, high = choices(begin.tensors), 0.0, 1.0
+    wanted, low, high = choices(begin.arrays), 0.0, 1.0
     for _ in range(10):
         middle = (low + high) / 2.0
-        agreement = (choices(noisy(begin.tensors, middle, seed)) == wanted).mean()
+        agreement = (choices(noisy(begin.arrays, middle, seed)) == wanted).mean()
         low, high = (middle, high) if agreement > AGREEMENT else (low, middle)
-    copy_policy(PHOENIX, out, begin.card, noisy(begin.tensors, high, seed))
+    copy_policy(PHOENIX, out, begin.card, noisy(begin.arrays, high, seed))
 
 
 def noisy(weights: Mapping[str, Tensor], scale: float, seed: int) -> dict[str, Tensor]:

@@ -25,7 +25,8 @@ from learning.samples.position_kernels import AT_DRAWS
 from learning.supervised import samples_run
 from policies.checkpoint import load, load_predictor
 from policies.features.table import CRITIC
-from policies.nets.networks import Network, architecture_of
+from policies.nets.architectures import architecture_of
+from policies.nets.networks import Network
 from policies.play.critic import POINTS_UNIT, REWARD_OF_STICK, REWARD_UNIT, Critic
 from policies.play.included import SHIPPED
 from policies.play.inference import Model
@@ -33,6 +34,7 @@ from policies.reward import final_rewards, predict
 from tests.cli import run_cli
 from tests.learning.stopping import stop_at
 from tests.made_once import made_once
+from tests.policies.models import weights_of
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
@@ -120,6 +122,7 @@ def learned(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made_once(tmp_path_factory, "critic", lambda out: train(long_plan(), corpus, out))
 
 
+@pytest.mark.slow
 def test_a_critic_gets_better(corpus: Corpus, learned: Path, tmp_path: Path) -> None:
     short, card = train(plan(samples=32), corpus, tmp_path), load(learned, "critic").card
     assert card.metrics["loss"] < short["loss"]
@@ -134,7 +137,7 @@ def test_a_run_stopped_by_a_signal_ends_with_the_same_numbers(
         with pytest.raises(KeyboardInterrupt, match=r"^stopped: 128 of 960 samples"):
             train(long_plan(), corpus, tmp_path)
     train(long_plan(), corpus, tmp_path)
-    one, other = (load(folder, "critic").tensors for folder in (learned, tmp_path))
+    one, other = (load(folder, "critic").arrays for folder in (learned, tmp_path))
     assert all((one[name] == other[name]).all() for name in one)
 
 
@@ -149,7 +152,7 @@ def test_the_command_refuses_what_cannot_be_trained(folder: Path, tmp_path: Path
 def test_it_is_measured_by_how_much_of_the_round_is_left(corpus: Corpus) -> None:
     torch.manual_seed(0)
     network = Network(architecture_of("suits", CRITIC, 8, 8, 1)).eval()
-    critic, predictor = Critic(Model(network, CRITIC)), load_predictor(SHIPPED)
+    critic, predictor = Critic(Model(weights_of(network), CRITIC)), load_predictor(SHIPPED)
     plan = CriticEvaluation(games=3, table_games=20, split="train")
     report = evaluate_critic(corpus, critic, predictor, plan)
     assert report.games == 3

@@ -16,7 +16,7 @@ from learning.supervised import samples_run
 from learning.supervised.first_weights import Parent
 from policies.checkpoint import HAND_MODELS, Card, HandModel, load, save
 from policies.features.table import LITE
-from policies.nets.networks import Network
+from policies.nets.networks import Network, arrays_of
 from tests.learning.stopping import stop_at
 from tests.made_once import made_once
 from tests.scale import scaled
@@ -43,7 +43,11 @@ def direct(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with an untrained direct model, the same in every process."""
     folder, shape = tmp_path_factory.mktemp("direct"), plan().architecture
     torch.manual_seed(0)
-    save(folder, Card(model="direct", architecture=shape, features=LITE), Network(shape).state_dict())
+    save(
+        folder,
+        Card(model="direct", architecture=shape, features=LITE),
+        arrays_of(Network(shape).state_dict()),
+    )
     return folder
 
 
@@ -95,18 +99,18 @@ def test_a_run_stopped_by_a_signal_ends_with_the_same_numbers(
         with pytest.raises(KeyboardInterrupt, match=r"^stopped: 128 of [\d,]+ samples"):
             train(long_plan(model), corpus, tmp_path, parent=begin)
     train(long_plan(model), corpus, tmp_path, parent=begin)
-    ours, theirs = load(folder, model).tensors, load(tmp_path, model).tensors
-    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+    ours, theirs = load(folder, model).arrays, load(tmp_path, model).arrays
+    assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
 
 
 def test_the_trunk_of_a_generator_stays_that_of_its_parent(
     corpus: Corpus, direct: Path, tmp_path: Path
 ) -> None:
     train(plan("diffusion", samples=64), corpus, tmp_path, parent=Parent(direct, "direct"))
-    theirs, ours = load(direct, "direct").tensors, load(tmp_path, "diffusion").tensors
+    theirs, ours = load(direct, "direct").arrays, load(tmp_path, "diffusion").arrays
     for name, tensor in theirs.items():
         if not name.startswith("head."):
-            assert torch.equal(ours[f"trunk.{name}"], tensor)
+            assert np.array_equal(ours[f"trunk.{name}"], tensor)
     wider = plan("diffusion", width=12)
     with pytest.raises(CheckpointMismatch, match="8×1, but the plan wants 12×1"):
         train(wider, corpus, tmp_path / "wider", parent=Parent(tmp_path, "diffusion"))

@@ -21,7 +21,7 @@ def test_a_player_is_another_if_a_model_of_hands_that_it_asks_is(
     before = {text: named(text).identity for text in (*asking, blind)}
     for model in models_in(direct.HAND_MODELS_FOLDER):
         checkpoint = load(direct.HAND_MODELS_FOLDER, model)
-        save(tmp_path, checkpoint.card, {name: tensor + 1 for name, tensor in checkpoint.tensors.items()})
+        save(tmp_path, checkpoint.card, {name: tensor + 1 for name, tensor in checkpoint.arrays.items()})
     monkeypatch.setattr(direct, "HAND_MODELS_FOLDER", tmp_path)
     after = {text: named(text).identity for text in before}
     assert {text for text in before if after[text] != before[text]} == set(asking), "results would mix"

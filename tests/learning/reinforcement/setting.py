@@ -7,6 +7,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from tensorboard.backend.event_processing.event_accumulator import SCALARS, EventAccumulator
@@ -15,16 +16,17 @@ from learning.reinforcement.learner import PolicyLearner
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.run import learn_from_play
 from policies.checkpoint import Card, save
-from policies.reward import RewardArchitecture, RewardNetwork
+from policies.reward import FinishArchitecture
+from policies.reward.predictor import predictor_shapes
 from tests.policies.models import save_models
 
 
 def save_start(folder: Path, seed: int = 0) -> Path:
     """All six checkpoints, with random weights, in a folder."""
     save_models(folder, tower="suits", seed=seed)
-    torch.manual_seed(seed)
-    shape = RewardArchitecture(hidden=4, dense=4)
-    save(folder, Card(model="reward", architecture=shape), RewardNetwork(shape).state_dict())
+    dice, shape = np.random.default_rng(seed), FinishArchitecture(hidden=4, dense=4)
+    arrays = {name: dice.normal(0.0, 0.5, size) for name, size in predictor_shapes(shape).items()}
+    save(folder, Card(model="reward", architecture=shape), arrays)
     return folder
 
 

@@ -6,20 +6,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from learning.reinforcement.learner import PolicyLearner
 from learning.reinforcement.plan import ReinforcementPlan
 from learning.reinforcement.samples import BlockSamples, samples_of
-from policies.checkpoint import load, network_of
+from policies.checkpoint import load
 from policies.features.draw import kinds_of
 from policies.features.table import LITE
 from policies.flow.probabilities import chances
-from policies.nets.networks import Network
 from policies.play.inference import Model, load_policy
 from policies.play.rollout import Rollout, Seating
 from policies.training.trajectories import Recorder, Trajectory
 from tests.learning.reinforcement.setting import short_plan
+from tests.policies.models import weights_of
 
 
 @pytest.fixture(scope="module")
@@ -35,14 +34,12 @@ def play(start: Path, temperature: float = 1.0) -> list[Trajectory]:
 
 def a_learner(start: Path, plan: ReinforcementPlan) -> PolicyLearner:
     begin = load(start, "discard")
-    network = network_of(begin)
-    assert isinstance(network, Network)
-    return PolicyLearner(plan, network, begin.card, threads=1)
+    return PolicyLearner(plan, begin.weights, begin.card, threads=1)
 
 
 def probabilities(learner: PolicyLearner, samples: BlockSamples) -> np.ndarray:
     """``[N, 34]`` of the weights of the last step."""
-    model = Model(learner.policy.network.eval(), LITE)
+    model = Model(weights_of(learner.policy.network), LITE)
     logits = model.look(samples.decisions["state"], samples.decisions["player"], None, "tonpuu")
     return chances(logits, kinds_of(samples.decisions["legal"]))
 
@@ -111,6 +108,6 @@ def test_learning_resumes_with_the_same_numbers(start: Path, played: list[Trajec
     resumed.restore(stopped.state())
     assert resumed.learn(samples, 1).keys() >= {"alpha", "explained", "divergence"}
     theirs = resumed.acting()
-    assert all(torch.equal(tensor, theirs[name]) for name, tensor in whole.acting().items())
+    assert all(np.array_equal(array, theirs[name]) for name, array in whole.acting().items())
     for learner in (whole, stopped, resumed):
         learner.close()

@@ -17,6 +17,7 @@ from game.scoring.settlement import placements
 from kit.errors import ConfigError
 from learning.corpus.reader import Corpus
 from learning.reward.games import GamesWithPlaces, played_games
+from learning.reward.network import FinishNetwork
 from learning.reward.report import (
     AND_GAPS,
     CONSTANT,
@@ -39,7 +40,6 @@ from policies.reward import (
     ROUND_START,
     ROUNDS_AND_OUTCOMES,
     FinishArchitecture,
-    FinishNetwork,
     PaddedGames,
     encode,
     predict,
@@ -139,9 +139,7 @@ def test_a_game_joined_late_lacks_its_first_rounds(corpus: Corpus) -> None:
     assert late.counts.tolist() == [int(played.games.counts[0]), int(played.games.counts[1]) - 2, 1]
     for number, first in enumerate((0, 2, int(played.games.counts[2]) - 1)):
         rounds = played.games.starts[number][first : played.games.counts[number]]
-        wanted = encode(
-            together([(rounds, "hanchan" if played.games.hanchan[number] else "tonpuu")]), ROUNDS_AND_OUTCOMES
-        )
+        wanted = encode(together([(rounds, "hanchan" if played.games.hanchan[number] else "tonpuu")]))
         assert np.array_equal(late.rounds[number, :, : len(rounds)].numpy(), wanted[0])
     assert torch.equal(late.orders, lesson.orders)
 
@@ -184,8 +182,8 @@ def test_a_run_stopped_within_a_pass_ends_with_the_same_numbers(
         with capture_logs() as logs:
             train_reward(plan(), corpus, tmp_path / out, quiet=True)
         assert [each["event"] for each in logs if each["log_level"] == "warning"] == warned
-    ours, theirs = (load(folder, "reward").tensors for folder in (learned.folder, tmp_path / "parts"))
-    assert all(torch.equal(weights, theirs[name]) for name, weights in ours.items())
+    ours, theirs = (load(folder, "reward").arrays for folder in (learned.folder, tmp_path / "parts"))
+    assert all(np.array_equal(array, theirs[name]) for name, array in ours.items())
 
 
 def test_the_places_of_games_seen_often_are_known(corpus: Corpus, tmp_path: Path) -> None:
@@ -202,7 +200,7 @@ def test_the_places_of_games_seen_often_are_known(corpus: Corpus, tmp_path: Path
     assert state is not None
     last = network(FinishArchitecture(hidden=16, dense=8))
     last.load_state_dict(state["network"])
-    assert mean_square_error(last, games_of(wanted, corpus, "train")) < 0.65 * (REWARDS**2).mean()
+    assert mean_square_error(last.predictor(), games_of(wanted, corpus, "train")) < 0.65 * (REWARDS**2).mean()
 
 
 @pytest.mark.parametrize(
@@ -217,12 +215,20 @@ def test_an_invalid_plan_is_refused(wrong: dict[str, Any]) -> None:
         plan(**wrong)
 
 
+def test_the_predictor_answers_as_the_network(corpus: Corpus) -> None:
+    games, model = played_games(corpus, corpus.select()[:4]).games, network()
+    rounds = encode(games)
+    with torch.no_grad():
+        wanted = model.orders(torch.from_numpy(rounds)).exp().numpy()
+    np.testing.assert_allclose(model.predictor().orders(rounds), wanted, atol=1e-6)
+
+
 # --- the report -------------------------------------------------------------------------------------------
 
 
 def test_the_report_gives_the_error_of_each_method(corpus: Corpus) -> None:
     counted, played = (games_of(plan(), corpus, split) for split in ("train", "validation"))
-    model = network()
+    model = network().predictor()
     report = report_on(model, counted, played, split="validation", corpus="0")
     table = RewardTable(counted, AND_GAPS, HANCHAN_REWARDS).expected(played.games)
     answers = predict(model, played.games)
@@ -248,7 +254,7 @@ def test_deciles_compare_actual_with_predicted_rewards() -> None:
     scores = [tuple(100 * dice.permutation(500)[:4]) for _ in range(50)]
     games = together([(game((7, found)), "hanchan") for found in scores])  # type: ignore[arg-type]
     played = GamesWithPlaces(games, np.array([placements(found) for found in scores]))
-    model = network(FinishArchitecture(hidden=16, dense=16))
+    model = network(FinishArchitecture(hidden=16, dense=16)).predictor()
     report = report_on(model, played, played, split="train", corpus="0")
     assert report.square_errors[TABLE] == pytest.approx(0.0, abs=1e-6)
     counts = [decile.answers for decile in report.deciles]
@@ -266,7 +272,7 @@ def test_tenths_without_answers_are_left_out_and_the_others_keep_their_numbers()
     scores = [(250, 250, 250, 250)] * 7 + [(400 + n, 300, 200, 100 - n) for n in range(3)]
     games = together([(game((0, (250,) * 4), (7, found)), "hanchan") for found in scores])  # type: ignore[arg-type]
     played = GamesWithPlaces(games, np.array([placements(found) for found in scores]))
-    report = report_on(network(), played, played, split="train", corpus="0")
+    report = report_on(network().predictor(), played, played, split="train", corpus="0")
     tenths = [decile.tenth for decile in report.deciles]
     assert tenths == sorted(set(tenths))
     assert len(tenths) < 10

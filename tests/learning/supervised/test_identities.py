@@ -21,20 +21,18 @@ from learning.supervised.first_weights import first_network
 from learning.supervised.plan import TrainingPlan, features_of, make_plan
 from learning.supervised.run import SupervisedRun, imitation_loss, tell_who
 from learning.supervised.samples_run import choice_of, train
-from policies.checkpoint import Card, load, network_of, save
-from policies.checkpoint.store import with_weights
+from policies.checkpoint import Card, load, save
 from policies.features.table import LITE, SETS
 from policies.flow.known_hand import known_questions
 from policies.flow.slots import Slot
-from policies.nets.networks import (
-    Network,
+from policies.nets.architectures import (
     SuitsArchitecture,
     architecture_of,
-    as_input,
+    arrays_asked_as,
     outputs_of,
     suit_planes,
-    weights_asked_as,
 )
+from policies.nets.networks import Network, arrays_of, as_input, filled, network_of
 from policies.play.inference import Model
 from policies.play.named import files_of_named, load_named
 
@@ -69,7 +67,7 @@ def test_a_network_asked_as_a_player_is_a_plain_one_that_answers_alike() -> None
     assert torch.equal(network(planes, torch.full((8,), -1)), anybody)
     for number in range(len(NAMES)):
         plain = Network(SuitsArchitecture(planes.shape[1], 34, 16, 3, suit_planes(LITE)))
-        asked = with_weights(plain, weights_asked_as(network.state_dict(), number))
+        asked = filled(plain, arrays_asked_as(arrays_of(network.state_dict()), number))
         wanted = network(planes, torch.full((8,), number))
         torch.testing.assert_close(asked(planes), wanted, rtol=1e-4, atol=1e-4)
         assert (wanted - anybody).abs().max() > 0.1
@@ -141,7 +139,7 @@ def test_a_set_is_asked_by_a_player_s_name(tmp_path: Path) -> None:
     for slot in Slot:
         network = a_network_that_knows(names, slot, width=8)
         card = Card(model=slot.value, architecture=network.architecture, features=features_of(slot))
-        save(folder, card, network.state_dict())
+        save(folder, card, arrays_of(network.state_dict()))
     question = next(each for each in known_questions() if each.slot is Slot.DISCARD)
     answers = {}
     for text in (str(folder), *(f"{folder}@{name}" for name in names)):
@@ -151,14 +149,13 @@ def test_a_set_is_asked_by_a_player_s_name(tmp_path: Path) -> None:
     assert len({tuple(row) for row in answers.values()}) == len(answers)
     assert load_named(f"{folder}@{names[0]}:6").name == f"players@{names[0]}:6"
     whole, asked = load(folder, "discard"), load(Path(f"{folder}@{names[0]}"), "discard")
-    told = network_of(whole)
-    assert isinstance(told, Network)
+    told = network_of(whole.weights)
     planes = some_planes(4)
-    plain = network_of(asked)
-    assert isinstance(plain, Network)
     with torch.no_grad():
         wanted = told(as_input(planes), torch.zeros(4, dtype=torch.long)).numpy()
-    np.testing.assert_allclose(Model(plain, LITE).scores(planes.numpy()), wanted, rtol=0.05, atol=0.05)
+    np.testing.assert_allclose(
+        Model(asked.weights, LITE).scores(planes.numpy()), wanted, rtol=0.05, atol=0.05
+    )
     here = load_named(f"{folder}@{names[0]}")
     elsewhere = load_named(f"{folder}@{names[0]}", files=files_of_named(f"{folder}@{names[0]}"))
     assert elsewhere.policy.answer(Slot.DISCARD, [question])[0] == answers[here.identity]
@@ -174,7 +171,7 @@ def test_a_run_goes_on_from_a_set_asked_as_a_player_and_begins_with_its_answers(
     train(SupervisedRun, plan(), corpus, tmp_path, quiet=True)
     whole = load(tmp_path, "discard")
     begun = first_network(plan(), whole)
-    assert torch.equal(begun.identities, whole.tensors["identities"])
+    assert np.array_equal(begun.identities.detach(), whole.arrays["identities"])
     asked = first_network(plan(identities=()), load(Path(f"{tmp_path}@8-dan"), "discard"))
     planes = as_input(some_planes())
     with torch.no_grad():
@@ -183,7 +180,7 @@ def test_a_run_goes_on_from_a_set_asked_as_a_player_and_begins_with_its_answers(
     before = tmp_path / "plain"
     train(SupervisedRun, plan(identities=()), corpus, before, quiet=True)
     told = first_network(plan(), load(before, "discard"))
-    plain = network_of(load(before, "discard"))
+    plain = network_of(load(before, "discard").weights)
     with torch.no_grad():
         answers = told.eval()(planes, torch.zeros(8, dtype=torch.long))
         torch.testing.assert_close(answers, plain(planes), rtol=1e-5, atol=1e-5)

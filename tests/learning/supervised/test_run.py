@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 import torch
 
@@ -23,10 +24,11 @@ from learning.supervised.first_weights import Parent, first_network, parent_of
 from learning.supervised.plan import TrainingPlan, make_plan
 from learning.supervised.run import SupervisedRun, imitation_loss
 from learning.supervised.samples_run import choice_of, train
-from policies.checkpoint import Card, Checkpoint, load, network_of, save
+from policies.checkpoint import Card, Checkpoint, load, save
 from policies.features.table import HOSEI, LITE, SETS
 from policies.flow.slots import Slot
-from policies.nets.networks import Network, TowerName, plane_weights
+from policies.nets.architectures import Floats, TowerName, plane_weights
+from policies.nets.networks import Network, arrays_of, network_of
 from tests.cli import run_cli
 from tests.learning.stopping import stop_at
 from tests.made_once import made_once
@@ -61,7 +63,7 @@ def untrained(folder: Path, wanted: TrainingPlan) -> Checkpoint:
     """A checkpoint of random weights whose answers differ."""
     network = a_network(wanted.model, width=wanted.width, depth=wanted.depth, tower=wanted.tower)
     card = Card(model=wanted.model.value, architecture=network.architecture, features=wanted.features)
-    save(folder, card, network.state_dict())
+    save(folder, card, arrays_of(network.state_dict()))
     return load(folder, wanted.model)
 
 
@@ -73,7 +75,7 @@ def begun(wanted: TrainingPlan, corpus: Corpus, parent: Parent, out: Path) -> Ne
     return run.learner.network.eval()
 
 
-def taught(network: Network, wanted: TrainingPlan, corpus: Corpus) -> dict[str, torch.Tensor]:
+def taught(network: Network, wanted: TrainingPlan, corpus: Corpus) -> dict[str, Floats]:
     """Weights after a few steps."""
     batches = Loader(corpus, choice_of(wanted, corpus, "train"), batch_size=64).epoch(0)
     learner = Learner(copy.deepcopy(network), wanted, loss=imitation_loss)
@@ -85,8 +87,8 @@ def taught(network: Network, wanted: TrainingPlan, corpus: Corpus) -> dict[str, 
 
 
 def same(one: Path, other: Path, model: Slot = Slot.DISCARD) -> bool:
-    ours, theirs = load(one, model).tensors, load(other, model).tensors
-    return ours.keys() == theirs.keys() and all(torch.equal(ours[name], theirs[name]) for name in ours)
+    ours, theirs = load(one, model).arrays, load(other, model).arrays
+    return ours.keys() == theirs.keys() and all(np.array_equal(ours[name], theirs[name]) for name in ours)
 
 
 @pytest.mark.parametrize("model", list(Slot))
@@ -222,9 +224,9 @@ def test_a_run_goes_on_from_another_ones_weights(corpus: Corpus, trained: Path, 
     card = train(SupervisedRun, wanted, corpus, tmp_path, parent=parent, quiet=True)
     theirs = load(trained, "discard")
     assert card.parents == (theirs.card.tensors.sha256,)
-    ours = load(tmp_path, "discard").tensors
+    ours = load(tmp_path, "discard").arrays
     for name in plane_weights(ours):
-        assert torch.allclose(ours[name], theirs.tensors[name], atol=1e-5)
+        assert np.allclose(ours[name], theirs.arrays[name], atol=1e-5)
     with pytest.raises(CheckpointMismatch, match="architecture"):
         SupervisedRun(plan(width=4), corpus, tmp_path / "other", parent, "")
 
@@ -236,7 +238,7 @@ def test_a_deeper_network_begins_with_the_answers_of_the_shallower_one(
     shallow = untrained(tmp_path, plan(tower=tower))
     wanted = plan(tower=tower, depth=4)
     planes = torch.rand(16, SETS[LITE].planes, 34)
-    deep, theirs = first_network(wanted, shallow).eval(), network_of(shallow).eval()
+    deep, theirs = first_network(wanted, shallow).eval(), network_of(shallow.weights)
     assert len(deep.tower) == 4
     with torch.no_grad():
         assert torch.allclose(deep(planes), theirs(planes), atol=1e-6)
@@ -245,7 +247,7 @@ def test_a_deeper_network_begins_with_the_answers_of_the_shallower_one(
         name for name in learned if name.startswith(("tower.2.", "tower.3.")) and name.endswith("weight")
     ]
     assert added
-    assert all(not torch.equal(learned[name], before[name]) for name in added)
+    assert all(not np.array_equal(learned[name], before[name]) for name in added)
     with pytest.raises(CheckpointMismatch, match="architecture"):
         first_network(plan(tower=tower, depth=1), shallow)
     riichi, weights = first_network(plan("riichi", tower=tower, depth=4), shallow), theirs.state_dict()
@@ -260,7 +262,7 @@ def test_a_wider_network_begins_with_the_answers_of_the_narrower_one(corpus: Cor
     narrow = untrained(tmp_path, plan())
     wanted = plan(width=12, depth=3)
     planes = torch.rand(16, SETS[LITE].planes, 34)
-    wide, theirs = first_network(wanted, narrow).eval(), network_of(narrow).eval()
+    wide, theirs = first_network(wanted, narrow).eval(), network_of(narrow.weights)
     with torch.no_grad():
         assert torch.allclose(wide(planes), theirs(planes), atol=1e-5)
     before, learned = wide.state_dict(), taught(wide, wanted, corpus)
@@ -276,8 +278,7 @@ def test_a_wider_network_begins_with_the_answers_of_the_narrower_one(corpus: Cor
 def test_a_discard_model_begins_with_a_tower_that_saw_other_planes(
     corpus: Corpus, tmp_path: Path, features: str
 ) -> None:
-    theirs = network_of(untrained(tmp_path, plan()))
-    assert isinstance(theirs, Network)
+    theirs = network_of(untrained(tmp_path, plan()).weights)
     parent = parent_of(plan().model, None, tmp_path)
     assert parent == Parent(tmp_path, Slot.DISCARD, tower_only=True)
     # 32 channels hold all that 8 filters over three columns, and 8 over one, can tell of their planes
@@ -306,17 +307,17 @@ def test_a_discard_model_begins_with_a_tower_that_saw_other_planes(
 def test_a_model_begins_with_the_tower_of_the_discards(
     corpus: Corpus, tmp_path: Path, model: Slot, tower: TowerName
 ) -> None:
-    theirs = untrained(tmp_path, plan(tower=tower)).tensors
+    theirs = untrained(tmp_path, plan(tower=tower)).arrays
     wanted = plan(model, tower=tower)
     parent = parent_of(wanted.model, None, tmp_path)
     assert parent is not None
     ours = begun(wanted, corpus, parent, tmp_path / "other").state_dict()
     blocks = [name for name in theirs if name.startswith("tower.1.second.") and name.endswith("weight")]
     for name in blocks:
-        assert torch.allclose(ours[name], theirs[name], atol=1e-5)
+        assert np.allclose(ours[name], theirs[name], atol=1e-5)
     here, there = SETS[wanted.features].at("E"), SETS[LITE].at("E")
     for name in plane_weights(theirs):
-        assert torch.allclose(ours[name][:, here : here + 36], theirs[name][:, there : there + 36], atol=1e-5)
+        assert np.allclose(ours[name][:, here : here + 36], theirs[name][:, there : there + 36], atol=1e-5)
     assert blocks
     assert all(tensor.abs().max() > 0 for name, tensor in ours.items() if name.startswith("head.narrow"))
 
@@ -326,7 +327,7 @@ def test_a_model_of_the_base_network_begins_with_the_first_layer_of_the_discards
     base = {"tower": "hosei-base", "features": HOSEI, "width": 3}
     theirs = untrained(tmp_path, plan(**base))
     ours = first_network(plan("riichi", **base), theirs).state_dict()
-    assert torch.equal(ours["stem.convolution.weight"], theirs.tensors["stem.convolution.weight"])
+    assert np.array_equal(ours["stem.convolution.weight"], theirs.arrays["stem.convolution.weight"])
 
 
 def test_a_tower_of_another_kind_is_refused(corpus: Corpus, tmp_path: Path) -> None:
@@ -403,6 +404,7 @@ def test_an_invalid_plan_is_refused(settings: dict[str, Any], message: str) -> N
         plan(**settings)
 
 
+@pytest.mark.slow
 def test_the_bench_measures_all_three(folder: Path) -> None:
     args = ["--corpus", str(folder), "--preset", "tiny", "--seconds", "0.1", "--json"]
     result = run_cli("bench", "training", *args)

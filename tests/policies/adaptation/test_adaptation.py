@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-import torch
 from numpy.typing import NDArray
 
 from game.events import Discard
@@ -14,19 +13,19 @@ from game.table.table import Table
 from game.tiles import parse_hand
 from kit.errors import ModelError
 from policies.adaptation import AdaptationSettings, PolicyAdaptation
-from policies.checkpoint import load, network_of
+from policies.checkpoint import load_predictor
 from policies.deals import Deals, RoundView, UniformDeals
 from policies.flow.flow import flow, run_flows
 from policies.flow.slots import Slot
-from policies.nets.device import choose_compute
+from policies.nets.compute import choose_compute
 from policies.play.included import SHIPPED
-from policies.play.inference import Model, NetworkPolicy, load_policy
+from policies.play.inference import NetworkPolicy, load_policy
 from policies.play.playouts import EndWorth, RewardWorth, points_worth
 from policies.play.sampling import chances_of
-from policies.reward import PredictorNetwork, round_starts
+from policies.reward import round_starts
 from tests.policies.deals.positions import Position, self_play
 from tests.policies.fakes import Undecided
-from tests.policies.models import a_network
+from tests.policies.models import a_model
 from tests.scale import scaled
 from tests.scene import Scene
 
@@ -38,7 +37,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 @pytest.fixture(scope="module")
 def policy() -> NetworkPolicy:
     return NetworkPolicy(
-        {slot: Model(a_network(slot, tower="suits"), FEATURES.get(slot, "lite-287/1")) for slot in Slot}
+        {slot: a_model(slot, FEATURES.get(slot, "lite-287/1"), tower="suits") for slot in Slot}
     )
 
 
@@ -86,9 +85,7 @@ def test_what_ends_well_becomes_likelier_within_the_divergence(
     settings = AdaptationSettings(divergence=0.3, steps=3)
     adapted = PolicyAdaptation(policy, likes(kind, player), settings)
     before = chance_of(policy, position, kind)
-    weights = {
-        name: tensor.clone() for name, tensor in policy.model(Slot.DISCARD).network.state_dict().items()
-    }
+    weights = {name: array.copy() for name, array in policy.model(Slot.DISCARD).weights.arrays.items()}
     chances = [before]
     for number in range(2):
         adapted.play(deals_for(position, DEALS, number))
@@ -98,8 +95,8 @@ def test_what_ends_well_becomes_likelier_within_the_divergence(
     assert min(chances[1:]) > 1.2 * before
     assert adapted.figures.playouts == 2 * DEALS * settings.replays
     assert adapted.figures.worth > before / 2
-    kept = policy.model(Slot.DISCARD).network.state_dict()
-    assert all(torch.equal(tensor, weights[name]) for name, tensor in kept.items())
+    kept = policy.model(Slot.DISCARD).weights.arrays
+    assert all(np.array_equal(array, weights[name]) for name, array in kept.items())
 
 
 @pytest.mark.parametrize("good", [True, False])
@@ -134,9 +131,9 @@ def test_nothing_is_learned_where_all_ends_are_alike(policy: NetworkPolicy, posi
     adapted.play(deals_for(position, 4))
     adapted.learn()
     assert adapted.figures.divergence == 0.0
-    before = policy.model(Slot.DISCARD).network.state_dict()
-    after = adapted.policy().model(Slot.DISCARD).network.state_dict()
-    assert all(torch.equal(tensor, after[name]) for name, tensor in before.items())
+    before = policy.model(Slot.DISCARD).weights.arrays
+    after = adapted.policy().model(Slot.DISCARD).weights.arrays
+    assert all(np.array_equal(array, after[name]) for name, array in before.items())
 
 
 def test_what_the_tiles_decide_is_not_learned(policy: NetworkPolicy, position: Position) -> None:
@@ -177,8 +174,8 @@ def test_the_same_seed_adapts_alike(policy: NetworkPolicy, position: Position) -
         adapted = PolicyAdaptation(policy, points_worth, AdaptationSettings(), seed=5)
         adapted.play(deals_for(position, 16))
         adapted.learn()
-        found.append(adapted.policy().model(Slot.DISCARD).network.state_dict())
-    assert all(torch.equal(tensor, found[1][name]) for name, tensor in found[0].items())
+        found.append(adapted.policy().model(Slot.DISCARD).weights.arrays)
+    assert all(np.array_equal(array, found[1][name]) for name, array in found[0].items())
 
 
 @pytest.mark.slow
@@ -204,8 +201,7 @@ def test_a_cheap_win_that_does_not_help_is_given_up_for_one_that_does() -> None:
             scene.own(own, own)
     scene.draw("4p")
     observation, policy = scene.observe(), load_policy(compute=choose_compute("cpu", "fp32"))
-    view, predictor = RoundView.of(observation), network_of(load(SHIPPED, "reward"))
-    assert isinstance(predictor, PredictorNetwork)
+    view, predictor = RoundView.of(observation), load_predictor(SHIPPED)
     before = chances_of(observation, policy)
     assert before[0][0].tile >> 2 == parse_hand("4p")[0] >> 2
 

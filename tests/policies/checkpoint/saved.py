@@ -8,17 +8,25 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import torch
+import numpy as np
 from msgspec.structs import replace
-from torch import Tensor
 
 from policies.checkpoint import Card, Data, Model, Training, WeightsFile, save
-from policies.checkpoint.architectures import NETWORKS
 from policies.checkpoint.card import encode_card, sealed, tensors_file
 from policies.features.table import LITE, LITE_CALL, SETS
-from policies.nets.conditioned import DenoiserArchitecture
-from policies.nets.networks import DISCARDS, HAND_SCORES, YES_NO, Architecture, SuitsArchitecture, suit_planes
+from policies.nets.architectures import (
+    DISCARDS,
+    HAND_SCORES,
+    YES_NO,
+    Architecture,
+    DenoiserArchitecture,
+    Floats,
+    SuitsArchitecture,
+    suit_planes,
+)
+from policies.nets.shapes import shapes_of
 from policies.reward import FinishArchitecture
+from policies.reward.predictor import predictor_shapes
 
 
 def small_card(model: Model = "discard", **fields: Any) -> Card:
@@ -60,11 +68,11 @@ def _network(model: Model) -> dict[str, Any]:
     return {"architecture": architecture, "features": features, "without": ("LA3e",)}
 
 
-def weights(card: Card, seed: int = 0) -> dict[str, Tensor]:
-    """A state dict that fits a card."""
-    torch.manual_seed(seed)
-    state: dict[str, Tensor] = NETWORKS[type(card.architecture)](card.architecture).state_dict()
-    return state
+def weights(card: Card, seed: int = 0) -> dict[str, Floats]:
+    """Weights that fit a card; none is negative, as variances are not."""
+    dice, shape = np.random.default_rng(seed), card.architecture
+    shapes = predictor_shapes(shape) if isinstance(shape, FinishArchitecture) else shapes_of(shape)
+    return {name: dice.random(size, np.float32) for name, size in shapes.items()}
 
 
 def saved(folder: Path, model: Model = "discard", seed: int = 0) -> Card:

@@ -16,11 +16,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from kit import files
 from policies.checkpoint import Card, save, store
+from policies.nets.architectures import Floats
 from tests.policies.checkpoint.saved import small_card, weights
 
 WATCHED: Final = (store.__file__, files.__file__)
@@ -30,10 +30,10 @@ LAST_OF_THE_FIRST: Final = 1
 """Number of the last checkpoint saved before the first command."""
 
 
-def numbered(number: int) -> tuple[Card, dict[str, Tensor]]:
+def numbered(number: int) -> tuple[Card, dict[str, Floats]]:
     """A checkpoint whose card and weights both contain its number."""
     card = small_card(metrics={"accuracy": float(number)})
-    return card, {name: torch.full_like(tensor, number) for name, tensor in weights(card).items()}
+    return card, {name: np.full_like(array, number) for name, array in weights(card).items()}
 
 
 def say(text: str) -> None:

@@ -72,7 +72,7 @@ class Saver:
         """The number of the checkpoint on disk, which must be complete."""
         found = load(self.folder, "discard")
         number = int(found.card.metrics["accuracy"])
-        assert all(bool((tensor == number).all()) for tensor in found.tensors.values())
+        assert all(bool((tensor == number).all()) for tensor in found.arrays.values())
         self.last_whole = number
         return number
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from game.layout import PHASE_CALLED, PHASE_CLAIM, PHASE_TURN, ROUND_STATE
 from game.state import apply, new_round
 from policies.features.table import LITE, SETS
-from policies.nets.conditioned import DenoiserArchitecture, DenoiserNetwork, Generates
-from policies.nets.networks import suit_planes
+from policies.nets.architectures import DenoiserArchitecture, Generates, suit_planes
+from policies.nets.conditioned import DenoiserNetwork
 from tests.learning.corpus.games import MODERN, records
 
 

@@ -1,17 +1,23 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
 import pytest
 import torch
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from kit.errors import ModelError
 from policies.flow.slots import Slot
-from policies.nets.compute import Precision
-from policies.nets.device import choose_compute, multiplies_bytes
+from policies.nets.architectures import HOSEI_TOWERS, TOWERS, Floats, TowerName
+from policies.nets.compute import Compute, Precision, choose_compute
+from policies.nets.device import DeviceNetwork
 from policies.nets.fused import FusedNetwork
-from policies.nets.networks import HOSEI_TOWERS, TOWERS, Network, TowerName, as_input
+from policies.nets.networks import Network, as_input
+from policies.nets.products import multiplies_bytes
 from policies.nets.quantized import fused
-from tests.policies.models import a_network
+from tests.policies.models import a_network, weights_of
 
 FUSED = [tower for tower in TOWERS if tower not in HOSEI_TOWERS]
 INT8_ONLY = pytest.mark.skipif(not multiplies_bytes(), reason="the processor has no products of bytes")
@@ -37,19 +43,19 @@ def test_a_fused_network_gives_the_same_logits(tower: TowerName, slot: Slot, cou
     with torch.no_grad():
         wanted = network(as_input(planes))
     assert wanted.std() > 0.01
-    torch.testing.assert_close(FusedNetwork(network)(planes), wanted, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(
+        FusedNetwork(weights_of(network))(planes.numpy()), wanted, rtol=1e-5, atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("tower, squeeze", [*((tower, 0) for tower in FUSED), ("suits", 32)])
-@pytest.mark.parametrize("precision", ["bf16", INT8])
-def test_short_numbers_change_the_logits_only_a_little(
-    tower: TowerName, squeeze: int, precision: Precision
-) -> None:
+@INT8_ONLY
+def test_bytes_change_the_logits_only_a_little(tower: TowerName, squeeze: int) -> None:
     network = a_network(width=64, depth=6, tower=tower, squeeze=squeeze)
     planes = planes_of(16, network.architecture.planes)
     with torch.no_grad():
         wanted = network(as_input(planes))
-    off = fused(network, (), precision)(planes) - wanted
+    off = torch.from_numpy(fused(weights_of(network), (), "int8")(planes.numpy())) - wanted
     assert 0.0 < off.abs().max() < 0.3 * wanted.std()
     assert off.std() < 0.06 * wanted.std()
 
@@ -57,12 +63,12 @@ def test_short_numbers_change_the_logits_only_a_little(
 @pytest.mark.parametrize("tower", FUSED)
 def test_fusing_leaves_the_network_as_it_was(tower: TowerName) -> None:
     network = a_network(tower=tower)
-    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
-    planes = planes_of(2, network.architecture.planes)
-    scores = FusedNetwork(network)
-    first, second = scores(planes), scores(planes)
-    assert torch.equal(first, second)
-    assert all(torch.equal(tensor, before[name]) for name, tensor in network.state_dict().items())
+    weights = weights_of(network)
+    planes = planes_of(2, network.architecture.planes).numpy()
+    scores = FusedNetwork(weights)
+    assert np.array_equal(scores(planes), scores(planes))
+    before = weights_of(network).arrays
+    assert all(np.array_equal(array, before[name]) for name, array in weights.arrays.items())
 
 
 @pytest.mark.parametrize("tower", FUSED)
@@ -73,13 +79,14 @@ def test_numbers_that_are_not_finite_reach_the_logits(
 ) -> None:
     network = a_network(tower=tower)
     planes = planes_of(2, network.architecture.planes)
-    for norm in (network.stem_norm, network.tower[0].second_norm):
-        bias = next(tensor for name, tensor in norm.named_parameters() if name.endswith("bias"))
-        kept = bias.detach().clone()
-        bias.data.fill_(number)
-        assert not fused(network, (), precision)(planes).isfinite().all()
-        bias.data.copy_(kept)
-    assert fused(network, (), precision)(planes).isfinite().all()
+    block = network.tower[0]
+    for layer, kind in ((network.stem_norm, "bias"), (block.second_norm, "bias"), (block.second, "weight")):
+        values = next(tensor for name, tensor in layer.named_parameters() if name.endswith(kind))
+        kept = values.detach().clone()
+        values.data.fill_(number)
+        assert not np.isfinite(fused(weights_of(network), (), precision)(planes.numpy())).all()
+        values.data.copy_(kept)
+    assert np.isfinite(fused(weights_of(network), (), precision)(planes.numpy())).all()
 
 
 @pytest.mark.parametrize("tower", FUSED)
@@ -90,8 +97,10 @@ def test_blank_planes_count_for_nothing(tower: TowerName) -> None:
     emptied[:, [0, 100]] = 0
     with torch.no_grad():
         wanted = network(as_input(emptied))
-    assert not torch.allclose(FusedNetwork(network)(planes), wanted, atol=1e-3)
-    torch.testing.assert_close(FusedNetwork(network, (0, 100))(planes), wanted, rtol=1e-5, atol=1e-5)
+    assert not np.allclose(FusedNetwork(weights_of(network))(planes.numpy()), wanted, atol=1e-3)
+    np.testing.assert_allclose(
+        FusedNetwork(weights_of(network), (0, 100))(planes.numpy()), wanted, rtol=1e-5, atol=1e-5
+    )
 
 
 @pytest.mark.parametrize(
@@ -110,12 +119,16 @@ def test_variants_of_suits_apart_give_the_same_logits(slot: Slot, changes: dict[
         network(as_input(planes))
         wanted = network.eval()(as_input(planes))
     assert wanted.std() > 0.01
-    torch.testing.assert_close(FusedNetwork(network)(planes), wanted, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(
+        FusedNetwork(weights_of(network))(planes.numpy()), wanted, rtol=1e-5, atol=1e-5
+    )
     emptied = planes.clone()
     emptied[:, [0, 100]] = 0
     with torch.no_grad():
         wanted = network(as_input(emptied))
-    torch.testing.assert_close(FusedNetwork(network, (0, 100))(planes), wanted, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(
+        FusedNetwork(weights_of(network), (0, 100))(planes.numpy()), wanted, rtol=1e-5, atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("tower", FUSED)
@@ -125,23 +138,37 @@ def test_blank_planes_count_for_nothing_in_bytes(tower: TowerName) -> None:
     planes = planes_of(3, network.architecture.planes)
     emptied = planes.clone()
     emptied[:, [0, 100]] = 0
-    blank = fused(network, (0, 100), "int8")
-    assert torch.equal(blank(planes), blank(emptied))
+    blank = fused(weights_of(network), (0, 100), "int8")
+    assert np.array_equal(blank(planes.numpy()), blank(emptied.numpy()))
 
 
-@INT8_ONLY
-def test_a_position_in_bytes_does_not_depend_on_its_company() -> None:
-    scores = fused(a_network(width=64, depth=2), (), "int8")
-    planes = planes_of(7, 239)
-    together = scores(planes)
-    alone = torch.cat([scores(planes[i : i + 1]) for i in range(7)])
-    torch.testing.assert_close(together, alone, rtol=0.0, atol=1e-5)
+@pytest.mark.parametrize(
+    "tower, precision",
+    [
+        *((tower, "fp32") for tower in TOWERS),
+        *(pytest.param(tower, "int8", marks=INT8_ONLY) for tower in FUSED),
+    ],
+)
+@pytest.mark.parametrize("slot", [Slot.DISCARD, Slot.PON])
+def test_a_position_s_logits_depend_neither_on_its_company_nor_on_its_place(
+    tower: TowerName, precision: Precision, slot: Slot
+) -> None:
+    weights = weights_of(a_network(slot, width=64, depth=2, tower=tower))
+    scores: Callable[[NDArray[np.uint8]], Floats]
+    if tower in HOSEI_TOWERS:
+        scores = DeviceNetwork(weights, (), Compute(rows=12))
+    else:
+        scores = fused(weights, (), precision)
+    planes = planes_of(12, weights.architecture.planes).numpy()
+    alone = np.concatenate([scores(planes[i : i + 1]) for i in range(12)])
+    for first in range(12):
+        assert np.array_equal(scores(planes[first:]), alone[first:])
 
 
 @INT8_ONLY
 def test_a_processor_without_products_of_bytes_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose_compute().precision == "int8"
-    monkeypatch.setattr("policies.nets.device.multiplies_bytes", lambda: False)
+    monkeypatch.setattr("policies.nets.compute.multiplies_bytes", lambda: False)
     assert choose_compute().precision != "int8"
     with pytest.raises(ModelError, match="use the precision fp32"):
         choose_compute(precision="int8")

@@ -8,26 +8,26 @@ import torch
 
 from game.layout import ROUND_STATE
 from kit.errors import ConfigError
-from policies.checkpoint.store import with_weights
 from policies.features.draw import kinds_of
 from policies.features.encode import encode
 from policies.features.table import GUIDED, LITE, ORACLE, SETS
 from policies.flow.probabilities import chances
 from policies.flow.slots import Slot
+from policies.nets.architectures import Weights, plane_weights
 from policies.nets.compute import Compute
 from policies.nets.guidance import (
     SEEN_PLANES,
     HiddenPart,
     drop_hidden,
-    guided_network,
+    guided,
     hidden_part,
     without_hidden,
 )
-from policies.nets.networks import Network, as_input, plane_weights
+from policies.nets.networks import as_input, network_of
 from policies.play.inference import Model
 from policies.play.rollout import Rollout, Seating
 from policies.training.trajectories import Recorder, Trajectory
-from tests.policies.models import a_network, a_policy
+from tests.policies.models import a_model, a_network, a_policy, weights_of
 
 
 @pytest.fixture(scope="module")
@@ -43,15 +43,14 @@ def hidden_of(played: Trajectory) -> HiddenPart:
     return HiddenPart(played.walls[played.decisions["round"]], played.decisions["hidden_seed"])
 
 
-def a_guided_network() -> Network:
+def a_guided_network() -> Weights:
     """One that has learned to look at what is hidden."""
-    network = guided_network(a_network(tower="suits"))
-    weights = network.state_dict()
-    with torch.no_grad():
-        for name in plane_weights(weights):
-            torch.manual_seed(1)
-            weights[name][:, SEEN_PLANES:].normal_(0.0, 0.3)
-    return network
+    weights = guided(weights_of(a_network(tower="suits")))
+    dice = np.random.default_rng(1)
+    for name in plane_weights(weights.arrays):
+        hidden = weights.arrays[name][:, SEEN_PLANES:]
+        hidden[:] = dice.normal(0.0, 0.3, hidden.shape)
+    return weights
 
 
 def test_the_guided_set_is_the_two_others_together(played: Trajectory) -> None:
@@ -85,29 +84,29 @@ def test_a_guided_network_begins_with_the_same_answers(played: Trajectory) -> No
     seen = torch.from_numpy(encode(states, players, LITE))
     whole = torch.from_numpy(encode(states, players, GUIDED, walls=hidden_of(played).walls))
     with torch.inference_mode():
-        theirs = guided_network(network)(as_input(whole))
+        theirs = network_of(guided(weights_of(network)))(as_input(whole))
         torch.testing.assert_close(theirs, network(as_input(seen)), atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("rows", [4, 32])
 def test_at_gamma_0_what_is_hidden_has_no_effect(played: Trajectory, rows: int) -> None:
     """A trained guided network, shown nothing, answers as the normal network that is cut out of it."""
-    guided = a_guided_network()
-    normal = with_weights(a_network(tower="suits"), without_hidden(guided.state_dict()))
+    seeing = a_guided_network()
+    normal = a_model(tower="suits", compute=Compute(rows=rows)).with_arrays(without_hidden(seeing.arrays))
     states, players = played.decisions["state"], played.decisions["player"]
     hidden, compute = hidden_of(played), Compute(rows=rows)
     logits = {
-        gamma: Model(guided, GUIDED, compute=compute, gamma=gamma).look(
+        gamma: Model(seeing, GUIDED, compute=compute, gamma=gamma).look(
             states, players, None, "tonpuu", hidden=hidden
         )
         for gamma in (0.0, 0.5, 1.0)
     }
-    theirs = Model(normal, LITE, compute=compute).look(states, players, None, "tonpuu")
+    theirs = normal.look(states, players, None, "tonpuu")
     np.testing.assert_allclose(logits[0.0], theirs, atol=1e-5)
     assert np.abs(logits[1.0] - theirs).max() > 0.1
     assert np.abs(logits[1.0] - logits[0.5]).max() > 0.1
     other = HiddenPart(hidden.walls[:, ::-1].copy(), hidden.seeds + np.uint64(1))
-    shown = Model(guided, GUIDED, compute=compute).look(states, players, None, "tonpuu", hidden=other)
+    shown = Model(seeing, GUIDED, compute=compute).look(states, players, None, "tonpuu", hidden=other)
     assert np.array_equal(shown, logits[0.0])
 
 
@@ -140,4 +139,4 @@ def test_nothing_is_known_of_a_real_table() -> None:
 @pytest.mark.parametrize("tower", ["residual", "pooled"])
 def test_other_towers_cannot_be_guided(tower: str) -> None:
     with pytest.raises(ConfigError, match="only a network with suits apart"):
-        guided_network(a_network(tower=tower))  # type: ignore[arg-type]
+        guided(weights_of(a_network(tower=tower)))  # type: ignore[arg-type]

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from policies.features.permute import KIND_MAPS, SUIT_PERMUTATIONS, permute_planes
 from policies.features.table import LITE, LITE_CALL, SETS
-from policies.nets.networks import HAND_SCORES, Network, Outputs, architecture_of, as_input
-from policies.nets.towers.hands import OPPONENTS, SHANTEN_CLASSES
+from policies.nets.architectures import HAND_SCORES, OPPONENTS, SHANTEN_CLASSES, Outputs, architecture_of
+from policies.nets.networks import Network, as_input
 from policies.nets.towers.residual import PooledBlock
 from tests.policies.models import a_network
 

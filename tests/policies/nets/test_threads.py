@@ -1,4 +1,4 @@
-"""Networks keep to the threads that torch is limited to, in whatever thread they are asked."""
+"""Networks keep to one thread, in whatever thread they are asked."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import os
 import time
 from threading import Event, Thread
 
-import torch
+import numpy as np
 
 from game.events import StartRound
-from policies.checkpoint import load, network_of
+from policies.checkpoint import load, load_predictor
 from policies.nets.compute import Compute
-from policies.nets.device import DeviceNetwork, use_one_thread
+from policies.nets.device import DeviceNetwork, use_one_torch_thread
 from policies.hands.direct import DirectModel
 from policies.play.included import SHIPPED
 from policies.play.inference import load_policy
@@ -30,12 +30,12 @@ from policies.reward import predict, round_starts, together
 def threads():
     return len(os.listdir("/proc/self/task"))
 
-use_one_thread()
+use_one_torch_thread()
 question = known_questions()[-1]
-policy, direct, predictor = load_policy(SHIPPED), DirectModel.load(), network_of(load(SHIPPED, "reward"))
-discards = network_of(load(SHIPPED, "discard"))
+policy, direct, predictor = load_policy(SHIPPED), DirectModel.load(), load_predictor(SHIPPED)
+discards = load(SHIPPED, "discard").weights
 layers = DeviceNetwork(discards, (), Compute())
-planes = torch.zeros(4, discards.architecture.planes, 34, dtype=torch.uint8)
+planes = np.zeros((4, discards.architecture.planes, 34), np.uint8)
 game = together([(round_starts([StartRound(0, 0, 0, 0, (25000,) * 4, 0, ((),) * 4)]), "hanchan")])
 found, over = {}, Event()
 

@@ -15,13 +15,15 @@ from policies.deals import RoundView, UniformDeals
 from policies.features.encode import encode
 from policies.features.permute import KIND_MAPS, permute_planes
 from policies.features.table import CRITIC, LITE, ORACLE, SETS
+from policies.nets.architectures import architecture_of
 from policies.nets.compute import Compute
-from policies.nets.networks import Network, architecture_of
+from policies.nets.networks import Network
 from policies.play.critic import Critic, RestOfRound, is_at_a_draw
 from policies.play.inference import Model
 from policies.play.playouts import Branching, CutWorth, Playouts, points_worth
 from policies.play.rollout import PolicyChooser, Request
 from tests.policies.fakes import Undecided
+from tests.policies.models import weights_of
 
 PERMUTED = 4
 
@@ -29,7 +31,7 @@ PERMUTED = 4
 def critic(seed: int = 0) -> Critic:
     torch.manual_seed(seed)
     network = Network(architecture_of("suits", CRITIC, 8, 8, 1)).eval()
-    return Critic(Model(network, CRITIC, compute=Compute(rows=4)))
+    return Critic(Model(weights_of(network), CRITIC, compute=Compute(rows=4)))
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +87,7 @@ def test_players_are_told_apart_by_their_seats_only(states: list[np.void]) -> No
 def test_suits_can_be_exchanged(states: list[np.void]) -> None:
     torch.manual_seed(1)
     network = Network(architecture_of("suits", CRITIC, 8, 8, 1)).eval()
-    model = Model(network, CRITIC, compute=Compute(rows=4))
+    model = Model(weights_of(network), CRITIC, compute=Compute(rows=4))
     rows, players = np.array(states, ROUND_STATE), np.array([state["turn"] for state in states], np.int8)
     planes = encode(rows, players, CRITIC)
     permuted = permute_planes(planes, CRITIC, np.full(len(planes), PERMUTED))

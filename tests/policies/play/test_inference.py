@@ -21,12 +21,13 @@ from policies.flow.known_hand import known_questions
 from policies.flow.probabilities import chances, share_out
 from policies.flow.slots import Question, Slot
 from policies.heuristic.player import HeuristicPolicy
+from policies.nets.architectures import TOWERS, TowerName
 from policies.nets.compute import IN_PLAY, Compute
-from policies.nets.networks import TOWERS, TowerName, as_input
+from policies.nets.networks import as_input
 from policies.play.decision import decide
 from policies.play.inference import Averaging, Model, NetworkPolicy, load_policy
 from tests.policies.features.permuting import permute_states, permute_tiles
-from tests.policies.models import CALLS, a_network, a_policy, features_of, save_models
+from tests.policies.models import CALLS, a_model, a_network, a_policy, features_of, save_models, weights_of
 from tests.scale import scaled
 
 QUESTIONS = {question.slot: question for question in known_questions()}
@@ -103,7 +104,7 @@ def test_each_candidate_of_a_chi_has_its_own_answer() -> None:
 def test_a_number_that_is_not_finite_is_a_model_error() -> None:
     network = a_network()
     network.stem_norm.bias.data.fill_(float("nan"))
-    models = {Slot.DISCARD: Model(network, LITE)}
+    models = {Slot.DISCARD: Model(weights_of(network), LITE)}
     with pytest.raises(ModelError, match="discard model"):
         NetworkPolicy(models).answer(Slot.DISCARD, [QUESTIONS[Slot.DISCARD]])
 
@@ -117,7 +118,7 @@ def test_groups_left_blank_in_training_are_blank_in_play() -> None:
         size = next(each.planes for each in SETS[LITE].groups if each.id == group)
         emptied[:, SETS[LITE].at(group) : SETS[LITE].at(group) + size] = 0
     assert planes.any(axis=2).sum() > emptied.any(axis=2).sum()
-    plain, blanked = Model(a_network(), LITE), Model(a_network(), LITE, without)
+    plain, blanked = a_model(), a_model(without=without)
     assert blanked.scores(planes) == pytest.approx(plain.scores(emptied), abs=1e-5)
 
 
@@ -176,7 +177,7 @@ def test_the_average_over_the_suits_does_not_know_one_suit_from_another(
 
 def test_the_average_is_of_the_logits_each_renamed_back() -> None:
     planes = encode(np.array([QUESTIONS[Slot.DISCARD].record], ROUND_STATE), 0, LITE)
-    model = Model(a_network(), LITE)
+    model = a_model()
     each = [model.scores(permute_planes(planes, LITE, n))[0][KIND_MAPS[n]] for n in range(12)]
     assert model.scores(planes, 12)[0] == pytest.approx(np.mean(each, axis=0), abs=1e-4)
     assert model.scores(planes, 6)[0] == pytest.approx(
@@ -224,7 +225,7 @@ def test_with_suits_apart_one_look_does_not_know_one_suit_from_another(slot: Slo
 
 def test_with_suits_apart_two_looks_are_as_good_as_twelve() -> None:
     planes = encode(np.array([QUESTIONS[Slot.DISCARD].record], ROUND_STATE), 0, LITE)
-    model = Model(a_network(tower="suits"), LITE)
+    model = a_model(tower="suits")
     each = [model.scores(permute_planes(planes, LITE, n))[0][KIND_MAPS[n]] for n in range(12)]
     assert np.ptp([each[0], each[6]], axis=0).max() > 0.01
     for averaging in (6, 12):

@@ -11,7 +11,8 @@ from structlog.testing import capture_logs
 
 from game.events import EndGame, Four
 from game.table.table import Table
-from policies.flow.slots import Policy, Question, Slot, Source
+from policies.flow.decisions import Source
+from policies.flow.slots import Policy, Question, Slot
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.decision import decide
 from policies.play.named import RandomPolicy

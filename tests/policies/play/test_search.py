@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from game.actions import Action, ActionKind
 from game.table.table import Table
-from policies.checkpoint import load, network_of
+from policies.checkpoint import load_predictor
 from policies.deals import Deals, UniformDeals
 from policies.play.critic import REWARD_OF_STICK
 from policies.play.included import PHOENIX
 from policies.play.playouts import Branching, Playouts, RewardWorth, points_worth
 from policies.play.rollout import PolicyChooser, Rollout, Seating
 from policies.play.search import SearchResult, SearchSettings, close_options, searching
-from policies.reward import PredictorNetwork, round_starts
+from policies.reward import round_starts
 from tests.policies.deals.positions import self_play
 from tests.policies.fakes import Undecided
 
@@ -147,8 +147,7 @@ def test_options_are_played_out_over_the_same_deals(deals: Deals) -> None:
 
 
 def test_a_round_that_goes_on_is_worth_what_was_expected_and_the_sticks_paid() -> None:
-    predictor = network_of(load(PHOENIX, "reward"))
-    assert isinstance(predictor, PredictorNetwork)
+    predictor = load_predictor(PHOENIX)
     begun, paid = Table(7), Table(7, riichi_sticks=1, scores=(25_000, 24_000, 25_000, 25_000))
     worth = RewardWorth(predictor, round_starts(begun.events))
     values = np.array([worth([begun, paid], player) for player in range(4)])
@@ -157,8 +156,7 @@ def test_a_round_that_goes_on_is_worth_what_was_expected_and_the_sticks_paid() -
 
 
 def test_the_end_of_a_round_is_worth_what_the_predictor_expects() -> None:
-    predictor = network_of(load(PHOENIX, "reward"))
-    assert isinstance(predictor, PredictorNetwork)
+    predictor = load_predictor(PHOENIX)
     scores = (45_000, 30_000, 15_000, 10_000)
     ahead, last = (Table(7, round_index=index, scores=scores) for index in (3, 7))
     starts = round_starts(ahead.events)

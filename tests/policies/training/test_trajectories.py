@@ -9,16 +9,15 @@ from game.events import Discard, EndGame, StartRound
 from game.layout import PHASE_CALLED, PHASE_TURN
 from game.table.walls import round_wall
 from policies.features.draw import kinds_of
-from policies.features.table import LITE
 from policies.flow.probabilities import chances
 from policies.flow.slots import Policy
-from policies.play.inference import Model, load_policy
+from policies.play.inference import load_policy
 from policies.play.named import RandomPolicy
 from policies.play.rollout import FinishedGame, PolicyChooser, Rollout, Seating
 from policies.reward import round_starts
 from policies.training.trajectories import Recorder, Trajectory
 from tests.policies.fakes import Undecided
-from tests.policies.models import a_network, a_policy
+from tests.policies.models import a_model, a_policy
 from tests.scale import scaled
 
 
@@ -50,7 +49,7 @@ def test_rounds_scores_and_walls_are_those_of_the_game() -> None:
 
 
 def test_every_drawn_discard_is_remembered_with_its_state_and_probability() -> None:
-    model = Model(a_network(), LITE)
+    model = a_model()
     for game, found in played(a_policy(), games=1):
         decisions = found.decisions
         assert len(decisions) > 50

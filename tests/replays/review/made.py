@@ -8,6 +8,7 @@ from functools import cache
 import msgspec
 
 from game.events import DrawnRound, EndRound, GameEvent, StartGame
+from policies.checkpoint import load_predictor
 from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.included import SHIPPED
@@ -15,7 +16,6 @@ from policies.play.named import Named
 from policies.reward import Predictor
 from replays.record import GameRecord
 from replays.review.moments import FollowedGame, follow
-from replays.review.prospects import predictor_on
 from replays.review.report import Reviewer
 from replays.review.schema import Review, ReviewDecision
 from tests.replays.games import whole_game
@@ -39,7 +39,7 @@ def first_round() -> GameRecord:
 
 @cache
 def predictor() -> Predictor:
-    return predictor_on(SHIPPED)
+    return load_predictor(SHIPPED)
 
 
 def named(policy: Policy | None = None) -> Named:

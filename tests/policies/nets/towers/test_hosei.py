@@ -11,18 +11,13 @@ from msgspec.structs import replace
 from torch import Tensor
 
 from kit.errors import CheckpointCorrupt, CheckpointMismatch
-from policies.checkpoint import Card, load, network_of, save
-from policies.checkpoint.architectures import shapes_of
+from policies.checkpoint import Card, load, save
 from policies.checkpoint.store import LARGEST_FILE, LARGEST_HOSEI_FILE
 from policies.checkpoint.tensors import largest_size
 from policies.features.table import HOSEI, LITE, SETS
-from policies.nets.networks import (
-    Architecture,
-    HoseiArchitecture,
-    HoseiBaseArchitecture,
-    Network,
-    Outputs,
-)
+from policies.nets.architectures import Architecture, HoseiArchitecture, HoseiBaseArchitecture, Outputs
+from policies.nets.networks import Network, arrays_of, network_of
+from policies.nets.shapes import shapes_of
 from policies.nets.towers.hosei import Dropout, Images, reseed
 from tests.policies.checkpoint.saved import forge_card, small_card
 
@@ -105,8 +100,8 @@ def test_a_checkpoint_answers_as_the_network_saved(
     tmp_path: Path, small: Architecture, model: str, outputs: Outputs
 ) -> None:
     made = network(replace(small, outputs=outputs))
-    save(tmp_path, card(made.architecture, model), made.state_dict())
-    again, x = network_of(load(tmp_path, model)), planes(3)  # type: ignore[arg-type]
+    save(tmp_path, card(made.architecture, model), arrays_of(made.state_dict()))
+    again, x = network_of(load(tmp_path, model).weights), planes(3)  # type: ignore[arg-type]
     assert not again.training
     assert torch.equal(again(x), made(x))
     assert made(x).shape == (3, outputs)
