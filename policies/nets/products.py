@@ -2,8 +2,7 @@
 
 Every number of a result depends on its row and its column only, to the last bit: products of floats are
 summed in the order of ``K``, each by one fused multiplication and addition, so all processors that have these
-agree. BLAS libraries sum in orders that depend on the number of rows and on a row's place among them, and are
-no faster for weights as small as ours (`docs/history/measurements.md`).
+agree. BLAS libraries sum in orders that depend on the number of rows and on a row's place among them.
 
 NumPy multiplies bytes one at a time. AVX-512 VNNI and AVX-VNNI multiply four unsigned bytes with four signed
 ones and add all to an int32, in 16 or 8 places at a time. They are used where there is AMX (amx-int8), too.
