@@ -5,13 +5,10 @@ Noise in all its weights makes it choose another discard in one decision of five
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from torch import Tensor
 
 from learning.arena.differences.plan import make_differences_plan
 from learning.arena.differences.run import DIFFERENCES
@@ -19,6 +16,7 @@ from learning.reinforcement.run import copy_policy
 from policies.checkpoint import load
 from policies.features.draw import kinds_of
 from policies.flow.slots import Slot
+from policies.nets.architectures import Arrays, Floats
 from policies.play.included import PHOENIX
 from policies.play.inference import load_policy
 from policies.play.rollout import Rollout, Seating
@@ -29,12 +27,16 @@ AGREEMENT = 0.8
 
 
 def test_noise_grows_with_its_scale_and_leaves_the_statistics_alone() -> None:
-    weights = {"layer": torch.randn(64, 64), "norm.running_mean": torch.randn(64)}
+    dice = np.random.default_rng(0)
+    weights = {
+        "layer": dice.standard_normal((64, 64), np.float32),
+        "norm.running_mean": np.ones(64, np.float32),
+    }
     small, large = (noisy(weights, scale, seed=1) for scale in (0.1, 0.2))
     moved = small["layer"] - weights["layer"]
     assert float(moved.std() / weights["layer"].std()) == pytest.approx(0.1, rel=0.05)
-    torch.testing.assert_close(2.0 * moved, large["layer"] - weights["layer"], atol=1e-5, rtol=1e-4)
-    assert torch.equal(small["norm.running_mean"], weights["norm.running_mean"])
+    np.testing.assert_allclose(2.0 * moved, large["layer"] - weights["layer"], atol=1e-5, rtol=1e-4)
+    assert np.array_equal(small["norm.running_mean"], weights["norm.running_mean"])
 
 
 @pytest.mark.slow
@@ -55,7 +57,7 @@ def weaken(out: Path, seed: int) -> None:
     played = Rollout([recorder]).play(Seating(n, n, (0, 0, 0, 0)) for n in range(4))
     decisions = np.concatenate([recorder.take(game).decisions for game in played])
 
-    def choices(weights: Mapping[str, Tensor]) -> np.ndarray:
+    def choices(weights: Arrays) -> np.ndarray:
         logits = model.with_arrays(weights).look(decisions["state"], decisions["player"], None, "hanchan")
         found: np.ndarray = np.where(kinds_of(decisions["legal"]), logits, -np.inf).argmax(axis=1)
         return found
@@ -68,12 +70,12 @@ def weaken(out: Path, seed: int) -> None:
     copy_policy(PHOENIX, out, begin.card, noisy(begin.arrays, high, seed))
 
 
-def noisy(weights: Mapping[str, Tensor], scale: float, seed: int) -> dict[str, Tensor]:
-    """Weights with noise, in units of the standard deviation of each tensor; biases and statistics stay."""
-    dice = torch.Generator().manual_seed(seed)
+def noisy(weights: Arrays, scale: float, seed: int) -> dict[str, Floats]:
+    """Weights with noise, in units of the standard deviation of each array; biases and statistics stay."""
+    dice = np.random.default_rng(seed)
     return {
-        name: tensor + scale * tensor.std() * torch.randn(tensor.shape, generator=dice)
-        if tensor.ndim > 1
-        else tensor
-        for name, tensor in weights.items()
+        name: array + np.float32(scale) * array.std() * dice.standard_normal(array.shape, np.float32)
+        if array.ndim > 1
+        else array
+        for name, array in weights.items()
     }

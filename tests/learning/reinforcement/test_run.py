@@ -189,10 +189,9 @@ def test_a_cluster_plays_the_same_games_though_a_process_of_it_is_killed(
 
 
 def kill_a_ray_worker() -> None:
-    """Kill a process of the cluster that has become one of our actors."""
+    """Kill a process of the cluster that has become one of our actors, while it prepares or plays."""
     while not (ours := [each for each in Path("/proc").glob("[0-9]*") if "_WorkerActor" in command(each)]):
-        time.sleep(0.05)
-    time.sleep(1.0)  # it is starting, or playing
+        time.sleep(0.01)
     os.kill(int(ours[0].name), signal.SIGKILL)
 
 
