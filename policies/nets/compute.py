@@ -51,14 +51,17 @@ IN_PLAY: Final = Compute()
 _MANY: Final[dict[Precision, int]] = {"fp32": 32, "bf16": 64, "int8": 64}
 """Rows on a CPU for many positions at a time; more are hardly faster (`docs/history/measurements.md`)."""
 _ON_GPU: Final = 2048
-_GPU_FILES: Final = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")
-"""Of the drivers of NVIDIA, of AMD, and of Windows in its Linux; without one, torch need not be asked."""
+_DRIVERS: Final[dict[str, tuple[str, ...]]] = {
+    "linux": ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg"),
+    "win32": ("C:/Windows/System32/nvcuda.dll",),
+}
+"""Files of drivers: of NVIDIA, AMD, and Windows in its Linux. Without one, torch need not be asked."""
 
 
 @functools.cache
 def has_gpu() -> bool:
     """Whether there is a GPU that torch can use."""
-    if sys.platform == "linux" and not any(Path(file).exists() for file in _GPU_FILES):
+    if not any(Path(file).exists() for file in _DRIVERS.get(sys.platform, ())):
         return False
     import torch  # noqa: PLC0415 - takes seconds, and few machines have a GPU
 
