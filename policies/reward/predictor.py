@@ -155,8 +155,10 @@ def predict(predictor: Predictor, games: PaddedGames) -> NDArray[np.float64]:
 def expected_rewards(orders: Floats, rewards: Rewards) -> NDArray[np.float64]:
     """``[..., 4]`` by player, from the chances ``[..., 24]`` of the orders of finish."""
     by_order = PLACES @ np.array(rewards, np.float64)
+    chances = orders.astype(np.float64)
+    chances /= chances.sum(-1, keepdims=True)  # float32 is off by some 1e-7, and rewards are up to 135
     # BLAS would sum in an order that depends on the number of games
-    found: NDArray[np.float64] = (orders[..., None] * by_order).sum(-2)
+    found: NDArray[np.float64] = (chances[..., None] * by_order).sum(-2)
     return found
 
 
