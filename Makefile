@@ -5,8 +5,9 @@
 
 VENV := .venv
 RUN := $(VENV)/bin/python -m
-# pip shows progress on a terminal, but never on stdout, which is for the program's output.
-PIP_INSTALL := $(RUN) pip install --disable-pip-version-check $(shell [ -t 2 ] || echo --quiet)
+# pip shows progress on a terminal, but never on stdout, which is for the program's output. Python compiles what is
+# imported, a tenth of what is installed.
+PIP_INSTALL := $(RUN) pip install --disable-pip-version-check --no-compile $(shell [ -t 2 ] || echo --quiet)
 # The lock files list everything that is needed, so pip need not look for more; riichienv declares packages that only
 # its viewer for notebooks imports.
 INSTALL_LOCKED = $(PIP_INSTALL) --no-deps --require-hashes --requirement
@@ -62,13 +63,13 @@ test-all: checked
 	FUZZ_SECONDS=$(SECONDS) HYPOTHESIS_PROFILE=full $(ONE_THREAD) $(RUN) pytest $(ALL_CORES) -m '' --cov --cov-report= $(ARGS)
 	@$(RUN) tests.coverage_floor
 
-# mypy uses one core and the last kernels leave one idle, so that each of the two takes no time of its own.
-checked: $(VENV)/.ready-to-test
+# pip and mypy use one core and the last kernels leave one idle, so they run side by side.
+checked: $(VENV)/.ready-to-play
 	@$(MAKE) --no-print-directory --jobs 2 check kernels
 
 # Compiled once by all cores, not by each of the test processes. Says no more, so that what `check` prints beside
 # it stays together.
-kernels: $(VENV)/.ready-to-test
+kernels: $(VENV)/.ready-to-play
 	@echo 'Compiling kernels (takes minutes the first time) …'
 	@$(RUN) game.warmup > /dev/null
 
@@ -96,13 +97,10 @@ $(VENV)/.ready-to-play: $(VENV)/.made pyproject.toml requirements/play.txt
 	@$(INSTALL_SUZAKU) >&2
 	@touch $@
 
-$(VENV)/.ready-to-test: $(VENV)/.made pyproject.toml requirements/test.txt
-	@echo 'Installing Suzaku and its test dependencies into $(VENV) (takes minutes the first time) …' >&2
-	@$(REMOVE_OLD)
+$(VENV)/.ready-to-test: $(VENV)/.ready-to-play requirements/test.txt
+	@echo 'Installing test dependencies into $(VENV) …' >&2
 	@$(INSTALL_LOCKED) requirements/test.txt >&2
-	@$(INSTALL_TORCH) >&2
-	@$(INSTALL_SUZAKU) >&2
-	@touch $(VENV)/.ready-to-play $@
+	@touch $@
 
 $(VENV)/.made:
 	@for python in $(PYTHONS); do \
