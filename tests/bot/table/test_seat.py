@@ -123,7 +123,7 @@ async def test_a_new_page_finds_the_same_prompt() -> None:
 
 async def test_the_clock_plays_for_who_is_away_until_they_return(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seat_module, "AWAY_S", 0.02)
-    hosted = Hosted(HurriedPlan(length="tonpuu", delay_s=0.0, seed=7))
+    hosted = Hosted(HurriedPlan(length="tonpuu", delay_s=0.0, seed=21))
     (page,) = await _sat(hosted)
     await _until(lambda: bool(page.state.get("prompt")), [page])
     first = page.state["prompt"]["number"]
@@ -149,7 +149,7 @@ async def test_the_clock_plays_for_who_is_away_until_they_return(monkeypatch: py
 
 async def test_who_returns_after_the_game_sees_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seat_module, "AWAY_S", 0.02)
-    hosted = Hosted(HurriedPlan(length="tonpuu", delay_s=0.0, seed=7))
+    hosted = Hosted(HurriedPlan(length="tonpuu", delay_s=0.0, seed=21))
     (page,) = await _sat(hosted)
     await _until(lambda: bool(page.state.get("prompt")), [page])
     page.shut()
