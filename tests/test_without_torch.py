@@ -9,7 +9,7 @@ from pathlib import Path
 
 from replays.formats import write_game
 from tests.cli import ROOT
-from tests.replays.games import whole_game
+from tests.replays.games import ended_early
 
 PROGRAM = """
 import io
@@ -28,7 +28,7 @@ ASKED = [
 ]
 for words in (
     "ask 123m406p789s11z233z",
-    "play --type tonpuu --seed 7",
+    "play --type tonpuu --seed 21",
     "review game.xml --seat 0",
     "arena --challenger network --champion phoenix --games 2 --tonpuu --workers 1 --out arena",
     "engine",
@@ -42,7 +42,7 @@ def test_torch_is_not_imported(tmp_path: Path) -> None:
     """A package of its name, found first by every process of the program, cannot be imported."""
     (tmp_path / "torch").mkdir()
     (tmp_path / "torch" / "__init__.py").write_text("raise RuntimeError('torch is imported')")
-    (tmp_path / "game.xml").write_text(write_game(whole_game(), "mjlog"))
+    (tmp_path / "game.xml").write_text(write_game(ended_early(1), "mjlog"))
     names = {
         "PYTHONPATH": f"{tmp_path}:{ROOT}",
         "XDG_DATA_HOME": str(tmp_path),

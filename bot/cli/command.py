@@ -9,6 +9,7 @@ its help, not when the program starts.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import math
@@ -94,7 +95,7 @@ class Command:
     @property
     def __signature__(self) -> inspect.Signature:
         """Every argument and option, as cyclopts reads them."""
-        options = [option for expanded in self._expanded().values() for option in expanded]
+        options = [option for expanded in self._expanded.values() for option in expanded]
         return inspect.Signature(sorted(options, key=lambda option: option.kind))
 
     def __call__(self, *arguments: Any, **options: Any) -> int:
@@ -103,7 +104,7 @@ class Command:
 
         set_up_logs()
         given: dict[str, Any] = {}
-        for name, expanded in self._expanded().items():
+        for name, expanded in self._expanded.items():
             found = {option.name: options[option.name] for option in expanded if option.name in options}
             if name == "config":
                 given[name] = self._configured(found)
@@ -129,8 +130,9 @@ class Command:
         names = packages | self.run.__globals__
         return {name: eval(text, names) for name, text in annotations.items()}  # noqa: S307 - our own annotations
 
+    @functools.cached_property
     def _expanded(self) -> dict[str, list[inspect.Parameter]]:
-        """The options that each parameter stands for."""
+        """The options that each parameter stands for; cyclopts asks several times."""
         described, hints, own = _described(self.run), self._hints, inspect.signature(self.run).parameters
         expanded = {}
         for name, parameter in own.items():
@@ -145,12 +147,12 @@ class Command:
         return expanded
 
     def _of_config(self) -> Iterator[inspect.Parameter]:
-        from bot.config.settings import Config
+        from bot.config.settings import Config, Section
 
         for name, setting in self.settings.items():
             section, _, key = setting.key.replace("server.", "local.").partition(".")
             model = Config.model_fields[section].annotation
-            assert model is not None
+            assert isinstance(model, type) and issubclass(model, Section)
             hint = setting.hint or model.model_fields[key].annotation
             yield _option(name, Union[hint, None], None, setting.help or _described(model)[key])  # noqa: UP007
         yield _option(
@@ -323,6 +325,7 @@ def _shown(default: Any) -> str:
     return f"{default:g}" if isinstance(default, float) else str(default)
 
 
+@functools.cache
 def _described(documented: object) -> dict[str, str]:
     """Descriptions of the parameters of a function, or of the fields of a class and its bases."""
     described: dict[str, str] = {}

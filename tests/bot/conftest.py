@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import logging
+import pickle
 import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
 
 from kit import processes
+from policies.heuristic.outlook import discard_worths
 
 
 @pytest.fixture
@@ -22,6 +25,24 @@ def restore_logs() -> Iterator[None]:
     logging.captureWarnings(False)
     structlog.reset_defaults()
     processes.on_start(processes.nothing)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _discards_valued_once() -> Iterator[None]:
+    """The rules value the discards of a position once: that is half the work of a game, and many repeat."""
+    values: dict[bytes, Any] = {}
+
+    def remembered(*arguments: Any) -> None:
+        *position, out = arguments
+        key = pickle.dumps(position)
+        if key not in values:
+            discard_worths(*arguments)
+            values[key] = out.copy()
+        out[:] = values[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("policies.heuristic.player.discard_worths", remembered)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ from tests.fuzz.oracle import Broken, run
 from tests.fuzz.script import captured, read_script, scripts_in, write_script
 from tests.scale import scaled
 
-SECONDS = float(os.environ.get("FUZZ_SECONDS", "2"))
+SECONDS = float(os.environ.get("FUZZ_SECONDS", "1"))
 """Enough to see that the search works; `make fuzz` searches for long."""
 SEED = 0
 """Fixed, so that an unchanged program cannot fail. `make fuzz` uses new seeds."""

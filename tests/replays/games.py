@@ -6,7 +6,8 @@ import functools
 
 import msgspec
 
-from game.events import GameEvent, PlayerLeft, PlayerReturned, StartGame
+from game.events import EndGame, GameEvent, PlayerLeft, PlayerReturned, StartGame, StartRound
+from game.scoring.settlement import final_results, final_scores
 from game.table.table import Table, masked
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.decision import decide
@@ -58,6 +59,17 @@ def whole_game(seed: int = 1) -> GameRecord:
         events=tuple(events),
         dice=((0, 5), (3, 4)),
     )
+
+
+def ended_early(rounds: int) -> GameRecord:
+    """The first rounds of a game, as if it had ended after them."""
+    whole = whole_game()
+    following = [place for place, event in enumerate(whole.events) if isinstance(event, StartRound)][rounds]
+    start = whole.events[following]
+    assert isinstance(start, StartRound)
+    scores = final_scores(start.scores, start.riichi_sticks)
+    end = EndGame(scores, final_results(scores))
+    return msgspec.structs.replace(whole, events=(*whole.events[:following], end), dice=())
 
 
 def seen_from(record: GameRecord, player: int) -> GameRecord:

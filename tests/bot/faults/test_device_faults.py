@@ -18,7 +18,7 @@ from policies.nets.fused import FusedNetwork
 from replays.formats import write_game
 from tests.cli import run_cli
 from tests.policies.models import save_models
-from tests.replays.games import whole_game
+from tests.replays.games import ended_early
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
@@ -59,7 +59,7 @@ def gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def play(monkeypatch: pytest.MonkeyPatch, fault: Callable[[str], None]) -> tuple[Result, list[str]]:
     """A game on the GPU, and the names of what was logged."""
     monkeypatch.setattr(MadeUpGpu, "fault", staticmethod(fault))
-    args = ["play", "--device", "cuda", "--type", "tonpuu", "--seed", "7", "--log-format", "json", "--json"]
+    args = ["play", "--device", "cuda", "--type", "tonpuu", "--seed", "21", "--log-format", "json", "--json"]
     result = run_cli(*args)
     lines = [json.loads(line) for line in result.stderr.splitlines() if line.startswith("{")]
     return result, [line["event"] for line in lines]
@@ -139,7 +139,7 @@ def test_fault_13_a_review_goes_on_when_the_gpu_is_lost(
     gpu: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record = tmp_path / "game.xml"
-    record.write_text(write_game(whole_game(), "mjlog"))
+    record.write_text(write_game(ended_early(1), "mjlog"))
     args = ["review", str(record), "--seat", "0", "--policy", str(tmp_path / "models"), "--json"]
     alone = run_cli(*args)
     assert alone.exit_code == 0

@@ -21,13 +21,11 @@ from tests.bot.fake_clock import until
 from tests.bot.fake_server import fake_server
 from tests.bot.program import files_in
 from tests.bot.scripts import GAME
-from tests.bot.whole_game import ACCOUNT, TONPUU
-
-SEED = 7
+from tests.bot.whole_game import ACCOUNT, SHORT, TONPUU
 
 
 async def test_the_end_of_a_game_that_was_heard_is_not_told_again() -> None:
-    async with Lobby(LobbySettings(seed=SEED)) as lobby:
+    async with Lobby(LobbySettings(seed=SHORT)) as lobby:
         async with ClientBench(lobby.url, name=ACCOUNT, game_type=TONPUU, games=2) as bench:
             await bench.ended()
         assert lobby.games == 2
@@ -37,7 +35,7 @@ async def test_the_end_of_a_game_that_was_heard_is_not_told_again() -> None:
 
 
 async def test_fault_05_two_clients_on_one_id_the_first_keeps_the_seat() -> None:
-    settings = LobbySettings(seed=SEED, delay_s=0.005)
+    settings = LobbySettings(seed=SHORT, delay_s=0.005)
     async with Lobby(settings) as lobby, ClientBench(lobby.url, name=ACCOUNT, game_type=TONPUU) as first:
         await until(lambda: "decision.made" in first.events())
         async with ClientBench(
@@ -53,7 +51,7 @@ async def test_fault_05_two_clients_on_one_id_the_first_keeps_the_seat() -> None
 
 
 async def test_fault_05_whoever_has_the_code_takes_the_seat_and_the_first_stops() -> None:
-    settings = LobbySettings(seed=SEED, delay_s=0.005)
+    settings = LobbySettings(seed=SHORT, delay_s=0.005)
     async with Lobby(settings) as lobby, ClientBench(lobby.url) as first:
         await until(lambda: "decision.made" in first.events())
         async with ClientBench(lobby.url, gpid=first.session.resume_code) as second:
@@ -78,7 +76,7 @@ async def test_fault_19_a_full_or_read_only_disk_costs_no_game(
     library = Library(tmp_path)
     with monkeypatch.context() as disk, capture_logs() as logs:
         disk.setattr("kit.files.os.fsync", refuse)
-        async with Lobby(LobbySettings(seed=SEED), on_record=library.keep) as lobby:
+        async with Lobby(LobbySettings(seed=SHORT), on_record=library.keep) as lobby:
             async with ClientBench(lobby.url, game_type=TONPUU) as bench:
                 await bench.ended()
             await lobby.records_saved()
@@ -87,7 +85,7 @@ async def test_fault_19_a_full_or_read_only_disk_costs_no_game(
     assert any(entry["event"] == "record.unsaved" for entry in (*logs, *bench.logs))
     assert files_in(tmp_path, "*.tmp") == []
     # space again: the record is still there
-    async with Lobby(LobbySettings(seed=SEED + 1), on_record=library.keep) as lobby:
+    async with Lobby(LobbySettings(seed=0), on_record=library.keep) as lobby:
         async with ClientBench(lobby.url, game_type=TONPUU) as bench:
             await bench.ended()
         await lobby.records_saved()

@@ -112,7 +112,7 @@ def wires(policy: Policy, dialects: Sequence[str], length: GameLength) -> list[W
 def test_games_through_pipes_one_after_another_are_those_without(length: GameLength) -> None:
     policy = HeuristicPolicy()
     seats = wires(policy, list(DIALECTS)[:4], length)
-    for seed in (11, 2):
+    for seed in (33, 34):
         for player, wire in enumerate(seats):
             wire.feed = SeatFeed(player)
         assert piped(seed, length, seats) == unpiped(seed, length, policy)
@@ -358,7 +358,7 @@ def _garbage(messages: list[Any], at: int, rng: random.Random) -> None:
 
 @functools.cache
 def some_game() -> list[GameEvent]:
-    return unpiped(5, "tonpuu", HeuristicPolicy())
+    return unpiped(33, "tonpuu", HeuristicPolicy())
 
 
 @pytest.mark.parametrize("spoil", [_drop, _repeat, _swap, _change, _forget, _garbage])

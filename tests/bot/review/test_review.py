@@ -13,8 +13,7 @@ import pytest
 
 from bot.records.sources import LoadedRecord, load
 from bot.review.text import review_text
-from game.events import EndGame, StartRound, Win
-from game.scoring.settlement import final_results, final_scores
+from game.events import StartRound, Win
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.named import Named
 from replays.formats import MAX_FILE, compress, write_game
@@ -23,7 +22,7 @@ from replays.review.schema import Review, ReviewAction, ReviewIndex
 from replays.store.library import save
 from tests.cli import Result, run_cli
 from tests.learning.arena.engine_players import engine_text
-from tests.replays.games import GAME_ID, seen_from, whole_game
+from tests.replays.games import GAME_ID, ended_early, seen_from
 from tests.replays.store.test_library import decided
 
 pytestmark = pytest.mark.usefixtures("restore_logs", "folder_of_its_own")
@@ -34,17 +33,6 @@ def folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Output without --out goes to the test's own folder."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-
-
-def ended_early(rounds: int) -> GameRecord:
-    """The first rounds of a game, as if it had ended after them."""
-    whole = whole_game()
-    following = [place for place, event in enumerate(whole.events) if isinstance(event, StartRound)][rounds]
-    start = whole.events[following]
-    assert isinstance(start, StartRound)
-    scores = final_scores(start.scores, start.riichi_sticks)
-    end = EndGame(scores, final_results(scores))
-    return msgspec.structs.replace(whole, events=(*whole.events[:following], end), dice=())
 
 
 @pytest.fixture(scope="module")

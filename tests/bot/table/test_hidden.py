@@ -40,14 +40,14 @@ async def test_pages_are_sent_what_their_seats_see_and_nothing_else() -> None:
 
 
 async def test_advice_shows_nothing_hidden() -> None:
-    hosted, (page,) = await _play(4, ("Anna",), advised=True)
+    hosted, (page,) = await _play(21, ("Anna",), advised=True)
     check_sent(page.texts, hosted.records[0], page.seat.player)
     advice = [message for message in messages_in(page.texts) if message["type"] == "decision"]
     assert len(advice) > 10
 
 
 async def test_two_at_a_table_get_no_advice() -> None:
-    hosted, pages = await _play(5, ("Anna", "Ben"), advised=True)
+    hosted, pages = await _play(26, ("Anna", "Ben"), advised=True)
     for page in pages:
         assert check_sent(page.texts, hosted.records[0], page.seat.player) > 100
         assert not any(message["type"] == "decision" for message in messages_in(page.texts))
@@ -55,7 +55,7 @@ async def test_two_at_a_table_get_no_advice() -> None:
 
 
 async def test_a_leak_would_be_found() -> None:
-    hosted, (page,) = await _play(6, ("Anna",), advised=False)
+    hosted, (page,) = await _play(21, ("Anna",), advised=False)
     player, (record,) = page.seat.player, hosted.records
     drawn = next(event for event in record.events if isinstance(event, Draw) and event.player != player)
     dealt = next(event for event in record.events if isinstance(event, StartRound))

@@ -49,6 +49,7 @@ def test_vectors_of_all_widths_give_the_same_bits(lanes: int, monkeypatch: pytes
     inputs = [(floats(m, k) / 3, floats(k, n) / 7) for m, k, n in SIZES]
     wanted = [product(rows, weight) for rows, weight in inputs]
     monkeypatch.setattr(products, "_float_lanes", lambda: lanes)
+    monkeypatch.setattr(products, "_columns", products._columns.__wrapped__)
     monkeypatch.setattr(products, "multiply_tiles", numba.njit(cast("Any", multiply_tiles).py_func))
     for (rows, weight), each in zip(inputs, wanted, strict=True):
         assert packed(weight).shape[2] == products._VECTORS * lanes

@@ -7,6 +7,7 @@ from kit.errors import ReplayFormatError, ReplayTooLarge
 from replays import mjai
 from replays.mjlog.reader import read_record
 from tests.replays.games import whole_game
+from tests.scale import scaled
 from tests.scene import Scene
 from tests.shared import shard_texts
 
@@ -42,7 +43,7 @@ def test_messages_are_what_engines_expect() -> None:
 
 @pytest.mark.parametrize("shard", ["houou-01", "strongbot-00", "other-00"])
 def test_real_games_survive_mjai(shard: str) -> None:
-    for game_id, text in shard_texts(shard, 4):
+    for game_id, text in shard_texts(shard, scaled(2, 4)):
         events = list(read_record(text, game_id).events)
         assert mjai.read(mjai.write(events)) == events
         faces = mjai.write(events, exact=False)

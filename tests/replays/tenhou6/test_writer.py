@@ -149,7 +149,7 @@ def _check_game(game_id: str, text: str) -> None:
 
 @pytest.mark.parametrize("shard", SHARDS)
 def test_real_games_keep_all_but_the_copies(shard: str) -> None:
-    for game_id, text in shard_texts(shard, scaled(6, 220)):
+    for game_id, text in shard_texts(shard, scaled(3, 220)):
         _check_game(game_id, text)
 
 

@@ -28,7 +28,7 @@ from tests.bot.beside import beside
 from tests.bot.client_bench import ClientBench
 from tests.bot.fake_server import Say, fake_server, free_port
 from tests.bot.scripts import GAME
-from tests.bot.whole_game import TONPUU
+from tests.bot.whole_game import SHORT, TONPUU
 from tests.cli import HANG_S, ROOT, start
 from tests.cli import run_cli as run
 
@@ -119,7 +119,7 @@ def test_play_plays_a_whole_game_and_prints_standings_and_record(monkeypatch: py
         "--type",
         "tonpuu",
         "--seed",
-        "7",
+        SHORT,
         "--out",
         "records",
         "--capture",
@@ -146,7 +146,7 @@ def test_play_plays_a_whole_game_and_prints_standings_and_record(monkeypatch: py
 
 
 def test_json_prints_one_object_with_games_decisions_and_records_and_a_seed_repeats_the_first_game() -> None:
-    args = ("play", "--type", "tonpuu", "--seed", "7", "--json", "--out", "records")
+    args = ("play", "--type", "tonpuu", "--seed", SHORT, "--json", "--out", "records")
     (code, out, _), again = run(*args, "--games", "2"), json.loads(run(*args).stdout)
     assert code == 0
     result = json.loads(out)
@@ -262,6 +262,7 @@ def test_fault_19_a_game_that_is_written_at_the_last_try_is_no_failure(
     assert len(list(Path("r").glob("*.seat?.decisions.jsonl"))) == 1
 
 
+@pytest.mark.slow
 def test_fault_19_a_real_disk_that_is_full(tmp_path: Path) -> None:
     """A file system of two pages, in its own mount namespace."""
     folder = tmp_path / "tiny"
@@ -330,26 +331,12 @@ def test_a_capture_that_cannot_be_written_exits_2(monkeypatch: pytest.MonkeyPatc
     assert "records.capture" in err
 
 
-def test_the_first_ctrl_c_finishes_the_game(tmp_path: Path) -> None:
-    args = ("--games", "500", "--type", "tonpuu", "--json", "--log-format", "json", "--policy", "heuristic")
-    with start("play", *args, "--out", str(tmp_path / "r")) as process:
-        assert process.stderr is not None
-        next(line for line in process.stderr if '"round.started"' in line)
-        process.send_signal(signal.SIGINT)
-        assert '"program.stopping"' in process.stderr.read()
-        assert process.stdout is not None
-        result = json.loads(process.stdout.read())
-        assert process.wait() == 130
-    assert result["interrupted"]
-    assert len(result["games"]) == 1
-
-
-CTRL_C_TWICE = """
+CTRL_C = """
 import os, signal
 from policies.heuristic.player import HeuristicPolicy
 
 class Mine(HeuristicPolicy):
-    left = 2
+    left = {times}
 
     def answer(self, slot, questions):
         if self.left and slot == "discard" and all(each.record["discard_count"] >= 8 for each in questions):
@@ -359,11 +346,16 @@ class Mine(HeuristicPolicy):
 """
 
 
-def test_the_second_ctrl_c_stops_now(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(CTRL_C_TWICE)
-    code, out, _ = run("play", "--policy", "python:mine.py", "--type", "tonpuu", "--json", "--out", "r")
+@pytest.mark.parametrize(("times", "games"), [(1, 1), (2, 0)])
+def test_the_first_ctrl_c_finishes_the_game_and_the_second_stops_now(
+    times: int, games: int, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.py").write_text(CTRL_C.format(times=times))
+    args = ("--games", "500", "--type", "tonpuu", "--seed", SHORT, "--json", "--log-format", "json")
+    code, out, err = run("play", "--policy", "python:mine.py", *args, "--out", "r")
     result = json.loads(out)
-    assert (code, result["interrupted"], result["games"]) == (130, True, [])
+    assert (code, result["interrupted"], len(result["games"])) == (130, True, games)
+    assert '"program.stopping"' in err
 
 
 @pytest.mark.parametrize("writable", [True, False])
@@ -398,7 +390,7 @@ def test_the_lobby_runs_alone_takes_a_player_and_tells_what_it_could_not_write(
 
     player = threading.Thread(target=play_and_stop)
     player.start()
-    code, out, err = run("lobby", "--port", str(port), "--seed", "5", "--out", "r")
+    code, out, err = run("lobby", "--port", port, "--seed", SHORT, "--out", "r")
     player.join()
     assert (code, out) == (0 if writable else 1, f"ws://127.0.0.1:{port}/\n")
     assert ("1 game could not be completely written to" in err) != writable

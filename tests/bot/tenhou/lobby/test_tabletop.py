@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 
 import pytest
 
@@ -404,7 +405,7 @@ def test_every_frame_of_a_whole_game_can_be_read_and_hides_what_is_hidden(seed: 
         for frame in at.heard(player):
             message = parse_server(json.dumps(frame))
             assert json.loads(render_json(message)) == frame
-            assert frame["tag"] not in [f"{letter}{tile}" for letter in "UVW" for tile in range(136)]
+            assert not re.fullmatch(r"[UVW]\d+", frame["tag"])
             if frame["tag"] == "INIT":
                 assert not any(f"hai{seat}" in frame for seat in range(4))
 
