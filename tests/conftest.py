@@ -139,7 +139,7 @@ def _idle_tabs() -> defaultdict[frozenset[tuple[str, Any]], list[Any]]:
 def open_page(
     browser: Any, _idle_tabs: defaultdict[frozenset[tuple[str, Any]], list[Any]]
 ) -> Iterator[Callable[..., Any]]:
-    """Opens pages, each in a browser context without cookies or storage: by address or file, size, class, locale."""
+    """Opens pages in empty browser contexts of their own: by address or file, size, class and locale."""
     from tests.chromium import PATIENCE_S, Opened
 
     pages = []
