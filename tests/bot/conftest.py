@@ -1,15 +1,26 @@
 from __future__ import annotations
 
+import asyncio
 import logging
 import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import structlog
 
 from kit import processes
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _servers_end_soon() -> Iterator[None]:
+    """uvicorn looks every tenth of a second whether it should stop, and sleeps another before it does."""
+    soon = SimpleNamespace(**vars(asyncio) | {"sleep": lambda delay_s: asyncio.sleep(delay_s / 10)})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("uvicorn.server.asyncio", soon)
+        yield
 
 
 @pytest.fixture
