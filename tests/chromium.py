@@ -56,12 +56,30 @@ class Opened:
         self.requests: list[str] = []
         self._seen = seen
         self._own = ("data:", "file:" if url.startswith("file:") else url.partition("?")[0].partition("#")[0])
-        tab.on("console", lambda message: self.faults.append(message.text))
-        tab.on("pageerror", lambda error: self.faults.append(str(error)))
-        tab.on("dialog", lambda dialog: self.faults.append(dialog.message))
-        tab.on("request", lambda request: self.requests.append(request.url))
-        tab.on("websocket", lambda line: self.requests.append(line.url.replace("ws:", "http:")))
+        self._heard: dict[str, Callable[[Any], None]] = {
+            "console": lambda message: self.faults.append(message.text),
+            "pageerror": lambda error: self.faults.append(str(error)),
+            "dialog": self._refuse,
+            "request": lambda request: self.requests.append(request.url),
+            "websocket": lambda line: self.requests.append(line.url.replace("ws:", "http:")),
+        }
+        for event, hear in self._heard.items():
+            tab.on(event, hear)
         tab.goto(url)
+
+    def _refuse(self, dialog: Any) -> None:
+        self.faults.append(dialog.message)
+        dialog.dismiss()
+
+    def leave(self) -> None:
+        """Leave the tab as if it were new."""
+        for event, hear in self._heard.items():
+            self.tab.remove_listener(event, hear)
+        self.tab.evaluate("try { localStorage.clear(); } catch {}")  # an empty page has none
+        self.tab.goto("about:blank")
+        self.tab.context.clear_cookies()
+        self.tab.emulate_media(media="null")
+        self.tab.mouse.move(0, 0)
 
     @property
     def place(self) -> list[int]:

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import os
 import signal
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -128,12 +129,20 @@ def browser(_chromium: tuple[Any, Any]) -> Iterator[Any]:
     asyncio._set_running_loop(None)
 
 
+@pytest.fixture(scope="session")
+def _idle_tabs() -> defaultdict[frozenset[tuple[str, Any]], list[Any]]:
+    """Tabs for the next test: a new one takes Chromium a process and a second, a page in it a quarter."""
+    return defaultdict(list)
+
+
 @pytest.fixture
-def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
-    """Opens pages, each in a browser context of its own: by address or file, size, class and locale."""
+def open_page(
+    browser: Any, _idle_tabs: defaultdict[frozenset[tuple[str, Any]], list[Any]]
+) -> Iterator[Callable[..., Any]]:
+    """Opens pages in empty browser contexts of their own: by address or file, size, class and locale."""
     from tests.chromium import PATIENCE_S, Opened
 
-    contexts = []
+    pages = []
 
     def open_it(
         page: str | Path,
@@ -144,11 +153,15 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
         **options: Any,
     ) -> Any:
         options = {"locale": "en-GB", "reduced_motion": "reduce"} | options
-        contexts.append(browser.new_context(viewport={"width": width, "height": height}, **options))
-        contexts[-1].set_default_timeout(1000 * PATIENCE_S)
+        idle = _idle_tabs[frozenset(options.items())]
+        tab = idle.pop() if idle else browser.new_context(**options).new_page()
+        tab.set_default_timeout(1000 * PATIENCE_S)
+        tab.set_viewport_size({"width": width, "height": height})
         url = page.as_uri() if isinstance(page, Path) else page
-        return kind(contexts[-1].new_page(), url + where)
+        pages.append((kind(tab, url + where), idle))
+        return pages[-1][0]
 
     yield open_it
-    for context in contexts:
-        context.close()
+    for page, idle in pages:
+        page.leave()
+        idle.append(page.tab)

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import asyncio
 import logging
 import pickle
 import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +15,15 @@ import structlog
 
 from kit import processes
 from policies.heuristic.outlook import discard_worths
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _servers_end_soon() -> Iterator[None]:
+    """uvicorn looks every tenth of a second whether it should stop, and sleeps another before it does."""
+    soon = SimpleNamespace(**vars(asyncio) | {"sleep": lambda delay_s: asyncio.sleep(delay_s / 10)})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("uvicorn.server.asyncio", soon)
+        yield
 
 
 @pytest.fixture

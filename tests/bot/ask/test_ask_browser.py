@@ -9,7 +9,7 @@ from tests.chromium import PATIENCE_S, Opened, needs_chromium
 
 pytestmark = needs_chromium
 HAND = ("3m", "4m", "0m", "6m", "7m", "3p", "4p", "5p", "3s", "4s", "6s", "8s", "5z", "5z")
-CALL = ("2m", "3m", "4m", "5p", "6p", "7s", "8s", "9s", "1z", "1z", "7z", "7z", "3z")
+CALL = "234m56p789s11773z"
 
 
 class Writer(Opened):
@@ -79,7 +79,7 @@ def test_a_position_is_composed_by_clicks_and_answered(open_page: Any) -> None:
 def test_a_call_is_asked_about_on_a_phone_in_japanese(open_page: Any) -> None:
     with served_page() as port:
         page = open_page(port.link, "", 360, 800, Writer, locale="ja-JP", color_scheme="dark", has_touch=True)
-        page.write("hand", *CALL)
+        page.tab.fill("[data-field=hand]", CALL)
         page.write("offered", "2z", "7z")
         page.touch(".ask-button")
         assert page.options() == 2

@@ -41,8 +41,8 @@ FEW = Limits(connections=16)
 
 @pytest.fixture(autouse=True)
 def _room_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.dashboard.connections.GRACE_S", 0.5)
-    monkeypatch.setattr("asyncio.constants.ACCEPT_RETRY_DELAY", 0.2)
+    monkeypatch.setattr("bot.dashboard.connections.GRACE_S", 0.1)
+    monkeypatch.setattr("asyncio.constants.ACCEPT_RETRY_DELAY", 0.05)
 
 
 @contextlib.contextmanager
@@ -101,7 +101,7 @@ def test_the_page_answers_beside_many_connections_that_wait_for_nothing(sent: by
     with (
         structlog.testing.capture_logs() as logs,
         server(None, library(), limits=FEW) as served,
-        opened(served.port, 2 * FEW.connections, sent) as lines,
+        opened(served.port, FEW.connections, sent) as lines,
     ):
         assert [ask(served, "/games")[0] for _ in range(3)] == [200, 200, 200]
         assert is_closed(lines[0])
@@ -119,7 +119,7 @@ def test_a_request_that_is_being_answered_is_not_closed_for_another(monkeypatch:
     with server(None, library(), limits=FEW) as served:
         line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE_S)
         line.request("GET", "/web/style.css")
-        with opened(served.port, 2 * FEW.connections) as others:
+        with opened(served.port, FEW.connections) as others:
             assert is_closed(others[0])
             go_on.set()
             assert line.getresponse().status == 200

@@ -87,11 +87,13 @@ def test_at_the_end_every_client_is_told_before_the_connection_closes() -> None:
     assert threads("dashboard") == 0
 
 
-def test_a_client_that_reads_nothing_is_dropped_and_delays_no_other() -> None:
+def test_a_client_that_reads_nothing_is_dropped_and_delays_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.dashboard.serving.SEND_BUFFER", 4096)
+    monkeypatch.setattr("bot.dashboard.connections.CLOSE_S", 0.1)
     feed, items = Feed(), played()
-    with server(feed, library(), limits=Limits(message_s=3.0)) as served:
+    with server(feed, library(), limits=Limits(message_s=1.0)) as served:
         slow, quick = _deaf(served.port), Watcher(served.port)
-        for _ in range(14):  # some megabytes: more than fits into the buffers in between
+        for _ in range(3):  # more than fits into the buffers in between
             put(feed, items)
             quick.hear(is_over)
             quick.messages.clear()

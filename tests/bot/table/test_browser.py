@@ -180,7 +180,7 @@ def test_a_tonpuu_from_the_first_page_to_the_review(open_seat: Callable[..., Pla
 
 
 def test_a_reload_resumes_in_a_turn_in_a_claim_and_at_a_result(open_seat: Callable[..., Player]) -> None:
-    with served_table(msgspec.structs.replace(QUICK, clock="5+10", seed=12)) as served:
+    with served_table(msgspec.structs.replace(QUICK, clock="5+10", seed=1)) as served:
         player = open_seat(served.links[0], 360, 740, locale="ja-JP", color_scheme="dark", has_touch=True)
         player.sit()
         for wanted in (

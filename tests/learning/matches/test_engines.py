@@ -170,7 +170,7 @@ def test_an_engine_that_no_longer_answers_ends_the_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("way", "answer_s", "reason"),
     [
-        ("hang", 1.5, "did not answer within 1.5 s"),
+        ("hang", 0.75, "did not answer within 0.75 s"),
         ("die", PATIENT_S, "died with exit code 1, saying 'no tiles left'"),
         ("garble", PATIENT_S, "which is not JSON"),
     ],

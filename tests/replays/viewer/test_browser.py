@@ -131,7 +131,7 @@ def is_over(message: dict[str, Any]) -> bool:
 
 @pytest.mark.parametrize(
     ("number", "every"),
-    [(KANS, scaled(40, 1)), (OPEN_KAN, scaled(40, 1))],
+    [(KANS, scaled(80, 1)), (OPEN_KAN, scaled(80, 1))],
 )
 def test_table_is_our_fold_at_every_moment(number: int, every: int, open_page: Any, tmp_path: Path) -> None:
     game = real_game(number)
@@ -608,7 +608,10 @@ def test_an_odd_record_says_what_it_leaves_open_and_its_names_are_text_and_nothi
     assert {each["key"] for each in CAVEATS} >= set(get_args(CaveatKey))
     path = tmp_path / "review.html"
     path.write_text(page(odd), encoding="utf-8")
-    for locale, words in (("en", ("South 1 · 1 honba", "lobby 7447")), ("ja", ("南1局 1本場", "L7447"))):
+    for locale, words in (
+        ("en-GB", ("South 1 · 1 honba", "lobby 7447")),
+        ("ja", ("南1局 1本場", "L7447")),
+    ):
         opened = open_page(path, "#1.20", width=360, locale=locale)
         for tab in ("game", "decision"):
             opened.tab.click(f"[data-tab={tab}]")
@@ -658,10 +661,11 @@ def test_nothing_is_cut_off_at_any_size(review: dict[str, Any], open_page: Any, 
     for (width, height), language in [((360, 740), "ja"), *((size, "en") for size in sizes)]:
         opened.tab.set_viewport_size({"width": width, "height": height})
         opened.tab.select_option("[data-switch=language]", language)
-        for place in ({"round": 0, "event": 0}, review["decisions"][3], {"round": 1, "event": 9999}):
-            opened.tab.evaluate("(place) => globalThis.suzakuViewer.go(place)", place)
-            for tab in ("decision", "game"):
-                opened.tab.click(f"[data-tab={tab}]")
+        for tab in ("decision", "game"):
+            opened.tab.click(f"[data-tab={tab}]")
+            for place in ({"round": 0, "event": 0}, review["decisions"][3], {"round": 1, "event": 9999}):
+                opened.tab.evaluate("(place) => globalThis.suzakuViewer.go(place)", place)
+                assert opened.tab.get_attribute(f"[data-tab={tab}]", "aria-selected") == "true"
                 assert opened.tab.evaluate(CUT) == [], (place, tab)
                 opened.check()
         assert len(set(opened.tab.evaluate(TOPS))) == 1

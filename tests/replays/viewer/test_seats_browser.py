@@ -141,7 +141,8 @@ def choices_filter(opened: Opened, review: dict[str, Any]) -> None:
 
     def check(**chosen: str) -> int:
         for name in ("step", "grade", "round", "loss"):
-            tab.select_option(f"[data-filter={name}]", chosen.get(name, "all"))
+            if tab.input_value(f"[data-filter={name}]") != (value := chosen.get(name, "all")):
+                tab.select_option(f"[data-filter={name}]", value)
         wanted = [at for at, one in decisions if all(passes(one, *each) for each in chosen.items())]
         assert tab.evaluate(ROWS) == wanted, chosen
         return len(wanted)
