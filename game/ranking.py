@@ -162,14 +162,21 @@ def climb(
     rng = np.random.default_rng(seed)
     chances = counts[np.arange(climbers) % len(counts)]
     first, second, third, _ = np.cumsum(chances / chances.sum(axis=1, keepdims=True), axis=1).T
-    gains = _gains(length, room)
+    gains = _gains(length, room).ravel()
     ranks = np.full(climbers, START, dtype=np.int64)
     points = _STARTS[ranks]
+    goals, rows = _GOALS[ranks], 4 * ranks
     for _ in range(games):
         luck = rng.random(climbers)
-        places = (luck >= first).astype(np.int64) + (luck >= second) + (luck >= third)
-        points += gains[ranks, places]
-        _move(ranks, points)
+        at = rows + (luck >= first)
+        at += luck >= second
+        at += luck >= third
+        points += gains.take(at)
+        up = points >= goals
+        moved = np.flatnonzero(up | (points < 0))
+        if moved.size:
+            now = np.maximum(ranks[moved] + np.where(up[moved], 1, -1), FIRST_DAN)
+            ranks[moved], rows[moved], goals[moved], points[moved] = now, 4 * now, _GOALS[now], _STARTS[now]
     dans = ranks - FIRST_DAN + 1
     low, high = np.quantile(dans, (0.25, 0.75))
     shares = np.bincount(dans, minlength=TENHOUI - FIRST_DAN + 2)[1:] / climbers
@@ -202,16 +209,6 @@ def climb_from(
     """
     drawn = np.random.default_rng((seed, *places)).dirichlet(np.add(places, 1.0), climbers)
     return climb(drawn, length, games=games, climbers=climbers, seed=seed)
-
-
-def _move(ranks: npt.NDArray[np.int64], points: npt.NDArray[np.int64]) -> None:
-    """Promote climbers with enough points, demote those with none left; both start afresh in their rank."""
-    up, down = points >= _GOALS[ranks], points < 0
-    moved = up | down
-    if moved.any():
-        ranks += up
-        ranks -= down & (ranks > FIRST_DAN)
-        points[moved] = _STARTS[ranks[moved]]
 
 
 def _gains(length: GameLength, room: Room) -> npt.NDArray[np.int64]:

@@ -101,13 +101,14 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_games(tmp_path: Path) -> Non
 
 @pytest.mark.usefixtures("here")
 def test_the_summary_counts_what_the_records_hold(tmp_path: Path) -> None:
-    plan = a_plan(4, players=(RANDOM, HEURISTIC, RANDOM, RANDOM))
+    other = Contender("random", RANDOM.identity, given_name="other")
+    plan = a_plan(4, players=(RANDOM, other, RANDOM, RANDOM))
     found = run(plan, tmp_path, workers=1)
     records = [read_game(path) for path in (tmp_path / RECORDS_FOLDER).iterdir()]
     assert found.games == len(records) == 4
     assert found.rounds == sum(record.rounds for record in records)
-    assert all(sorted(record.names) == ["heuristic", "random", "random", "random"] for record in records)
-    assert [(side.name, side.games) for side in found.players] == [("random", 12), ("heuristic", 4)]
+    assert all(sorted(record.names) == ["other", "random", "random", "random"] for record in records)
+    assert [(side.name, side.games) for side in found.players] == [("random", 12), ("other", 4)]
     places = [side.placement.value for side in found.players]
     assert places[0] is not None
     assert places[1] is not None

@@ -33,7 +33,7 @@ def rows_in(folder: Path) -> list[GameRow]:
 
 @pytest.mark.usefixtures("here")
 def test_a_run_that_was_stopped_goes_on_to_the_same_results(tmp_path: Path) -> None:
-    plan = a_quick_plan(3)
+    plan = a_quick_plan(2)
     whole = run(plan, workers=1, folder=tmp_path / "whole")
     lines = (tmp_path / "whole" / RESULTS_FILE).read_bytes().splitlines(keepends=True)
     (tmp_path / "cut").mkdir()
@@ -41,15 +41,15 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_results(tmp_path: Path) -> N
     told: list[tuple[int, int, int]] = []
     again = run(plan, workers=1, folder=tmp_path / "cut", on_progress=lambda *games: told.append(games))
     assert rows_in(tmp_path / "cut") == rows_in(tmp_path / "whole")
-    assert told[0] == (5, 12, 0)
-    assert told[-1][:2] == (12, 12)
+    assert told[0] == (5, 8, 0)
+    assert told[-1][:2] == (8, 8)
     assert told[-1][2] > 100
     assert whole is not None
     assert again is not None
-    assert (again.played, whole.played) == (7, 12)
+    assert (again.played, whole.played) == (3, 8)
     assert again.challenger == whole.challenger
     assert run(plan, workers=1, folder=tmp_path / "cut") is not None
-    assert len((tmp_path / "cut" / RESULTS_FILE).read_bytes().splitlines()) == 13
+    assert len((tmp_path / "cut" / RESULTS_FILE).read_bytes().splitlines()) == 9
 
 
 @pytest.mark.usefixtures("here")

@@ -35,6 +35,7 @@ from tests.cli import run_cli
 from tests.learning.stopping import stop_at
 from tests.made_once import made_once
 from tests.policies.models import weights_of
+from tests.scale import scaled
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
@@ -113,7 +114,7 @@ def test_samples_are_the_moments_after_all_draws(corpus: Corpus) -> None:
 
 
 def long_plan() -> CriticPlan:
-    return plan(samples=960, learning_rate=0.01, validate_every=320)
+    return plan(samples=scaled(192, 960), learning_rate=0.01, validate_every=scaled(96, 320))
 
 
 @pytest.fixture(scope="session")
@@ -134,7 +135,7 @@ def test_a_run_stopped_by_a_signal_ends_with_the_same_numbers(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         stop_at(patch, 4)
-        with pytest.raises(KeyboardInterrupt, match=r"^stopped: 128 of 960 samples"):
+        with pytest.raises(KeyboardInterrupt, match=r"^stopped: 128 of [0-9]+ samples"):
             train(long_plan(), corpus, tmp_path)
     train(long_plan(), corpus, tmp_path)
     one, other = (load(folder, "critic").arrays for folder in (learned, tmp_path))

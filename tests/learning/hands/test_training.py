@@ -60,7 +60,7 @@ def parent(model: str, direct: Path) -> Parent | None:
 
 
 def long_plan(model: str) -> HandsPlan:
-    return plan(model, samples=scaled(640, 1_600), learning_rate=0.01)
+    return plan(model, samples=scaled(384, 1_600), learning_rate=0.01)
 
 
 @pytest.fixture(scope="session", params=HAND_MODELS)

@@ -63,9 +63,9 @@ def test_what_was_rewarded_becomes_likelier(start: Path, played: list[Trajectory
     honour = samples.decisions["kind"] >= 27
     assert 20 < honour.sum() < len(honour) - 20
     samples = samples._replace(rewards=np.where(honour, sign, -sign).astype(np.float32))
-    learner = a_learner(start, short_plan(baseline="none", learning_rate=3e-3, entropy=1.0, warm_up=1))
+    learner = a_learner(start, short_plan(baseline="none", learning_rate=6e-3, entropy=1.0, warm_up=1))
     before = probabilities(learner, samples)[:, 27:].sum(axis=1).mean()
-    for block in range(6):
+    for block in range(3):
         learner.learn(samples, block)
     after = probabilities(learner, samples)[:, 27:].sum(axis=1).mean()
     learner.close()

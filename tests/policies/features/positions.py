@@ -33,15 +33,15 @@ class Positions(NamedTuple):
     def every(self, step: int) -> Positions:
         return Positions(self.states[::step], self.seen[::step], self.players[::step], self.rows[::step])
 
-    def candidates(self) -> tuple[NDArray[Any], NDArray[np.int8], NDArray[np.int16]]:
-        """States, players and rows of every possible call."""
+    def candidates(self, every: int = 1) -> tuple[NDArray[Any], NDArray[np.int8], NDArray[np.int16]]:
+        """States, players and rows of the possible calls, or of one in so many."""
         found = [
             (state, player, row)
             for state, player, rows in zip(self.states, self.players, self.rows, strict=True)
             for row in rows
             if row[0] in CALLS
         ]
-        states, players, calls = zip(*found, strict=True)
+        states, players, calls = zip(*found[::every], strict=True)
         return np.array(list(states), ROUND_STATE), np.array(players, np.int8), np.array(calls, np.int16)
 
 

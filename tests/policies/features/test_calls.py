@@ -39,7 +39,7 @@ def event_of(state: np.void, player: int, row: list[int]) -> GameEvent:
 
 @pytest.fixture(scope="module", params=["real", "random"])
 def positions(request: pytest.FixtureRequest) -> Positions:
-    return real_positions(scaled(3, 12)) if request.param == "real" else random_positions(3, seed=5)
+    return real_positions(scaled(1, 12)) if request.param == "real" else random_positions(3, seed=5)
 
 
 def test_all_kinds_of_calls_are_met() -> None:
@@ -49,13 +49,13 @@ def test_all_kinds_of_calls_are_met() -> None:
 
 @pytest.mark.parametrize(("name", "base"), [(LITE_CALL, LITE), (SUPHX_CALL, SUPHX)])
 def test_calls_against_the_fold(positions: Positions, name: str, base: str) -> None:
-    states, players, calls = positions.candidates()
+    states, players, calls = positions.candidates(scaled(15, 1))
     chosen = SETS[name]
     planes = encode(states, players, name, calls=calls)
     assert np.array_equal(planes[:, : SETS[base].planes], encode(states, players, base))
     after = called(states, players, calls)
     start, look = chosen.at("R1"), chosen.at("LA3a'")
-    for row in range(0, len(states), scaled(15, 5)):
+    for row in range(0, len(states), scaled(1, 5)):
         state, player, call = states[row], int(players[row]), calls[row].tolist()
         folded = clone(state)
         if call[0] in CLAIMS and state["riichi"][state["last_player"]] == 1:

@@ -22,11 +22,16 @@ from policies.features.permute import (
 from policies.features.table import HOSEI, LITE, LITE_CALL, ORACLE, SETS, SUPHX, SUPHX_CALL
 from tests.policies.features.permuting import permute_states, permute_tiles
 from tests.policies.features.positions import Positions, permuted_calls, random_positions, real_positions
+from tests.scale import scaled
 
 
 @pytest.fixture(scope="module", params=["real", "random"])
 def positions(request: pytest.FixtureRequest) -> Positions:
-    return real_positions(3).every(7) if request.param == "real" else random_positions(2).every(7)
+    return (
+        real_positions(scaled(1, 3)).every(7)
+        if request.param == "real"
+        else random_positions(3, seed=5).every(scaled(21, 7))
+    )
 
 
 def agree(ours: NDArray[np.uint8], wanted: NDArray[np.uint8], name: str, number: int) -> None:

@@ -94,7 +94,7 @@ def test_other_options_get_the_part_of_yes(slot: Slot) -> None:
 
 
 def test_each_candidate_of_a_chi_has_its_own_answer() -> None:
-    question = next(q for q in met_in_play(Slot.CHI, 60) if len(q.options) > 1)
+    question = next(q for q in met_in_play(Slot.CHI, 40) if len(q.options) > 1)
     (row,) = a_policy().answer(Slot.CHI, [question])
     wanted = [float(torch.softmax(logits_of(Slot.CHI, question, o), 0)[1]) for o in question.options]
     assert row == pytest.approx(wanted, abs=1e-5)
@@ -132,7 +132,7 @@ def test_groups_left_blank_in_training_are_blank_in_play() -> None:
 def test_a_batch_is_answered_as_each_alone_to_the_last_bit(
     slot: Slot, averaging: Averaging, tower: TowerName, compute: Compute
 ) -> None:
-    questions = met_in_play(slot, 40)
+    questions = met_in_play(slot, 40)[: scaled(16, 40)]
     policy = a_policy(averaging, tower=tower, compute=compute)
     together = policy.answer(slot, questions)
     assert together == [policy.answer(slot, [question])[0] for question in questions]
@@ -186,7 +186,7 @@ def test_the_average_is_of_the_logits_each_renamed_back() -> None:
 
 
 def test_hosei_s_chi_has_a_share_for_each_run_and_one_for_none() -> None:
-    question = next(q for q in met_in_play(Slot.CHI, 60) if len(q.options) > 1)
+    question = next(q for q in met_in_play(Slot.CHI, 40) if len(q.options) > 1)
     network = a_network(Slot.CHI, tower="hosei")
     states = np.array([question.record], ROUND_STATE)
     planes = encode(states, question.player, HOSEI)
@@ -201,7 +201,7 @@ def test_hosei_s_chi_has_a_share_for_each_run_and_one_for_none() -> None:
 
 
 def test_a_mirrored_chi_swaps_hosei_s_runs() -> None:
-    question = next(q for q in met_in_play(Slot.CHI, 60) if len(q.options) > 1)
+    question = next(q for q in met_in_play(Slot.CHI, 40) if len(q.options) > 1)
     policy = a_policy(12, tower="hosei")
     (row,) = policy.answer(Slot.CHI, [question])
     record = permute_states(np.array([question.record], ROUND_STATE), 6)[0]
