@@ -19,7 +19,7 @@ from tests.scale import scaled
 
 @pytest.fixture(scope="module")
 def real() -> Positions:
-    return real_positions(scaled(1, 3))
+    return real_positions(3)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def check(ours: NDArray[np.uint8], wanted: NDArray[np.float64], where: str, slac
 
 @pytest.mark.parametrize("name", [LITE, SUPHX])
 def test_groups_on_real_games(real: Positions, name: str) -> None:
-    compare(real.every(scaled(4, 2)), name)
+    compare(real.every(scaled(12, 2)), name)
 
 
 @pytest.mark.parametrize("name", [LITE, SUPHX])

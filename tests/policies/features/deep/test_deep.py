@@ -116,14 +116,14 @@ def test_chance_of_a_wait_is_its_share_of_the_draws() -> None:
 
 
 def test_made_up_positions_agree_with_the_reference() -> None:
-    hands = scaled(6, 2_000)
+    hands = scaled(12, 2_000)
     shown = sum(check(*made_up(seed)) for seed in range(hands))
     shown += sum(check_draws(*made_up(seed, draws=True), seed, 2) for seed in range(hands // 6))
     assert shown > 0.6 * hands
 
 
 def test_real_decisions_agree_with_the_reference() -> None:
-    positions = real_positions(scaled(1, 3))
+    positions = real_positions(3)
     rng = random.Random(5)
     sizes = [
         state["hand_size"][player] for state, player in zip(positions.seen, positions.players, strict=True)
