@@ -17,8 +17,6 @@ INSTALL_TORCH := $(PIP_INSTALL) '$(shell sed -n 's/^ *"\(torch[^"]*\)",/\1/p' py
 INSTALL_SUZAKU := $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 LOCK := $(RUN) uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate \
     --no-emit-package torch --custom-compile-command 'make lock' pyproject.toml
-# Older checkouts used this distribution name. Uninstalling it later would also remove the new `suzaku` command.
-REMOVE_OLD := $(RUN) pip uninstall --quiet --quiet --yes suzaku
 # The first of these that runs and is new enough creates .venv; `make PYTHONS=/path/to/python3 play` uses another.
 PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
 NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
@@ -91,7 +89,6 @@ format: $(VENV)/.ready-to-test
 
 $(VENV)/.ready-to-play: $(VENV)/.made pyproject.toml requirements/play.txt
 	@echo 'Installing Suzaku and its dependencies into $(VENV) (takes minutes the first time) …' >&2
-	@$(REMOVE_OLD)
 	@$(INSTALL_LOCKED) requirements/play.txt >&2
 	@$(INSTALL_TORCH) >&2
 	@$(INSTALL_SUZAKU) >&2

@@ -3,7 +3,6 @@ from __future__ import annotations
 import ast
 import re
 import shlex
-import subprocess
 import sys
 import tomllib
 from importlib.metadata import PackageNotFoundError
@@ -124,23 +123,3 @@ def test_both_lock_files_pin_the_same_releases() -> None:
     )
     assert play
     assert play <= test
-
-
-def test_make_removes_the_former_distribution_before_it_installs(tmp_path: Path) -> None:
-    """Afterwards would be too late: pip would also remove the new `suzaku` command."""
-    for name in ("Makefile", "pyproject.toml", "requirements/play.txt", "requirements/test.txt"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
-    for target in (".venv/.ready-to-play", ".venv/.ready-to-test"):
-        command = ["make", "--dry-run", "--directory", str(tmp_path), target]
-        lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-        removal, *installs = [line for line in lines if " -m pip " in line]
-        assert re.search("pip uninstall .* suzaku$", removal)
-        assert [re.findall(r"requirements/\w+\.txt|'torch[^']*'|--editable", line) for line in installs] == [
-            [f"requirements/{target.rpartition('-')[2]}.txt"],
-            [f"'{next(each for each in PROJECT['dependencies'] if each.startswith('torch'))}'"],
-            ["--editable"],
-        ]
-        assert all(
-            "pip install" in line and line.endswith(">&2") for line in installs
-        )  # stdout is the program's
