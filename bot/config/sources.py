@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+import yaml
 
 from bot.config.problems import Problem, kind
-from bot.config.safe_yaml import parse_yaml
+from bot.logs.redaction import clean_text
 from kit.errors import ConfigError
 
 ENV_PREFIX: Final = "SUZAKU_"
@@ -37,7 +38,7 @@ def read_yaml(path: Path) -> SourceValues:
             data = file.read(_MAX_BYTES + 1)
         if len(data) > _MAX_BYTES:
             raise ConfigError(f"{path}: larger than {_MAX_BYTES:,} bytes; this is not a configuration file")
-        content = parse_yaml(data.decode("utf-8-sig"))
+        content = _parsed(data.decode("utf-8-sig"))
     except OSError as exc:
         raise ConfigError(f"{path}: {exc.strerror}; name a readable configuration file") from exc
     except UnicodeDecodeError as exc:
@@ -120,9 +121,49 @@ def _scalar(text: str) -> object:
     if not text.strip() or len(text) > _MAX_SCALAR:
         return text
     try:
-        return parse_yaml(text)
+        return _parsed(text)
     except ValueError:
         return text
+
+
+class _Loader(yaml.SafeLoader):
+    """Refuses what PyYAML takes silently: a key given twice, and references, which can expand to gigabytes."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        if isinstance(event, yaml.AliasEvent):
+            place = _place(event.start_mark)
+            raise ValueError(f"{place}`*{event.anchor}` is a reference, not supported here")  # noqa: TRY004
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value in seen:
+                raise ValueError(f"{_place(key.start_mark)}the key `{key.value}` is given twice; remove one")
+            seen.add(key.value if isinstance(key, yaml.ScalarNode) else None)
+        return super().construct_mapping(node, deep)
+
+
+def _parsed(text: str) -> object:
+    """The value of a YAML text.
+
+    Raises:
+        ValueError: it is not YAML; the message says where.
+    """
+    try:
+        return yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
+    except yaml.MarkedYAMLError as exc:
+        words = "this is not YAML; check indentation (spaces, no tabs), colons and quotes here and above"
+        raise ValueError(f"{_place(exc.problem_mark)}{words}") from exc
+    except yaml.YAMLError as exc:
+        raise ValueError(f"{clean_text(str(exc).splitlines()[0])}; remove it") from exc
+    except RecursionError as exc:
+        raise ValueError("sections and lists nested too deep for a configuration file") from exc
+
+
+def _place(mark: Any) -> str:
+    return f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
 
 
 _NAME: Final = "config.yaml"
