@@ -127,7 +127,7 @@ def _scalar(text: str) -> object:
 
 
 class _Loader(yaml.SafeLoader):
-    """Refuses what PyYAML takes silently: a key given twice, and references, which can expand to gigabytes."""
+    """Refuses what PyYAML takes silently: a key given twice, and references that can expand to gigabytes."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event: Any = self.peek_event()  # type: ignore[no-untyped-call]

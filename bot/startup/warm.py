@@ -40,7 +40,7 @@ PLAYED: Final = ("game", "policies")
 IDLE: Final = frozenset({"game.scoring.fast", "policies.nets.quantized", "policies.reward.encoding"})
 """Modules with functions that playing imports, but only play-outs, products of bytes and reviews call."""
 DURATION: Final = "first start and after updates only; takes half a minute to 2 minutes on two free cores"
-"""Duration of the compilation; docs/history/measurements.md has the figures."""
+"""Duration of the compilation; docs/results.md has a figure."""
 
 OnKernel: TypeAlias = Callable[[str, int, int], None]
 """Called with the kernel being compiled, the number of kernels ready, and their total."""

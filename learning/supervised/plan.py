@@ -149,7 +149,7 @@ class TrainingPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields
         model: one of the five models.
         tower: body of the network.
         squeeze: with the tower suits, number of channels to reduce the planes to first; 0: no reduction. 32
-            is faster, and better in short runs (docs/history/results.md).
+            is faster, and better in short runs.
         normalised: whether batch normalisation follows the convolutions of the tower `suits`.
         identities: with the tower suits, let the network know who plays: a player with an official AI
             account by name (LuckyJ), others by rank (7-dan); may be repeated. `FOLDER@NAME` then answers like

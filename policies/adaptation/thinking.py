@@ -42,7 +42,7 @@ from policies.play.search import Searching, SearchResult, SearchSettings, close_
 from policies.reward import Predictor, round_starts
 
 USUAL_SAMPLER: Final = "diffusion"
-"""Of the samplers, its hands are closest to the true ones, and it is fast (docs/history/results.md)."""
+"""Of the samplers, its hands are closest to the true ones, and it is fast."""
 LARGEST_DIVERGENCE: Final = 5.0
 """KL in nats by which an adapted policy may differ from the initial policy on one hand."""
 _TRIAL: Final = 1

@@ -49,7 +49,7 @@ IN_PLAY: Final = Compute()
 """For one position at a time on a CPU: few rows, because torch computes all for each question."""
 
 _MANY: Final[dict[Precision, int]] = {"fp32": 32, "bf16": 64, "int8": 64}
-"""Rows on a CPU for many positions at a time; more are hardly faster (`docs/history/measurements.md`)."""
+"""Rows on a CPU for many positions at a time; more are hardly faster."""
 _ON_GPU: Final = 2048
 _DRIVERS: Final[dict[str, tuple[str, ...]]] = {
     "linux": ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg"),

@@ -34,7 +34,7 @@ def inference() -> Iterator[None]:
 def fast_precision() -> FloatPrecision:
     """bf16 where the machine trains faster in it: GPUs, and processors with AMX.
 
-    With AVX-512 alone, products in bf16 take twice the time of fp32 (`docs/history/measurements.md`).
+    With AVX-512 alone, products in bf16 take twice the time of fp32.
     """
     if torch.cuda.is_available():
         return "bf16"

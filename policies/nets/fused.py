@@ -4,7 +4,7 @@ The form that trains best is not the fastest to run. Here batch normalisation is
 and a convolution over three neighbouring kinds is one product of ``[columns, 3 * width]`` windows with its
 weights. What lies between two products is one pass over memory (`policies.nets.fused_kernels`). For a single
 position, torch's own convolution spends most of its time on setup; ONNX Runtime is no faster than this code
-(`docs/history/measurements.md`).
+(0.15 to 0.16 ms a position at 64×6, 0.71 to 0.60 at 128×10).
 
 The first layer multiplies only what is not 0, and a plane of one number once: of a small set's 8,126 numbers
 some 540.

@@ -47,7 +47,7 @@ Averaging: TypeAlias = Literal[1, 6, 12]
 
 _PERMUTATIONS: Final[dict[Averaging, NDArray[np.int64]]] = {
     1: np.array([0]),
-    # better than the six orders of the suits, hardly worse than all twelve (`docs/history/measurements.md`)
+    # 75.13 % of 10,240 Phoenix discards, the six orders of the suits 74.80, all twelve 75.14
     6: np.array([0, 3, 4, 6, 9, 10]),
     12: np.arange(12),
 }

@@ -33,7 +33,7 @@ from policies.flow.slots import Policy, Question, Slot
 from policies.play.decision import fall_back
 
 TABLES: Final = 256
-"""Tables side by side: with fewer, batches on a CPU are less full (`docs/history/results.md`)."""
+"""Tables side by side: with fewer, batches on a CPU are less full."""
 
 _WAITING_SHARE: Final = 0.7
 """Share of the games in progress that may wait until riichi and calls are decided together."""
