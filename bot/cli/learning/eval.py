@@ -172,8 +172,7 @@ def exploitability(
 ) -> int:
     """Measure how exploitable a strategy of two-player mahjong is.
 
-    Reports the best score of the abstract policies on fixed deals, as the CFR-p paper does, and exact best
-    responses in the abstract game.
+    Reports the best score of the abstract policies on fixed deals, as the CFR-p paper does.
 
     Args:
         table: node table to measure: a folder of `suzaku train cfr`; or normal, triplets, pairs or uniform.
