@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from policies.nets.networks import arrays_of
-from policies.reward import INPUTS, ORDERS, PLACES, FinishArchitecture, FinishPredictor
+from policies.reward import INPUTS, ORDERS, PLACES, FinishArchitecture, Predictor
 
 
 class FinishNetwork(nn.Module):
@@ -25,9 +25,9 @@ class FinishNetwork(nn.Module):
         self.dense = nn.Linear(hidden, dense)
         self.answer = nn.Linear(dense, 4)
 
-    def predictor(self) -> FinishPredictor:
+    def predictor(self) -> Predictor:
         """What it has learned so far, ready to predict."""
-        return FinishPredictor(self.architecture, arrays_of(self.state_dict()))
+        return Predictor(self.architecture, arrays_of(self.state_dict()))
 
     def orders(self, x: Tensor) -> Tensor:
         """Predict the order of finish at the start of each round, from its own and earlier rounds.
