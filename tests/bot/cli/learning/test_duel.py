@@ -130,7 +130,7 @@ def test_a_killed_run_resumes(tmp_path: Path) -> None:
             assert process.poll() is None
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 130
-    iterations = json.loads(read_table(path)[0]["standing"])["samples"]
+    iterations = json.loads(read_table(path)[0]["status"])["samples"]
     assert iterations >= 500
     total = 600 * (iterations // 600 + 2)
     ended = run_cli(*arguments, str(total), "--json")
