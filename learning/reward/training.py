@@ -25,7 +25,8 @@ import numpy as np
 import torch
 from msgspec import Meta
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn import functional
 
 from game.ranking import HANCHAN_REWARDS, Rewards
 from kit.errors import ConfigError
@@ -33,12 +34,12 @@ from kit.options import INTERNAL, Seed, Share, flag
 from learning.corpus.layout import ROOMS, SPLIT_RULE, Room, Split
 from learning.corpus.reader import Corpus
 from learning.reward.games import GamesWithPlaces, played_games
-from learning.reward.network import FinishNetwork
 from learning.runs.learner import Descent, backward
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, preparing, run_folder
 from learning.supervised.plan import BatchSize, Channels, LearningRate
 from policies.checkpoint import Card, Data, Training, load, load_predictor, models_in, save
-from policies.reward import CHANGES, ORDERS, FinishArchitecture, Predictor, encode, predict
+from policies.nets.networks import arrays_of
+from policies.reward import CHANGES, INPUTS, ORDERS, PLACES, FinishArchitecture, Predictor, encode, predict
 
 MODEL: Final = "reward"
 
@@ -80,6 +81,40 @@ class RewardPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             faults.append(f"rewards: {self.rewards} must be finite, and not all zero")
         if faults:
             raise ConfigError("\n".join(faults))
+
+
+class FinishNetwork(nn.Module):
+    """Scores each place for each player; an order of finish has the sum of the scores of its four places.
+
+    Args:
+        architecture: its sizes.
+    """
+
+    def __init__(self, architecture: FinishArchitecture) -> None:
+        super().__init__()
+        self.architecture = architecture
+        hidden, dense = architecture.hidden, architecture.dense
+        self.rounds = nn.GRU(INPUTS, hidden, num_layers=2, batch_first=True)
+        self.dense = nn.Linear(hidden, dense)
+        self.answer = nn.Linear(dense, 4)
+
+    def predictor(self) -> Predictor:
+        """What it has learned so far, ready to predict."""
+        return Predictor(self.architecture, arrays_of(self.state_dict()))
+
+    def orders(self, x: Tensor) -> Tensor:
+        """Predict the order of finish at the start of each round, from its own and earlier rounds.
+
+        Args:
+            x: ``[G, 4, T, 36]`` from `policies.reward.encode`.
+
+        Returns:
+            ``[G, T, 24]`` logarithms of the probabilities of `ORDERS`.
+        """
+        seen, _ = self.rounds(x.flatten(0, 1))
+        answers: Tensor = self.answer(functional.relu(self.dense(seen)))
+        scores = answers.view(*x.shape[:3], -1).transpose(1, 2).flatten(2)
+        return (scores @ torch.from_numpy(PLACES).view(len(ORDERS), -1).T).log_softmax(-1)
 
 
 class RewardReport(msgspec.Struct, frozen=True):

@@ -17,8 +17,8 @@ from game.scoring.settlement import placements
 from kit.errors import ConfigError
 from learning.corpus.reader import Corpus
 from learning.reward.games import GamesWithPlaces, played_games
-from learning.reward.network import FinishNetwork
 from learning.reward.training import (
+    FinishNetwork,
     RewardPlan,
     RewardReport,
     games_of,
