@@ -29,7 +29,7 @@ from learning.matches.tally import GameRow
 from learning.runs.progress import GamesProgress
 from policies.play.rollout import Seating
 
-FORMAT: Final = "suzaku-selfplay/1"
+FORMAT: Final = "suzaku-selfplay/2"
 
 Players: TypeAlias = tuple[Contender, Contender, Contender, Contender]
 _GROUPS: Final = 1_000

@@ -13,7 +13,7 @@ from learning.matches.series import Series, wall_seed
 from policies.nets.compute import IN_PLAY
 from policies.play.rollout import Seating
 
-FORMAT: Final = "suzaku-arena/1"
+FORMAT: Final = "suzaku-arena/2"
 
 Mode: TypeAlias = Literal["1v3", "2v2"]
 

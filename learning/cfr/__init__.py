@@ -1,4 +1,4 @@
-"""Counterfactual regret minimisation: on games with known answers, and on two-player mahjong.
+"""Counterfactual regret minimisation on two-player mahjong.
 
 Source: M. Zinkevich et al., "Regret minimization in games with incomplete information", 2007; the variants
 are named where they are used.

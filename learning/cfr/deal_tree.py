@@ -1,8 +1,8 @@
 """The game tree of one deal: every choice of policies that is asked for, played out, as arrays.
 
 The wall being known, nothing is left to chance, and between two choices of a policy the game takes its
-course. Learning, the benchmark and exact best responses all expand deals here and differ in which policies
-they try. Nodes are in preorder, as in `learning.cfr.tree`.
+course. Learning and the benchmark both expand deals here and differ in which policies they try. Nodes are in
+preorder: a loop meets a node after its parent, and a backward loop after its children.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from game.two_player.layout import PLAYERS, POSITION, drawn_share
 from game.two_player.rules import deal
 from kit.jit import kernel
-from learning.cfr.tree import ROOT, TERMINAL
 from policies.two_player.abstraction import POLICIES, STAGES, key_of, policies_of, stage_of
 from policies.two_player.playing import (
     COMMITMENT,
@@ -27,6 +26,9 @@ from policies.two_player.playing import (
     utility_of,
 )
 
+TERMINAL: Final = -1
+"""In place of the player who chooses: the game is over."""
+
 # Which policies are tried where a player chooses; a policy's number stands for that policy alone.
 ALL: Final = -1
 LIKELY: Final = -2
@@ -34,6 +36,8 @@ LIKELY: Final = -2
 DRAWN: Final = -3
 """One, drawn from the strategy; the same wherever the key is the same."""
 
+_ROOT: Final = -1
+"""Parent of the root."""
 _DECISIONS: Final = PLAYERS * STAGES
 _MOST_NODES: Final = (POLICIES ** (_DECISIONS + 1) - 1) // (POLICIES - 1)
 _HERE: Final = _DECISIONS * (POLICIES - 1) + 1
@@ -116,7 +120,7 @@ def expand(
     """
     deal(tree.positions[0], wall)
     begin(tree.commitments[0])
-    tree.pending[0, 0] = ROOT
+    tree.pending[0, 0] = _ROOT
     tree.pending[0, 1] = 0
     tree.size[0] = 0
     left = 1

@@ -11,7 +11,7 @@ minimization in extensive games", 2009.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,37 @@ from numpy.typing import NDArray
 from game.two_player.layout import TILES, shuffle
 from kit.jit import kernel, warms_up
 from learning.cfr.deal_tree import ALL, DRAWN, expand, new_deal_tree
-from learning.cfr.solver import BOTH, learns
-from learning.cfr.tree import UPDATES, power
 from policies.two_player.abstraction import KEYS, POLICIES, policies_of
+
+BOTH: Final = -1
+"""Both players learn from a pass."""
+
+Update: TypeAlias = Literal["cfr", "plus", "linear"]
+"""Variant of CFR."""
+
+
+class RegretUpdate(NamedTuple):
+    """A variant of CFR.
+
+    Attributes:
+        regret_power: an iteration t counts t to this power in the sums of regrets.
+        strategy_power: the same for the sums of strategies.
+        floor: sums of regrets stay at 0 or above.
+        alternate: the players take turns, each answering the other's newest strategy.
+    """
+
+    regret_power: int
+    strategy_power: int
+    floor: bool
+    alternate: bool
+
+
+UPDATES: Final[dict[Update, RegretUpdate]] = {
+    "cfr": RegretUpdate(0, 0, False, False),
+    "plus": RegretUpdate(0, 1, True, True),
+    "linear": RegretUpdate(1, 1, False, False),
+}
+"""Zinkevich et al. 2007; Tammelin 2014 (CFR+); Brown and Sandholm 2019 (linear CFR)."""
 
 
 class NodeSums(NamedTuple):
@@ -81,8 +109,8 @@ def learn_deal(
     sampled = DRAWN if external else ALL
     tried = (sampled if learner == 1 else ALL, sampled if learner == 0 else ALL)
     expand(tree, wall, sums.regrets, tried, seed, number)
-    _add_regrets(sums, tree, learner, power(number, update.regret_power))
-    _add_strategies(sums, tree, learner, external, power(number, update.strategy_power))
+    _add_regrets(sums, tree, learner, float(number) ** update.regret_power)
+    _add_strategies(sums, tree, learner, external, float(number) ** update.strategy_power)
     if update.floor:
         for node in range(tree.size[0]):
             if tree.player[node] >= 0:
@@ -96,7 +124,7 @@ def _add_regrets(sums: Any, tree: Any, learner: int, weight: float) -> None:
     for node in range(1, tree.size[0]):
         parent = tree.parent[node]
         player = tree.player[parent]
-        if learns(learner, player):
+        if learner != 1 - player:  # not the other's pass
             sign = 1.0 if player == 0 else -1.0
             regret = sign * (tree.value[node] - tree.value[parent])
             sums.regrets[tree.key[parent], tree.choice[node]] += (

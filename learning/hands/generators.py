@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from kit.errors import CheckpointMismatch, ConfigError
 from learning.corpus.reader import Corpus
-from learning.hands.plan import ADDED, HandsPlan
+from learning.hands.plan import HandsPlan
 from learning.runs.learner import Learner, Samples
 from learning.runs.loop import EvaluationResult
 from learning.samples.hidden import HiddenHands
@@ -101,7 +101,7 @@ class _GeneratorRun(SamplesRun[HandsPlan, GeneratorBatch]):
     def __init__(
         self, plan: HandsPlan, corpus: Corpus, out: Path, parent: Parent | None, commit: str
     ) -> None:
-        super().__init__(plan, corpus, out, parent, commit, added=ADDED, hands=True)
+        super().__init__(plan, corpus, out, parent, commit, hands=True)
         if self.begin is None:
             raise ConfigError(f"the {plan.model} model needs the tower of a direct model")
         network = first_denoiser(plan, self.begin)

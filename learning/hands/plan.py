@@ -80,8 +80,6 @@ class HandsPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return architecture_of("suits", self.features, outputs_of("direct", "suits"), self.width, self.depth)
 
 
-ADDED: Final = {"plan.distil": 0}
-"""Settings that plans did not always have, and what runs without them did."""
 _GENERATOR: Final = Preset(48, 4, 3e-3)
 """Size of the small network of a generator, whatever the preset."""
 

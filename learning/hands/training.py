@@ -13,7 +13,7 @@ from torch.nn import functional
 from kit.errors import ConfigError
 from learning.corpus.reader import Corpus
 from learning.hands.generators import AutoregressiveRun, DiffusionRun, DistillationRun
-from learning.hands.plan import ADDED, HandsPlan, Weights
+from learning.hands.plan import HandsPlan, Weights
 from learning.runs.learner import Learner
 from learning.runs.loop import EvaluationResult
 from learning.samples.loader import Batch
@@ -96,7 +96,7 @@ class DirectRun(SamplesRun[HandsPlan, DirectBatch]):
     def __init__(
         self, plan: HandsPlan, corpus: Corpus, out: Path, parent: Parent | None, commit: str
     ) -> None:
-        super().__init__(plan, corpus, out, parent, commit, added=ADDED, hands=True)
+        super().__init__(plan, corpus, out, parent, commit, hands=True)
         self.learner = Learner(first_network(plan, self.begin), plan, self.threads, loss=self._loss)
 
     def _loss(self, scores: Tensor, batch: DirectBatch) -> Tensor:

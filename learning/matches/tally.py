@@ -21,7 +21,7 @@ class GameRow(msgspec.Struct, frozen=True):
         places: places by player; zeros if it crashed.
         results: final results in tenths, including uma and oka; zeros if it crashed.
         rounds: rounds dealt.
-        tallies: the counts by player; ``seats`` in the file.
+        tallies: the counts by player.
         fault: the first decision that had to be replaced, "" if none.
         crash: why it could not be completed, "" if it was.
     """
@@ -33,7 +33,7 @@ class GameRow(msgspec.Struct, frozen=True):
     places: Four
     results: Four
     rounds: int
-    tallies: Tallies = msgspec.field(name="seats")
+    tallies: Tallies
     fault: str = ""
     crash: str = ""
 

@@ -1,1 +1,1 @@
-"""Training and evaluation of the global reward predictor."""
+"""Training of the global reward predictor."""

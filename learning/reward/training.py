@@ -24,7 +24,9 @@ import msgspec
 import numpy as np
 import torch
 from msgspec import Meta
-from torch import Tensor
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
 
 from game.ranking import HANCHAN_REWARDS, Rewards
 from kit.errors import ConfigError
@@ -32,13 +34,12 @@ from kit.options import INTERNAL, Seed, Share, flag
 from learning.corpus.layout import ROOMS, SPLIT_RULE, Room, Split
 from learning.corpus.reader import Corpus
 from learning.reward.games import GamesWithPlaces, played_games
-from learning.reward.network import FinishNetwork
-from learning.reward.report import RewardReport, mean_square_error, report_on
 from learning.runs.learner import Descent, backward
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, preparing, run_folder
 from learning.supervised.plan import BatchSize, Channels, LearningRate
 from policies.checkpoint import Card, Data, Training, load, load_predictor, models_in, save
-from policies.reward import CHANGES, ORDERS, FinishArchitecture, encode
+from policies.nets.networks import arrays_of
+from policies.reward import CHANGES, INPUTS, ORDERS, PLACES, FinishArchitecture, Predictor, encode, predict
 
 MODEL: Final = "reward"
 
@@ -82,6 +83,63 @@ class RewardPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             raise ConfigError("\n".join(faults))
 
 
+class FinishNetwork(nn.Module):
+    """Scores each place for each player; an order of finish has the sum of the scores of its four places.
+
+    Args:
+        architecture: its sizes.
+    """
+
+    def __init__(self, architecture: FinishArchitecture) -> None:
+        super().__init__()
+        self.architecture = architecture
+        hidden, dense = architecture.hidden, architecture.dense
+        self.rounds = nn.GRU(INPUTS, hidden, num_layers=2, batch_first=True)
+        self.dense = nn.Linear(hidden, dense)
+        self.answer = nn.Linear(dense, 4)
+
+    def predictor(self) -> Predictor:
+        """What it has learned so far, ready to predict."""
+        return Predictor(self.architecture, arrays_of(self.state_dict()))
+
+    def orders(self, x: Tensor) -> Tensor:
+        """Predict the order of finish at the start of each round, from its own and earlier rounds.
+
+        Args:
+            x: ``[G, 4, T, 36]`` from `policies.reward.encode`.
+
+        Returns:
+            ``[G, T, 24]`` logarithms of the probabilities of `ORDERS`.
+        """
+        seen, _ = self.rounds(x.flatten(0, 1))
+        answers: Tensor = self.answer(functional.relu(self.dense(seen)))
+        scores = answers.view(*x.shape[:3], -1).transpose(1, 2).flatten(2)
+        return (scores @ torch.from_numpy(PLACES).view(len(ORDERS), -1).T).log_softmax(-1)
+
+
+class RewardReport(msgspec.Struct, frozen=True):
+    """The errors of predicted final rewards at the start of each round, for each player.
+
+    Attributes:
+        games: games of the test split.
+        answers: players times rounds.
+        root_error: root of the mean square error.
+        constant: the same of answering with the mean of the rewards.
+    """
+
+    games: int
+    answers: int
+    root_error: float
+    constant: float
+
+    def __str__(self) -> str:
+        """The report for people."""
+        return (
+            f"{self.games:,} games of the test split: root mean square error {self.root_error:.2f}, "
+            f"of a constant {self.constant:.2f}; explains {1.0 - (self.root_error / self.constant) ** 2:.1%}"
+        )
+
+
 class GameTensors(NamedTuple):
     """Games as tensors: ``rounds [G, 4, T, C]``, ``counts [G]`` of them, ``orders [G]`` index in `ORDERS`."""
 
@@ -115,9 +173,23 @@ def train_reward(
         run = _RewardRun(plan, corpus, out, commit)
         test = games_of(plan, corpus, "test")
     carry_out(run, quiet=quiet)
-    return load(out, MODEL).card, report_on(
-        load_predictor(out), run.played, test, split="test", corpus=run.content
+    return load(out, MODEL).card, report_on(load_predictor(out), test)
+
+
+def report_on(predictor: Predictor, played: GamesWithPlaces) -> RewardReport:
+    """Measure a predictor on some games."""
+    return RewardReport(
+        games=len(played.places),
+        answers=samples_of(played.games.counts),
+        root_error=math.sqrt(mean_square_error(predictor, played)),
+        constant=float(np.std(predictor.architecture.rewards)),
     )
+
+
+def mean_square_error(predictor: Predictor, played: GamesWithPlaces) -> float:
+    """Mean square error of a predictor's rewards at the start of each round, for each player."""
+    brought = np.array(predictor.architecture.rewards)[played.places - 1][:, None]
+    return float(((predict(predictor, played.games) - brought) ** 2)[played.games.dealt].mean())
 
 
 def games_of(plan: RewardPlan, corpus: Corpus, split: Split) -> GamesWithPlaces:
@@ -143,7 +215,7 @@ def lesson_of(played: GamesWithPlaces, architecture: FinishArchitecture) -> Game
     )
 
 
-def samples_of(counts: Tensor) -> int:
+def samples_of(counts: Tensor | NDArray[np.int64]) -> int:
     """Number of samples in games of so many rounds: each round is one for each of the four players."""
     return 4 * int(counts.sum())
 
@@ -184,9 +256,8 @@ class _RewardRun:
         identity = {"plan": msgspec.to_builtins(plan), "encoding": self.architecture.encoding}
         self.folder = run_folder(out, MODEL, {**identity, "corpus": self.content})
         self.plan, self.out, self.commit, self.patience = plan, out, commit, plan.patience
-        self.played = games_of(plan, corpus, "train")
+        self.lesson = lesson_of(games_of(plan, corpus, "train"), self.architecture)
         self.validation = games_of(plan, corpus, "validation")
-        self.lesson = lesson_of(self.played, self.architecture)
         self.batches = math.ceil(len(self.lesson.counts) / plan.batch_games)
         self.total = plan.epochs * samples_of(self.lesson.counts)
         self.status = RunStatus()

@@ -33,7 +33,7 @@ RUNS_FOLDER: Final = "runs"
 
 _SAVING_S: Final = 6.0
 """If a save takes longer, as of gigabytes on a busy core, the interval grows in proportion."""
-_STATUS: Final = "standing"
+_STATUS: Final = "status"
 """Name of the status in a saved state."""
 _AT_ONCE: Final = (
     f"stopped at once: what was learned since the last save, usually {SAVE_EVERY_S:.0f} s at most, is lost; "
@@ -171,18 +171,15 @@ def preparing(title: str, *, quiet: bool) -> Iterator[None]:
             raise KeyboardInterrupt(_TOO_EARLY) from exc
 
 
-def run_folder(
-    out: Path, model: str, identity: Mapping[str, Any], added: Mapping[str, Any] | None = None
-) -> RunFolder:
+def run_folder(out: Path, model: str, identity: Mapping[str, Any]) -> RunFolder:
     """The folder of a run.
 
     Args:
         out: folder of the checkpoint.
         model: the model in training.
         identity: everything that determines the run's numbers, as plain values.
-        added: the value that a setting had before it existed, by its name.
     """
-    return RunFolder(out / RUNS_FOLDER / model, identity, added)
+    return RunFolder(out / RUNS_FOLDER / model, identity)
 
 
 def carry_out(run: TrainingRun, *, quiet: bool = False) -> None:

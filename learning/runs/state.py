@@ -28,17 +28,13 @@ class RunFolder:
         folder: created when something is saved.
         identity: everything that determines the run's numbers, as plain values; the state of another run is
             refused.
-        added: the value that a setting had before it existed, by its name (``plan.tower``).
     """
 
     file = STATE_FILE
 
-    def __init__(
-        self, folder: Path, identity: Mapping[str, Any], added: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, folder: Path, identity: Mapping[str, Any]) -> None:
         self.folder = folder
         self.identity = msgspec.json.encode(identity).decode()
-        self._added = dict(added or {})
 
     def load(self) -> dict[str, Any] | None:
         """The saved state, None if there is none.
@@ -59,7 +55,7 @@ class RunFolder:
             raise TrainingError(f"{exc}; remove it to start again") from exc
         except Exception as exc:  # torch, zipfile and the unpickler each raise their own
             raise TrainingError(f"{path}: cannot be read ({exc}); remove it to start again") from exc
-        if different := _differences(identity, self.identity, self._added):
+        if different := _differences(identity, self.identity):
             raise ConfigError(
                 f"{self.folder} holds another run, which differs in {different}; "
                 "choose another --out, or remove that folder to start again"
@@ -139,14 +135,13 @@ class Curves:
         self._writer.flush()
 
 
-def _differences(theirs: str, ours: str, added: Mapping[str, Any]) -> str:
-    """Names of the settings in which two runs differ; ``theirs`` may be older than the settings ``added``.
+def _differences(theirs: str, ours: str) -> str:
+    """Names of the settings in which two runs differ.
 
-    >>> old, new = '{"plan":{"seed":1},"data":"x"}', '{"plan":{"seed":2,"width":8},"data":"y"}'
-    >>> _differences(old, new, {"plan.width": 8})
+    >>> _differences('{"plan":{"seed":1},"data":"x"}', '{"plan":{"seed":2},"data":"y"}')
     'data, plan.seed'
     """
-    one, other = {**added, **_flat(msgspec.json.decode(theirs))}, _flat(msgspec.json.decode(ours))
+    one, other = _flat(msgspec.json.decode(theirs)), _flat(msgspec.json.decode(ours))
     return ", ".join(sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name)))
 
 

@@ -76,14 +76,7 @@ class SupervisedRun(SamplesRun[TrainingPlan, Batch]):
     def __init__(
         self, plan: TrainingPlan, corpus: Corpus, out: Path, parent: Parent | None, commit: str
     ) -> None:
-        added = {
-            "plan.tower": "residual",
-            "plan.squeeze": 0,
-            "plan.normalised": True,
-            "plan.selection.decisions": 0,
-            "plan.identities": [],
-        }
-        super().__init__(plan, corpus, out, parent, commit, added=added)
+        super().__init__(plan, corpus, out, parent, commit)
         first = first_network(plan, self.begin, tower_only=parent is not None and parent.tower_only)
         self.learner = Learner(first, plan, self.threads, loss=imitation_loss, ask=tell_who)
 

@@ -40,7 +40,6 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         out: folder of the checkpoint.
         parent: the checkpoint to begin from; new weights if None.
         commit: commit of the code, for the card.
-        added: as in `run_folder`.
         hands: whether batches hold the hands of all players.
         moments: whether they say where the rows stand in their games.
 
@@ -65,7 +64,6 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         parent: Parent | None,
         commit: str,
         *,
-        added: Mapping[str, Any] | None = None,
         hands: bool = False,
         moments: bool = False,
     ) -> None:
@@ -80,7 +78,6 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
                 "corpus": corpus.card["content_sha256"],
                 "parents": self.parents,
             },
-            added={"plan.selection.favour": [], **(added or {})},
         )
         self.plan, self.corpus, self.out, self.commit = plan, corpus, out, commit
         self.title, self.patience = str(self.model), plan.patience

@@ -43,7 +43,7 @@ from policies.nets.architectures import (
 )
 from policies.nets.asked import divided
 from policies.nets.shapes import Shapes, shapes_of
-from policies.reward import FinishArchitecture, FinishPredictor
+from policies.reward import FinishArchitecture, Predictor
 from policies.reward.predictor import predictor_shapes
 
 LARGEST_FILE: Final = 1 << 27
@@ -177,7 +177,7 @@ def files_of(folder: Path, models: Iterable[Model | Slot]) -> dict[str, bytes]:
     return files
 
 
-def load_predictor(folder: Path, read: Reader = read_file) -> FinishPredictor:
+def load_predictor(folder: Path, read: Reader = read_file) -> Predictor:
     """The model that expects final rewards.
 
     Args:
@@ -189,7 +189,7 @@ def load_predictor(folder: Path, read: Reader = read_file) -> FinishPredictor:
     """
     found = load(folder, "reward", read=read)
     assert isinstance(found.card.architecture, FinishArchitecture)
-    return FinishPredictor(found.card.architecture, found.arrays)
+    return Predictor(found.card.architecture, found.arrays)
 
 
 def models_in(folder: Path) -> tuple[Model, ...]:

@@ -23,12 +23,16 @@ from policies.nets.compute import Compute, choose_compute
 from policies.play.inference import Model
 
 CRITIC_FOLDER: Final = Path(__file__).parents[1] / "checkpoints" / "critic"
+# In 226 games of self-play it explains 32.8 % (31.0 to 34.5) of the variance of the points that the rest of
+# a round brings 0 to 3 draws before its end, and 3.2 % (1.8 to 4.6) from 32 draws on; of the final reward
+# 22.8 and 1.5 % (`suzaku eval critic` of ce4bf53c).
 
 POINTS_UNIT: Final = 5_000.0
 REWARD_UNIT: Final = 30.0
 """Points, and final rewards, for each 1 of the network's answers: about a standard deviation."""
 REWARD_OF_STICK: Final = 4.6
-"""Final reward that a riichi stick costs, about. It is counted, instead of left to the network to notice."""
+"""Final reward that a riichi stick costs, about. It is counted because the network noticed half of it,
+so that riichi was worth 2.3 too much in play-outs cut at a horizon (53a5ac68)."""
 _SEATS: Final = np.arange(4)
 
 

@@ -60,9 +60,6 @@ class RandomPolicy:
         return [numbers[place % len(numbers)] for place in range(len(question.options))]
 
 
-NETWORK: Final = "network"
-"""The default checkpoints for play."""
-
 Files: TypeAlias = dict[str, bytes]
 """The checkpoints of a folder, or a Python file, by file name."""
 

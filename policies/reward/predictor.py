@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 import msgspec
 import numpy as np
@@ -70,25 +70,7 @@ def predictor_shapes(architecture: FinishArchitecture) -> Shapes:
     return found
 
 
-class Predictor(Protocol):
-    """What `predict` asks."""
-
-    @property
-    def architecture(self) -> FinishArchitecture:
-        """The sizes, and the rewards of the places."""
-
-    def orders(self, rounds: Floats) -> Floats:
-        """The chances of the orders of finish at the start of each round.
-
-        Args:
-            rounds: ``[G, 4, T, 36]`` from `encode`.
-
-        Returns:
-            ``[G, T, 24]`` probabilities of `ORDERS`.
-        """
-
-
-class FinishPredictor:
+class Predictor:
     """The predictor of a checkpoint.
 
     Args:
@@ -104,7 +86,14 @@ class FinishPredictor:
         self.architecture, self.arrays = architecture, arrays
 
     def orders(self, rounds: Floats) -> Floats:
-        """The chances of the orders of finish; see `Predictor`."""
+        """The chances of the orders of finish at the start of each round.
+
+        Args:
+            rounds: ``[G, 4, T, 36]`` from `encode`.
+
+        Returns:
+            ``[G, T, 24]`` probabilities of `ORDERS`.
+        """
         games, _, length, _ = rounds.shape
         x = rounds.reshape(games * 4, length, -1).swapaxes(0, 1)
         for layer in range(_LAYERS):
@@ -113,9 +102,9 @@ class FinishPredictor:
         scores = self._layer("answer.{}")(hidden)
         return softmax(_SUMMED(scores.reshape(length, games, -1).swapaxes(0, 1)))
 
-    def with_rewards(self, rewards: Rewards) -> FinishPredictor:
+    def with_rewards(self, rewards: Rewards) -> Predictor:
         """The same predictor, which expects other rewards of the places."""
-        return FinishPredictor(msgspec.structs.replace(self.architecture, rewards=rewards), self.arrays)
+        return Predictor(msgspec.structs.replace(self.architecture, rewards=rewards), self.arrays)
 
     def _recurrent(self, x: Floats, layer: int) -> Floats:
         """``[T, N, hidden]`` from ``[T, N, C]``: a layer of gated recurrent units."""

@@ -116,10 +116,8 @@ def policy_loss(
     value = gains + alpha * entropies
     divergences = torch.zeros_like(chosen)
     if batch.start is not None:
-        # not `log_all`: in a graph of its own its gradients are rounded as in earlier runs
-        whole = log_policy(scores, batch.legal, objective.temperature)
-        apart = (whole - batch.start).masked_fill(~batch.legal, 0.0)
-        divergences = (whole.exp() * apart).sum(1)
+        apart = (log_all - batch.start).masked_fill(~batch.legal, 0.0)
+        divergences = (every * apart).sum(1)
         if objective.anchor:
             value = value - objective.anchor * divergences
     loss = -(batch.weights * value).mean()

@@ -1,9 +1,10 @@
 """The loss of a decision, its grade by stated thresholds, and the sums of many.
 
 A loss counts only what rollouts confirm. In rounds played out from recorded decisions, the difference between
-the rules' values of two hands is confirmed in full if only one of them is tenpai, nearly so between riichi
-and no riichi, by half between other hands of different shanten, and not at all between hands of the same
-shanten. The rest is the error. `suzaku eval loss` measures both.
+the rules' values of two hands is confirmed in full if only one of them is tenpai (a share of 0.95 and 0.87 in
+two runs of `suzaku eval loss`, which bdca3e4a has), nearly so between riichi and no riichi (0.87, 0.77), by
+half between other hands of different shanten (0.53, 0.47), and not at all between hands of the same shanten
+(-0.04, -0.07). The rest is the error.
 """
 
 from __future__ import annotations

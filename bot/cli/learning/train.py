@@ -305,8 +305,8 @@ def reward(
 ) -> int:
     """Train the global reward predictor on the results of real games.
 
-    To resume a stopped run, give the same command again. At the end the predictor is compared with lookup
-    tables on the games of the test split.
+    To resume a stopped run, give the same command again. At the end the predictor's error on the games of the
+    test split is reported.
 
     Args:
         corpus: the games.

@@ -44,7 +44,7 @@ def test_a_stopped_run_resumes_between_two_evaluations(
     steps = run.steps()
     for _ in range(2):
         next(steps)
-    run.folder.save({**run.state(), "standing": {"samples": run.done, "step": 2, "seconds": 0.0}})
+    run.folder.save({**run.state(), "status": {"samples": run.done, "step": 2, "seconds": 0.0}})
     resumed = learn(SMALL, 20, tmp_path / "run", quiet=True)
     monkeypatch.undo()
     assert [point[0:2] for point in map(tuple_of, resumed)] == [

@@ -8,7 +8,6 @@ import pytest
 from kit.errors import CheckpointCorrupt, CheckpointError, ConfigError
 from learning.matches.players import Contender, contender, packed, seat_down
 from policies.adaptation.thinking import ThinkingChooser
-from policies.play.named import NETWORK
 from policies.play.rollout import PolicyChooser
 from tests.policies.models import save_models
 
@@ -74,7 +73,7 @@ def test_packed_checkpoints_are_checked_where_they_arrive(tmp_path: Path) -> Non
 
 
 def test_the_shipped_networks_travel_too() -> None:
-    assert len(packed(contender(NETWORK))[NETWORK]) == 10
+    assert len(packed(contender("network"))["network"]) == 10
 
 
 def test_a_player_that_thinks_is_another_with_every_setting(tmp_path: Path) -> None:

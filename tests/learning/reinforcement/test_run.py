@@ -152,7 +152,7 @@ def test_a_killed_learner_resumes_and_ends_with_the_same_numbers(
     learner.join()
     assert learner.exitcode == -signal.SIGKILL
     state = torch.load(tmp_path / "runs" / "rl" / STATE_FILE, weights_only=True)
-    assert state["standing"]["step"] == 1
+    assert state["status"]["step"] == 1
     learn(short_plan(), start, tmp_path)
     assert same(whole, tmp_path)
 

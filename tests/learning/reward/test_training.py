@@ -17,22 +17,18 @@ from game.scoring.settlement import placements
 from kit.errors import ConfigError
 from learning.corpus.reader import Corpus
 from learning.reward.games import GamesWithPlaces, played_games
-from learning.reward.network import FinishNetwork
-from learning.reward.report import (
-    AND_GAPS,
-    CONSTANT,
-    FORGETFUL,
-    GAPS_TABLE,
-    NETWORK,
-    ROUND_AND_PLACE,
-    TABLE,
+from learning.reward.training import (
+    FinishNetwork,
+    RewardPlan,
     RewardReport,
-    RewardTable,
+    games_of,
+    joined_late,
+    lesson_of,
+    loss_of,
     mean_square_error,
-    one_by_one,
     report_on,
+    train_reward,
 )
-from learning.reward.training import RewardPlan, games_of, joined_late, lesson_of, loss_of, train_reward
 from learning.runs.state import RunFolder
 from policies.checkpoint import Card, load
 from policies.reward import (
@@ -40,7 +36,6 @@ from policies.reward import (
     ROUND_START,
     ROUNDS_AND_OUTCOMES,
     FinishArchitecture,
-    PaddedGames,
     encode,
     predict,
     round_starts,
@@ -91,32 +86,6 @@ def test_an_empty_selection_is_refused(corpus: Corpus) -> None:
         games_of(plan(rooms=("ippan",)), corpus, "test")
 
 
-# --- tables -----------------------------------------------------------------------------------------------
-
-
-def test_a_table_holds_the_mean_of_each_round_and_place() -> None:
-    games = together([(game((0, EVEN), (4, AHEAD)), "hanchan"), (game((0, AHEAD)), "tonpuu")])
-    table = RewardTable(
-        GamesWithPlaces(games, np.array([[1, 2, 3, 4], [2, 1, 4, 3]])), ROUND_AND_PLACE, HANCHAN_REWARDS
-    )
-    found = table.expected(games)
-    assert found[0, 0] == pytest.approx(REWARDS)
-    south, east = found[0, 1], found[1, 0]
-    assert south == pytest.approx([67.5, 67.5, -67.5, -67.5])
-    assert east == pytest.approx(south)  # both four rounds from the end
-
-
-def test_gaps_divide_a_place_and_small_cells_are_shrunk() -> None:
-    near = (26_000, 25_500, 24_500, 24_000)
-    games = together([(game((7, scores)), "hanchan") for scores in (near, AHEAD)])
-    played = GamesWithPlaces(games, np.array([[2, 1, 3, 4], [1, 2, 3, 4]]))
-    coarse, fine = (RewardTable(played, levels, HANCHAN_REWARDS) for levels in (ROUND_AND_PLACE, AND_GAPS))
-    assert coarse.expected(games)[:, 0, 0] == pytest.approx([67.5, 67.5])
-    off = 22.5 / 31  # one player against a weight of thirty for the coarse mean
-    assert fine.expected(games)[:, 0, 0] == pytest.approx([67.5 - off, 67.5 + off])
-    assert fine.expected(games)[:, 0, 2] == pytest.approx([0.0, 0.0])
-
-
 # --- learning ---------------------------------------------------------------------------------------------
 
 
@@ -161,7 +130,8 @@ def learned(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Learned
 def test_it_learns_and_keeps_the_best_weights_on_validation(corpus: Corpus, learned: Learned) -> None:
     folder, card, report = learned
     assert card == load(folder, "reward").card
-    assert (card.training.commit, card.training.seed, card.data.corpus) == ("abc", 0, report.corpus)
+    content = corpus.card["content_sha256"]
+    assert (card.training.commit, card.training.seed, card.data.corpus) == ("abc", 0, content)
     assert (card.data.games, report.games) == tuple(len(corpus.select(split=s)) for s in ("train", "test"))
     assert card.training.steps == card.training.epochs * math.ceil(card.data.games / 8)
     assert card.training.samples <= card.training.epochs * card.data.samples
@@ -223,71 +193,16 @@ def test_the_predictor_answers_as_the_network(corpus: Corpus) -> None:
     np.testing.assert_allclose(model.predictor().orders(rounds), wanted, atol=1e-6)
 
 
-# --- the report -------------------------------------------------------------------------------------------
-
-
-def test_the_report_gives_the_error_of_each_method(corpus: Corpus) -> None:
-    counted, played = (games_of(plan(), corpus, split) for split in ("train", "validation"))
-    model = network().predictor()
-    report = report_on(model, counted, played, split="validation", corpus="0")
-    table = RewardTable(counted, AND_GAPS, HANCHAN_REWARDS).expected(played.games)
-    answers = predict(model, played.games)
-    errors, gains = [], []
-    for number, count in enumerate(played.games.counts.tolist()):
-        brought = REWARDS[played.places[number] - 1]
-        errors += ((answers[number, :count] - brought) ** 2).ravel().tolist()
-        gains += ((table[number, :count] - brought) ** 2).ravel().tolist()
-    assert report.answers == len(errors) == 4 * played.games.counts.sum()
-    assert report.square_errors[CONSTANT] == pytest.approx((REWARDS**2).mean())
-    assert report.square_errors[NETWORK] == pytest.approx(np.mean(errors))
-    assert report.square_errors[GAPS_TABLE] == pytest.approx(np.mean(gains))
-    assert report.gain[0] == pytest.approx(np.mean(gains) - np.mean(errors))
-    assert mean_square_error(model, played) == pytest.approx(np.mean(errors))
-    weighted = [row["answers"] * row[NETWORK] ** 2 for row in report.rounds.values()]
-    assert sum(weighted) / report.answers == pytest.approx(np.mean(errors))
-    assert {CONSTANT, TABLE, GAPS_TABLE, FORGETFUL, NETWORK} == set(report.square_errors)
-
-
-def test_deciles_compare_actual_with_predicted_rewards() -> None:
-    """Games that end with the places they have; their table is never wrong, the network is."""
-    dice = np.random.default_rng(0)
-    scores = [tuple(100 * dice.permutation(500)[:4]) for _ in range(50)]
-    games = together([(game((7, found)), "hanchan") for found in scores])  # type: ignore[arg-type]
-    played = GamesWithPlaces(games, np.array([placements(found) for found in scores]))
-    model = network(FinishArchitecture(hidden=16, dense=16)).predictor()
-    report = report_on(model, played, played, split="train", corpus="0")
-    assert report.square_errors[TABLE] == pytest.approx(0.0, abs=1e-6)
-    counts = [decile.answers for decile in report.deciles]
-    assert all(18 <= count <= 22 for count in counts)
-    expected, brought = predict(model, games).ravel(), REWARDS[played.places - 1].ravel()
-    tenths = np.split(np.argsort(expected), np.cumsum(counts)[:-1])
-    for decile, tenth in zip(report.deciles, tenths, strict=True):
-        assert decile.expected == pytest.approx(expected[tenth].mean())
-        assert decile.actual == pytest.approx(brought[tenth].mean())
-        assert decile.interval > 0
-
-
-def test_tenths_without_answers_are_left_out_and_the_others_keep_their_numbers() -> None:
-    """Seven of ten games began alike, so their answers are alike and fill several tenths."""
-    scores = [(250, 250, 250, 250)] * 7 + [(400 + n, 300, 200, 100 - n) for n in range(3)]
-    games = together([(game((0, (250,) * 4), (7, found)), "hanchan") for found in scores])  # type: ignore[arg-type]
-    played = GamesWithPlaces(games, np.array([placements(found) for found in scores]))
-    report = report_on(network().predictor(), played, played, split="train", corpus="0")
-    tenths = [decile.tenth for decile in report.deciles]
-    assert tenths == sorted(set(tenths))
-    assert len(tenths) < 10
-    assert tenths[-1] == 10
-    assert sum(decile.answers for decile in report.deciles) == report.answers
-
-
-def test_single_rounds_have_no_history(corpus: Corpus) -> None:
-    games = played_games(corpus, corpus.select()[:4]).games
-    alone = one_by_one(games)
-    assert alone.starts.shape == (int(games.counts.sum()), 1)
-    first = int(games.counts[0])
-    assert np.array_equal(alone.starts[:first, 0], games.starts[0, :first])
-    assert alone.hanchan[:first].tolist() == [games.hanchan[0]] * first
-    assert isinstance(alone, PaddedGames)
+def test_the_error_is_over_all_rounds_and_players(corpus: Corpus) -> None:
+    played, model = games_of(plan(), corpus, "validation"), network().predictor()
+    report, answers = report_on(model, played), predict(model, played.games)
+    errors = [
+        (answers[number, :count] - REWARDS[played.places[number] - 1]) ** 2
+        for number, count in enumerate(played.games.counts.tolist())
+    ]
+    assert report.answers == sum(each.size for each in errors)
+    assert report.root_error**2 == pytest.approx(np.concatenate(errors).mean())
+    assert report.constant**2 == pytest.approx((REWARDS**2).mean())
 
 
 def test_the_command_trains_and_reports(folder: Path, tmp_path: Path) -> None:
@@ -296,11 +211,11 @@ def test_the_command_trains_and_reports(folder: Path, tmp_path: Path) -> None:
     result = run_cli(*command, "--json")
     assert result.exit_code == 0, result.output
     report = json.loads(result.stdout)
-    assert report["square_errors"][CONSTANT] == pytest.approx(5.0)
+    assert report["constant"] ** 2 == pytest.approx(5.0)
     assert load(tmp_path, "reward").card.architecture.rewards == (3.0, 1.0, -1.0, -3.0)  # type: ignore[union-attr]
     again = run_cli(*command)
     assert again.exit_code == 0
-    assert "square errors: " in again.stdout
+    assert "root mean square error" in again.stdout
     refused = run_cli(*command, "--room", "phoenix")
     assert refused.exit_code == 2
 

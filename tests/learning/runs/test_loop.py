@@ -44,7 +44,7 @@ def state_of(out: Path) -> Path:
 
 
 def standing(out: Path) -> dict[str, Any]:
-    found: dict[str, Any] = torch.load(state_of(out), weights_only=True)["standing"]
+    found: dict[str, Any] = torch.load(state_of(out), weights_only=True)["status"]
     return {name: value for name, value in found.items() if name != "seconds"}
 
 
@@ -142,7 +142,7 @@ def test_the_state_is_saved_before_each_evaluation_and_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[Mapping[str, Any]] = []
-    monkeypatch.setattr(RunFolder, "save", lambda _, state: seen.append(dict(state["standing"])))
+    monkeypatch.setattr(RunFolder, "save", lambda _, state: seen.append(dict(state["status"])))
     carried_out(tmp_path)
     assert [status["step"] for status in seen] == [2, 4, 6, 6]
     assert [status["unmeasured"] for status in seen] == [True, True, True, False]
@@ -160,7 +160,7 @@ def test_a_state_that_takes_long_to_save_is_saved_less_often(
 
     def slow_save(_: object, state: Mapping[str, Any]) -> None:
         now[0] += 12.0
-        saves.append(state["standing"]["step"])
+        saves.append(state["status"]["step"])
 
     monkeypatch.setattr("learning.runs.loop.time.monotonic", lambda: now[0])
     monkeypatch.setattr(FakeRun, "learn", slow_step)
@@ -270,7 +270,7 @@ def test_an_empty_or_damaged_hash_is_not_taken_for_a_missing_one(whole: Path) ->
             carried_out(whole)
 
 
-@pytest.mark.parametrize("name", ["standing", "network", "optimiser"])
+@pytest.mark.parametrize("name", ["status", "network", "optimiser"])
 def test_an_incomplete_state_is_refused_in_one_sentence(whole: Path, name: str) -> None:
     saved = torch.load(state_of(whole), weights_only=True)
     del saved[name]

@@ -15,16 +15,16 @@ from policies.reward import (
     ORDERS,
     ROUND_START,
     FinishArchitecture,
-    FinishPredictor,
     PaddedGames,
+    Predictor,
     encode,
     final_rewards,
-    places_of,
     predict,
     round_rewards,
     round_starts,
     together,
 )
+from policies.reward.games import places_of
 from policies.reward.predictor import predictor_shapes
 from tests.scene import Scene
 
@@ -49,14 +49,14 @@ def games(length: GameLength = "hanchan") -> PaddedGames:
     return together([(starts(FIRST), length), (starts(SECOND), length)])
 
 
-def predictor(**sizes: object) -> FinishPredictor:
+def predictor(**sizes: object) -> Predictor:
     architecture = FinishArchitecture(**{"hidden": 8, "dense": 6, **sizes})  # type: ignore[arg-type]
     dice = np.random.default_rng(5)
     arrays = {
         name: dice.normal(0.0, 0.7, shape).astype(np.float32)
         for name, shape in predictor_shapes(architecture).items()
     }
-    return FinishPredictor(architecture, arrays)
+    return Predictor(architecture, arrays)
 
 
 # --- the network's input ----------------------------------------------------------------------------------
