@@ -458,30 +458,6 @@ export const english = {
     different: (/** @type {number} */ players) => `These games are by ${players} different players; the figures cover all of them. Use --player NAME to review one player.`,
   },
 
-  duel: {
-    title: "Duel",
-    phases: { claim: "phase 0: the other player's discard", drawn: "phase 1: a tile drawn", discard: "phase 2: discard", over: "the game is over" },
-    at: (/** @type {number} */ round, /** @type {string} */ phase) => `Round ${round}, ${phase}`,
-    table: "Both hands",
-    toAct: "to act",
-    follows: (/** @type {string} */ policy) => `follows ${policy}`,
-    offered: "on offer",
-    wall: "Wall, the next tile first; kans draw from the end",
-    decision: "Choice of a policy",
-    noDecision: "No policy is chosen here.",
-    choices: "All choices",
-    stages: { beginning: "beginning", middle: "middle", end: "end" },
-    policies: { normal: "normal", triplets: "all triplets", pairs: "seven pairs" },
-    key: "Key of the information set",
-    fields: { round: "round", pairs: "pairs", triplets: "triplets", characters: "characters", honours: "honours" },
-    given: "This player always plays the same policy.",
-    legal: "Legal actions",
-    actions: { pass: "pass", win: "win", chi: "chi", pon: "pon", daiminkan: "open kan", ankan: "closed kan", kakan: "added kan", discard: "discard" },
-    wins: (/** @type {string} */ name, /** @type {number} */ points) => `${name} wins ${counted(points, "point")}`,
-    exhausted: "The wall ran out: nobody wins.",
-    position: "State",
-  },
-
   help: {
     title: "Keys and signs",
     keys: [

@@ -427,30 +427,6 @@ export const japanese = {
     different: (players) => `検討対象は${players}人の異なる対局者です。数値は全員の合計で、--player NAME で一人に絞れます。`,
   },
 
-  duel: {
-    title: "二人麻雀",
-    phases: { claim: "フェーズ0：相手の捨て牌", drawn: "フェーズ1：ツモ", discard: "フェーズ2：打牌", over: "終局" },
-    at: (round, phase) => `${round}巡目・${phase}`,
-    table: "両者の手牌",
-    toAct: "手番",
-    follows: (policy) => `方針：${policy}`,
-    offered: "鳴ける牌",
-    wall: "山（次のツモから。カンは最後から引く）",
-    decision: "方針の選択",
-    noDecision: "ここでは方針を選ばない。",
-    choices: "すべての選択",
-    stages: { beginning: "序盤", middle: "中盤", end: "終盤" },
-    policies: { normal: "通常", triplets: "対々和", pairs: "七対子" },
-    key: "情報集合の番号",
-    fields: { round: "巡目", pairs: "対子", triplets: "刻子", characters: "萬子", honours: "字牌" },
-    given: "このプレイヤーは常に同じ方針で打つ。",
-    legal: "可能な行動",
-    actions: { pass: "見送り", win: "和了", chi: "チー", pon: "ポン", daiminkan: "大明槓", ankan: "暗槓", kakan: "加槓", discard: "打" },
-    wins: (name, points) => `${name}の和了（${points}点）`,
-    exhausted: "流局",
-    position: "局面",
-  },
-
   help: {
     title: "操作と記号",
     keys: [
