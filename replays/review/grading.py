@@ -3,7 +3,7 @@
 A loss counts only what rollouts confirm. In rounds played out from recorded decisions, the difference between
 the rules' values of two hands is confirmed in full if only one of them is tenpai, nearly so between riichi
 and no riichi, by half between other hands of different shanten, and not at all between hands of the same
-shanten. The rest is the error. `suzaku eval loss` measures both.
+shanten. The rest is the error. `suzaku eval loss` of bdca3e4a measured both.
 """
 
 from __future__ import annotations

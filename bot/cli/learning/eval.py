@@ -1,4 +1,4 @@
-"""`suzaku eval`: how good the networks and the estimates of reviews are."""
+"""`suzaku eval`: how good networks, sampled deals, adaptation and strategies are."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from bot.cli.command import Given, command
 from bot.cli.shared import (
     AsJson,
     Checkpoints,
-    CorpusFolder,
     Device,
     ExistingFolder,
     ExistingPath,
     OfficialAi,
-    OutputFile,
     OutputFolder,
     PlayPrecision,
     ResumedFolder,
@@ -23,14 +21,10 @@ from bot.cli.shared import (
 )
 
 if TYPE_CHECKING:
-    import learning.accuracy.data
     import learning.accuracy.evaluate
     import learning.adaptation.plan
     import learning.cfr.exploit_report
-    import learning.cfr.known_report
-    import learning.critic.evaluation
     import learning.hands.evaluation
-    import learning.losses.study
     import learning.worlds.plan
     import policies.adaptation
 
@@ -81,46 +75,6 @@ def accuracy(
 
 
 @command()
-def agents(
-    runs: Annotated[list[ExistingFolder], Parameter(name="FOLDER")],
-    /,
-    *,
-    plot: OutputFile | None = None,
-    as_json: AsJson = False,
-) -> int:
-    """Compare several players that met the same opponents in the arena.
-
-    Reports places, points, rank points and stable ranks with their intervals.
-
-    Args:
-        runs: folders of runs of `suzaku arena`, one for each player; their opponents must be the same.
-        plot: SVG file for a plot of stable ranks and points.
-        as_json: whether to print JSON.
-    """
-    from kit.reports import write_report
-    from learning.arena.agents import compare_agents, draw_agents
-
-    found = compare_agents(runs)
-    if plot is not None:
-        draw_agents(found, plot)
-    return write_report(found, as_json=as_json)
-
-
-@command()
-def danger(plan: learning.accuracy.data.GamesPlan, *, data: Data, as_json: AsJson = False) -> int:
-    """Compare the danger shown in reviews with real games.
-
-    Reports how often each class of tile deals in to open hands of each kind, how often those hands are
-    tenpai, and for how many points: the actual figures, the estimate from suji and passed tiles alone, and
-    the estimate that also reads open hands.
-    """
-    from kit.reports import write_report
-    from learning.danger.report import measure_danger
-
-    return write_report(measure_danger(data, plan, quiet=as_json), as_json=as_json)
-
-
-@command()
 def hands(
     plan: learning.hands.evaluation.HandsEvaluation,
     *,
@@ -151,27 +105,6 @@ def hands(
     if plots is not None:
         save_plots(report, plots)
     return write_report(report, as_json=as_json)
-
-
-@command()
-def loss(
-    plan: learning.losses.study.LossPlan,
-    *,
-    data: Annotated[
-        list[ExistingPath], Parameter(help="Records as for `suzaku corpus build`; may be repeated.")
-    ],
-    as_json: AsJson = False,
-) -> int:
-    """Measure how accurate the losses in reviews are.
-
-    Plays out decisions of real games to the end of the round: each option over the same walls, with all hands
-    as they were. Compares the results with the estimated values, and the deal-in probabilities with the
-    actual hands.
-    """
-    from kit.reports import write_report
-    from learning.losses.study import study
-
-    return write_report(study(data, plan, quiet=as_json), as_json=as_json)
 
 
 @command()
@@ -255,59 +188,4 @@ def exploitability(
     return write_report(measure_exploitability(ExploitPlan(table, **given), workers), as_json=as_json)
 
 
-@command()
-def cfr(plan: learning.cfr.known_report.KnownGamePlan, *, as_json: AsJson = False) -> int:
-    """Check counterfactual regret minimisation on a game whose value is known.
-
-    Reports the value and the exploitability of the average strategy as it learns; --json lists the strategy
-    too.
-    """
-    from kit.reports import write_report
-    from learning.cfr.known_report import solve
-
-    return write_report(solve(plan), as_json=as_json)
-
-
-@command()
-def critic(
-    plan: learning.critic.evaluation.CriticEvaluation,
-    *,
-    corpus: CorpusFolder,
-    checkpoint: ExistingFolder | None = None,
-    as_json: AsJson = False,
-) -> int:
-    """Measure how well the critic foresees what the rest of a round brings (docs/improvement.md).
-
-    Reports the share of the variance that it explains, in points and in the expected final reward, by how
-    much is left of the round, beside a table of means; and what the rest brought by tenths of its answers.
-
-    Args:
-        plan: the measurement.
-        corpus: games with all hands known.
-        checkpoint: folder of the critic; default: the included one.
-        as_json: whether to print JSON.
-    """
-    from kit.reports import write_report
-    from learning.corpus.reader import Corpus
-    from learning.critic.evaluation import evaluate_critic
-    from policies.checkpoint import load_predictor
-    from policies.play.critic import CRITIC_FOLDER, Critic
-    from policies.play.included import SHIPPED
-
-    judged = Critic.load(checkpoint or CRITIC_FOLDER)
-    report = evaluate_critic(Corpus(corpus), judged, load_predictor(SHIPPED), plan)
-    return write_report(report, as_json=as_json)
-
-
-EVAL: Final = (
-    accuracy,
-    agents,
-    danger,
-    hands,
-    loss,
-    deals,
-    critic,
-    adaptation,
-    exploitability,
-    cfr,
-)
+EVAL: Final = (accuracy, hands, deals, adaptation, exploitability)

@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from game.packing import DRAW, LENGTHS, Packed
 from game.scoring.settlement import RIICHI_STICK
 from kit.errors import ConfigError
 from learning.corpus.reader import Corpus
-from learning.critic.evaluation import CriticEvaluation, evaluate_critic
 from learning.critic.outcomes import Outcomes
 from learning.critic.plan import CriticPlan, make_critic_plan
 from learning.critic.training import CriticRun
@@ -24,17 +22,12 @@ from learning.samples.loader import Loader
 from learning.samples.position_kernels import AT_DRAWS
 from learning.supervised import samples_run
 from policies.checkpoint import load, load_predictor
-from policies.features.table import CRITIC
-from policies.nets.architectures import architecture_of
-from policies.nets.networks import Network
-from policies.play.critic import POINTS_UNIT, REWARD_OF_STICK, REWARD_UNIT, Critic
+from policies.play.critic import POINTS_UNIT, REWARD_OF_STICK, REWARD_UNIT
 from policies.play.included import SHIPPED
-from policies.play.inference import Model
 from policies.reward import final_rewards, predict
 from tests.cli import run_cli
 from tests.learning.stopping import stop_at
 from tests.made_once import made_once
-from tests.policies.models import weights_of
 from tests.scale import scaled
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
@@ -148,24 +141,3 @@ def test_the_command_refuses_what_cannot_be_trained(folder: Path, tmp_path: Path
     assert "passes" in result.output
     with pytest.raises(ConfigError, match="share: 0"):
         plan(selection={"share": 0.0})
-
-
-def test_it_is_measured_by_how_much_of_the_round_is_left(corpus: Corpus) -> None:
-    torch.manual_seed(0)
-    network = Network(architecture_of("suits", CRITIC, 8, 8, 1)).eval()
-    critic, predictor = Critic(Model(weights_of(network), CRITIC)), load_predictor(SHIPPED)
-    plan = CriticEvaluation(games=3, table_games=20, split="train")
-    report = evaluate_critic(corpus, critic, predictor, plan)
-    assert report.games == 3
-    assert [row.draws_left for row in report.explained[:5]] == [
-        "0 to 3", "4 to 7", "8 to 15", "16 to 31", "32 or more",
-    ]  # fmt: skip
-    first = report.explained[0]
-    rounds = int(played_games(corpus, corpus.select(split="train")[:3]).games.counts.sum())
-    assert first.draws <= 4 * rounds
-    assert all((row.critic.value or 0.0) < 0.05 for row in report.explained)  # it has learned nothing
-    points = [each for each in report.calibration if each.unit == "points"]
-    assert [each.said for each in points] == sorted(each.said for each in points)
-    assert np.mean([each.brought.value for each in points]) == pytest.approx(
-        0.0, abs=500.0
-    )  # a zero-sum game

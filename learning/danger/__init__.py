@@ -1,1 +1,0 @@
-"""Danger estimates compared with real games."""
