@@ -271,7 +271,7 @@ class GameMessages:
 def game_of(head: GameHeader) -> Message:
     """An empty review, which the page starts with."""
     return {
-        "format": "suzaku-review/2",
+        "format": "suzaku-review/3",
         "program": head.program,
         "game": {
             "id": head.game_id,

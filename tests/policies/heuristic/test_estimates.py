@@ -69,7 +69,7 @@ def test_only_a_threat_costs() -> None:
     scene = Scene("14789m2458p1567z").draw("6m")
     record, rate, cost = scene.record, np.empty(34), np.empty(34)
     visible = record["seen34"] + record["hand34"][0]
-    threat = discard_risk(record, 0, visible, np.zeros(34, dtype=np.int8), EVEN, 7, False, rate, cost)
+    threat = discard_risk(record, 0, visible, np.zeros(34, dtype=np.int8), EVEN, 7, rate, cost)
     assert threat == 0.0
     assert not cost.any()
     assert look(facing_riichi().record, 0, "hanchan").threat == 1.0

@@ -16,7 +16,7 @@ from replays.viewer.page import STYLES, TILES, WEB, embed, script, styles
 from tests.replays.viewer.samples import KANS, index_of, real_game, review_of
 
 SMALL = {
-    "format": "suzaku-review/2",
+    "format": "suzaku-review/3",
     "game": {"names": ["</script><script>alert(1)</script>", "<!--", "&lt;", "\u2028\u2029"]},
 }
 HTML_LIMIT = 1_000_000
