@@ -158,7 +158,7 @@ class GameMessages:
             event=len(self._rounds[-1].messages) - 1,
             done=made.decision.action,
         )
-        decision = played_decision(moment, self._head.player, self._head.length, made, self._notes)
+        decision = played_decision(moment, made, self._notes)
         shown: Message = msgspec.to_builtins(decision) | {"done": None}
         # the text of an error can contain anything
         shown["live"] = REDACTOR.value(shown["live"])

@@ -59,7 +59,6 @@ class Outlook(msgspec.Struct, frozen=True):
         rate: ``[34]`` float64, chance of each kind to deal in.
         cost: ``[34]`` float64, expected loss of each kind.
         discarded34: bit per kind the player has discarded.
-        threat: chance that the most dangerous opponent is tenpai.
     """
 
     hand34: npt.NDArray[np.int8]
@@ -71,7 +70,6 @@ class Outlook(msgspec.Struct, frozen=True):
     rate: npt.NDArray[np.float64]
     cost: npt.NDArray[np.float64]
     discarded34: np.uint64
-    threat: float
 
     @property
     def setting(self) -> Setting:
@@ -96,9 +94,9 @@ def look(record: np.void, player: int, length: GameLength) -> Outlook:
     rate = np.empty(34, dtype=np.float64)
     cost = np.empty(34, dtype=np.float64)
     rounds_left = max(0, LAST_ROUND[length] - int(record["round_index"]))
-    threat = survey(record, player, rounds_left, side, unseen34, dora34, gains, moment, rate, cost)
+    survey(record, player, rounds_left, side, unseen34, dora34, gains, moment, rate, cost)
     discarded34 = record["river34"][player]
-    return Outlook(hand34, side, unseen34, dora34, gains, moment, rate, cost, discarded34, float(threat))
+    return Outlook(hand34, side, unseen34, dora34, gains, moment, rate, cost, discarded34)
 
 
 @kernel
@@ -113,8 +111,8 @@ def survey(
     moment: Any,
     rate: Any,
     cost: Any,
-) -> float:
-    """Fill the arrays of an `Outlook` from a record; returns the threat."""
+) -> None:
+    """Fill the arrays of an `Outlook` from a record."""
     visible = np.empty(34, dtype=np.int8)
     in_sight(rec, player, visible, dora34)
     for kind in range(34):
@@ -150,7 +148,6 @@ def survey(
     for han in range(1, HAN_MAX):
         gains[han] += spared
     moment[TURN] = rec.river_size[player]
-    return threat
 
 
 @kernel(inline="always")

@@ -8,7 +8,6 @@ import msgspec
 
 from game.actions import PASS, RIICHI, Action, ActionKind
 from game.position import PlacedPosition, WrittenPosition
-from game.scoring.settlement import GameLength
 from game.tiles import mjai_text
 from policies.heuristic.danger import Danger, danger_of
 from replays.record import DecisionRecord
@@ -92,15 +91,11 @@ def _decision(reviewer: Reviewer, moment: Moment, placed: PlacedPosition) -> Rev
     return msgspec.structs.replace(decision, turn=placed.turn, position=None)
 
 
-def played_decision(
-    moment: Moment, player: int, length: GameLength, made: DecisionRecord, notes: Notes
-) -> schema.ReviewDecision:
+def played_decision(moment: Moment, made: DecisionRecord, notes: Notes) -> schema.ReviewDecision:
     """The policy's probabilities when it decided, with the same figures that a review shows.
 
     Args:
         moment: the decision; its ``done`` is what was decided.
-        player: who decides, absolute.
-        length: length of the game.
         made: the logged decision; its options are those of the moment.
         notes: the notes of this game, requested in order.
 
@@ -108,7 +103,7 @@ def played_decision(
         A decision that agrees with itself; its reasons compare it with the likeliest other option. Options of
         steps that the flow did not reach are left out, because the policy was not asked about them.
     """
-    opinion = _opinion(made)
+    opinion, player = _opinion(made), moment.player
     danger = danger_of(moment.record, player, reads_melds=True)
     shown = decision_of(player, moment, opinion, danger, None, notes, LiveDecisions([made], player))
     live = shown.live and msgspec.structs.replace(shown.live, played=None, probabilities=None)

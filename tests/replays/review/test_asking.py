@@ -88,7 +88,7 @@ def test_a_decision_of_ours_says_why_even_before_the_tile_of_a_riichi_is_chosen(
     decision = decide(seen, Scripted({RIICHI: riichi, tile: 1.0}))
     made = DecisionRecord(time=0.0, round_index=0, honba=0, turn=0, player=0, decision=decision)
     moment = Moment(scene.record, 0, legal, "hanchan", round=0, event=0, done=decision.action)
-    notes = played_decision(moment, 0, "hanchan", made, Notes(0, "hanchan")).notes
+    notes = played_decision(moment, made, Notes(0, "hanchan")).notes
     params = notes[0].params
     found = tuple(params[key] for key in ("better", "better_tile", "worse", "worse_tile"))
     assert (notes[0].key, found) == (reason, tuple(map(name, options)))
