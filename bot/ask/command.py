@@ -10,7 +10,7 @@ import msgspec
 
 from bot.logs.redaction import clean_text
 from bot.review.command import make_reviewer
-from bot.review.text import fixed, option_text, percent
+from bot.review.text import option_text, percent
 from bot.terminal.table import WINDS, round_name
 from game.position import WrittenPosition, place
 from game.position.position import SEATS
@@ -18,7 +18,6 @@ from game.table.walls import LIVE_TILES
 from game.tiles import text_of_mjai
 from policies.nets.compute import Compute
 from replays.review.asking import PositionAnswer, answer
-from replays.review.grading import Loss
 from replays.review.schema import ReviewDecision, ReviewHand, ReviewOption, Ukeire
 
 if TYPE_CHECKING:
@@ -71,24 +70,22 @@ def _decision(decision: ReviewDecision, policy: str) -> Iterator[str]:
     yield f"{policy}: {option_text(decision, decision.preferred)} ({decision.source})"
     for seat, opponent in zip(SEATS[1:], decision.opponents, strict=True):
         yield f"  {seat:<9} tenpai {percent(opponent.tenpai)}, hand {opponent.points:,} points"
-    yield _row("option", "prob", "loss", "danger", "model", "shanten", "ukeire")
+    yield _row("option", "prob", "danger", "model", "shanten", "ukeire")
     yield from (_option(decision, option) for option in decision.options)
 
 
 def _option(decision: ReviewDecision, option: ReviewOption) -> str:
-    clear = option.loss is not None and Loss(option.loss, option.loss_error or 0.0).clear
-    loss = f"{fixed(option.loss or 0.0, 1)} ± {fixed(option.loss_error or 0.0, 1)}" if clear else ""
     danger = "" if option.danger is None else percent(_any(option.danger))
     learned = "" if option.learned is None else percent(_any(option.learned.deal_in))
     after = f" then {text_of_mjai(option.discard)}" if option.discard else ""
     shanten = "" if option.shanten is None else str(option.shanten)
     ukeire = "" if option.ukeire is None else _ukeire(option.ukeire)
     name = option_text(decision, option.action) + after
-    return _row(name, percent(option.probability), loss, danger, learned, shanten, ukeire)
+    return _row(name, percent(option.probability), danger, learned, shanten, ukeire)
 
 
-def _row(name: str, chance: str, loss: str, danger: str, learned: str, shanten: str, ukeire: str) -> str:
-    figures = f"{chance:>7}  {loss:>12}  {danger:>7}  {learned:>7}  {shanten:>7}  {ukeire}"
+def _row(name: str, chance: str, danger: str, learned: str, shanten: str, ukeire: str) -> str:
+    figures = f"{chance:>7}  {danger:>7}  {learned:>7}  {shanten:>7}  {ukeire}"
     return f"  {name:<{_OPTION_WIDTH}} {figures}".rstrip()
 
 

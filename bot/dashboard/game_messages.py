@@ -158,7 +158,7 @@ class GameMessages:
             event=len(self._rounds[-1].messages) - 1,
             done=made.decision.action,
         )
-        decision = played_decision(moment, self._head.player, self._head.length, made, self._notes)
+        decision = played_decision(moment, made, self._notes)
         shown: Message = msgspec.to_builtins(decision) | {"done": None}
         # the text of an error can contain anything
         shown["live"] = REDACTOR.value(shown["live"])
@@ -271,7 +271,7 @@ class GameMessages:
 def game_of(head: GameHeader) -> Message:
     """An empty review, which the page starts with."""
     return {
-        "format": "suzaku-review/2",
+        "format": "suzaku-review/3",
         "program": head.program,
         "game": {
             "id": head.game_id,

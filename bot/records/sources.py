@@ -12,7 +12,6 @@ import msgspec
 
 from bot.logs.redaction import clean_text
 from bot.tenhou.links import fetched, full_link, parse_link, viewed_player
-from game.two_player.log import BEGINNING as DUEL
 from kit.cache import cache_folder
 from kit.errors import ReplayError, ReplayTooLarge
 from replays.files import read_file
@@ -149,10 +148,6 @@ def _of_file(path: Path) -> LoadedRecord:
     data = read_file(path, MAX_FILE)
     if data.startswith(_OWN_RESULT):
         raise ReplayError("a review, not a record; use the record it was made from")
-    if data.startswith(DUEL):
-        raise ReplayError(
-            "a duel of two-player mahjong, not a record; review it alone, with `suzaku review FILE`"
-        )
     record = _with_decisions(parse(data, id_in_name(path.name)), path)
     named = _PLAYER_IN_NAME.search(path.name)
     return LoadedRecord(record, path.name, format_of(data), int(named[1]) if named else _only_player(record))

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from bot.records.sources import STDIN, full_source, is_folder, load, shown
-from bot.review.duel import check_options, duel_log, review_duel
 from bot.review.many import check_players, items_of, review_many
 from bot.review.one import ReviewPlan, chosen_player, file_name, reason_of, reviewed, write_review
 from bot.review.text import review_text
@@ -71,9 +70,6 @@ def review(
     if full.count(STDIN) > 1:
         raise ConfigError("- is stdin, which can be read only once; give it once")
     alone = len(full) == 1 and not is_folder(full[0])
-    if alone and (log := duel_log(full[0])) is not None:
-        check_options(plan, compares=bool(compare))
-        return review_duel(log, Path(full[0]).name.split(".")[0], folder, to_json=to_json)
     items = [] if alone else items_of(full)
     other = "" if plan.beside is not None else compare
 

@@ -11,7 +11,6 @@ from bot.logs.redaction import clean_text
 from bot.tenhou.game_types import describe
 from game.ranking import rank_name
 from game.tiles import text_of_mjai
-from replays.review.grading import Loss
 from replays.review.schema import (
     Caveat,
     Judged,
@@ -142,7 +141,6 @@ def _decision_text(review: Review, decision: ReviewDecision) -> str:
     return (
         f"{where} turn {decision.turn}: {option_text(decision, decision.done)} rather than "
         f"{option_text(decision, decision.preferred)}: {decision.category}, ratio {decision.ratio:.3f}"
-        f"{_loss_text(decision)}"
     )
 
 
@@ -155,13 +153,6 @@ def _other_text(decision: ReviewDecision) -> str:
         if action is not None:
             told.setdefault(action, f"{name} {option_text(decision, action)} {percent(chances[action])}")
     return ", ".join(told.values())
-
-
-def _loss_text(decision: ReviewDecision) -> str:
-    """The loss with its standard error; nothing where it is noise."""
-    if decision.loss is None or not Loss(decision.loss, decision.loss_error or 0.0).clear:
-        return ""
-    return f", loss {fixed(decision.loss, 1)} ± {fixed(decision.loss_error or 0.0, 1)}"
 
 
 def _round_text(each: ReviewRound) -> str:

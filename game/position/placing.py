@@ -54,14 +54,12 @@ class PlacedPosition(NamedTuple):
 
     Attributes:
         observation: the decision; without legal actions if the player only waits.
-        start: the deal of the round.
         events: all events of the round so far, as the page of a review shows them: made-up tiles are unseen.
         turn: the player's discards so far, plus one.
         knows_rivers: whether the discards are stated; if not, they are made up, except for called tiles.
     """
 
     observation: Observation
-    start: StartRound
     events: tuple[GameEvent, ...]
     turn: int
     knows_rivers: bool
@@ -98,7 +96,7 @@ def place(position: WrittenPosition) -> PlacedPosition:
     observation = Observation(record, given.player, legal, position.length)
     made_up = set() if given.knows_rivers else set(unknown)
     events = tuple(_unseen(event, made_up) for event in playing.events)
-    return PlacedPosition(observation, playing.start, events, turn, given.knows_rivers)
+    return PlacedPosition(observation, events, turn, given.knows_rivers)
 
 
 def _unseen(event: GameEvent, made_up: set[int]) -> GameEvent:
@@ -163,8 +161,7 @@ class _Playing:
         self._due = 0
         dealt, draws = _own_tiles(given, steps)
         self._draws = iter(draws)
-        self.start = _deal(given, dealt)
-        self.apply(self.start)
+        self.apply(_deal(given, dealt))
 
     def apply(self, event: GameEvent) -> None:
         """Fold an event.

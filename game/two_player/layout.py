@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from game.tiles import KINDS, kind_text
+from game.tiles import KINDS
 from kit.jit import kernel
 
 PLAYERS: Final = 2
@@ -56,7 +56,6 @@ MELD_PON: Final = 1
 MELD_ANKAN: Final = 2
 MELD_DAIMINKAN: Final = 3
 MELD_KAKAN: Final = 4
-MELD_NAMES: Final = ("chi", "pon", "ankan", "daiminkan", "kakan")
 NO_MELD: Final = 255
 
 POINTS_NORMAL: Final = 1
@@ -79,47 +78,6 @@ POSITION: Final = np.dtype(
         ("public", "i1", (KINDS,)),  # tiles in rivers and melds by kind
     ]
 )
-
-
-def action_text(action: int) -> str:
-    """An action as text; a chi names the lowest tile of its sequence.
-
-    >>> [action_text(action) for action in (PASS, CHI + 2, ANKAN + 27, DISCARD_OF + 8)]
-    ['pass', 'chi 3m', 'ankan 1z', 'discard 9m']
-    """
-    return _TEXTS[action]
-
-
-def action_of(text: str) -> int | None:
-    """The action that a text names, None if there is none.
-
-    >>> action_of("kakan 7z") == KAKAN + 33, action_of("ron")
-    (True, None)
-    """
-    return _ACTIONS.get(text)
-
-
-def meld_tiles(meld: int) -> list[int]:
-    """Kinds of the tiles of a meld, as it is stored.
-
-    >>> meld_tiles(34 * MELD_CHI + 2), meld_tiles(34 * MELD_KAKAN + 27)
-    ([2, 3, 4], [27, 27, 27, 27])
-    """
-    form, kind = divmod(meld, KINDS)
-    if form == MELD_CHI:
-        return [kind, kind + 1, kind + 2]
-    return [kind] * (3 if form == MELD_PON else 4)
-
-
-_TEXTS: Final = (
-    "pass",
-    "win",
-    "pon",
-    "daiminkan",
-    *(f"chi {kind_text(low)}" for low in range(ANKAN - CHI)),
-    *(f"{name} {kind_text(kind)}" for name in ("ankan", "kakan", "discard") for kind in range(KINDS)),
-)
-_ACTIONS: Final = {text: action for action, text in enumerate(_TEXTS)}
 
 
 _uint64: Final[Any] = np.uint64

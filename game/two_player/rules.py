@@ -1,8 +1,7 @@
 """The rules as kernels: the deal, the legal actions of each phase, and what an action does.
 
 A position is a record of `layout.POSITION`, a wall ``[64]`` int8 of kinds: 13 tiles of player 0, 13 of
-player 1, then the 38 to draw. Kernels change positions in place and check nothing; `game.TwoPlayerGame`
-does.
+player 1, then the 38 to draw. Kernels change positions in place and check nothing.
 
 Source: the CFR-p paper, sections 2.1 and 2.2. What it leaves open is decided here: the last discard can be
 won but not called, a kan needs a tile left to draw, nobody robs a kan, four equal tiles are two pairs, and

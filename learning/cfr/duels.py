@@ -9,11 +9,10 @@ from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
-from msgspec import Meta, structs
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from game.two_player.layout import PLAYERS, POSITION, TILES, shuffle
-from game.two_player.log import DuelLog
 from kit.errors import ConfigError
 from kit.files import expand_home
 from kit.jit import kernel, warms_up
@@ -26,7 +25,6 @@ from learning.matches.statistics import Estimate, estimate, ratio, resample
 from learning.workers.spread import spread
 from policies.two_player.abstraction import KEYS, POLICIES, POLICY_NAMES
 from policies.two_player.playing import BY_TABLE, COMMITMENT, RANDOM_ACTIONS, play_duel
-from policies.two_player.watched import watched_duel
 
 _DEALS_AT_ONCE: Final = 2_000
 _MOST_SETS: Final = 2_000
@@ -148,23 +146,6 @@ def series(one: DuelPlayer, other: DuelPlayer, seed: int, first: int, count: int
     ways, weights = (one.way, other.way), (one.weights, other.weights)
     _play_series(ways, weights, deal_series(seed, training=False), first, points)
     return points
-
-
-def watch(plan: DuelPlan, deal: int) -> DuelLog:
-    """One game of a plan, with everything said: the one of a deal in which the first player draws first.
-
-    Args:
-        plan: players and seed.
-        deal: number of the deal, from 0.
-
-    Raises:
-        ConfigError: there is no such player.
-        CheckpointError: a table cannot be used.
-    """
-    one, other = (duel_player(name) for name in plan.players)
-    ways, weights = (one.way, other.way), (one.weights, other.weights)
-    log = watched_duel(plan.players, ways, weights, deal_series(plan.seed, training=False), deal, 2 * deal)
-    return structs.replace(log, header=structs.replace(log.header, seed=plan.seed))
 
 
 @kernel

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.layout import ROUND_STATE
-from game.scoring.dora import dora_of
 from game.shanten import shanten, waits
 from game.tiles import KINDS
 from kit.jit import kernel, warms_up
@@ -22,7 +21,7 @@ from learning.samples.positions import positions_of
 from policies.hands.direct import DirectModel
 from policies.hands.generation import GenerationCounts, Generator
 from policies.hands.views import HandSampler
-from policies.heuristic.danger import against_each
+from policies.heuristic.danger import danger_of
 from policies.nets.architectures import SHANTEN_CLASSES
 
 _AT_ONCE: Final = 20
@@ -194,31 +193,14 @@ def _count_hands(
 
 def danger_by_rule(decisions: HandDecisions) -> NDArray[np.float64]:
     """``[N, 3]``: the probability that the discard deals in to each opponent, open hands read."""
-    out = np.empty((len(decisions.players), _OTHERS))
-    _fill(decisions.states, decisions.players, decisions.discards, out)
-    return out
-
-
-@kernel
-def _fill(states: Any, players: Any, discards: Any, out: Any) -> None:
-    visible, dora34 = np.empty(KINDS, np.int8), np.empty(KINDS, np.int8)
-    tenpai, points, rates = np.empty(_OTHERS), np.empty(_OTHERS), np.empty((_OTHERS, KINDS))
-    for row in range(len(states)):
-        rec, player = states[row], players[row]
-        dora34[:] = 0
-        for i in range(rec.indicator_count):
-            dora34[dora_of(int(rec.indicators[i]) >> 2)] += 1
-        for kind in range(KINDS):
-            visible[kind] = rec.seen34[kind] + rec.hand34[player, kind]
-        against_each(rec, player, visible, dora34, True, tenpai, points, rates)
-        for seat in range(_OTHERS):
-            out[row, seat] = tenpai[seat] * rates[seat, discards[row]]
+    decided = zip(decisions.states, decisions.players.tolist(), decisions.discards.tolist(), strict=True)
+    return np.array(
+        [danger_of(state, player, reads_melds=True).deal_in[:, kind] for state, player, kind in decided]
+    )
 
 
 @warms_up
 def _warm_up() -> None:
-    state, player, kinds = np.zeros(1, ROUND_STATE), np.zeros(1, np.int64), np.zeros(1, np.int64)
-    _fill(state, player, kinds, np.empty((1, _OTHERS)))
     hands, truth = np.zeros((1, _OTHERS, KINDS), np.int8), np.zeros(_OTHERS, np.int64)
     shares = np.zeros((_OTHERS, SHANTEN_CLASSES)), np.zeros((_OTHERS, KINDS))
-    _count_hands(hands, state, player[0], truth, *shares, np.zeros(_OTHERS))
+    _count_hands(hands, np.zeros(1, ROUND_STATE), 0, truth, *shares, np.zeros(_OTHERS))

@@ -128,7 +128,6 @@ def labels_of_games(setup: LabelsSetup) -> Work[int, LabelledGame]:
                 for n, each in enumerate(found)
                 if each.slot is Slot.DISCARD
             },
-            length,
         )
 
         def valued(horizon: int) -> tuple[Label, ...]:

@@ -207,7 +207,7 @@ class Thinker:
             return None
         kinds = [option.tile >> 2 for option in options]
         choice = DiscardChoice(observation.record, observation.player, kinds)
-        (found,) = deal_in_costs(self._hands, {0: choice}, observation.length).values()
+        (found,) = deal_in_costs(self._hands, {0: choice}).values()
         return dict(zip(kinds, found.tolist(), strict=True))
 
     def finish_searches(

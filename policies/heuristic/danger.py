@@ -10,9 +10,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from game.fold import bit
+from game.scoring.dora import dora_of
+from game.state import row_of
 from kit.jit import kernel
 from policies.heuristic.hand_value import dora_in, win_value
 from policies.heuristic.open_hands import points_of, rate_factor, read_melds, tenpai_factor, tile_class
@@ -217,7 +221,6 @@ def discard_risk(
     dora34: Any,
     scores: Any,
     rounds_left: int,
-    reads_melds: bool,
     rate: Any,
     cost: Any,
 ) -> float:
@@ -230,7 +233,6 @@ def discard_risk(
         dora34: ``[34]`` int8, how often each kind counts as dora.
         scores: ``[4]`` float64.
         rounds_left: rounds after this one.
-        reads_melds: adapt the rates to what open hands show.
         rate: ``[34]`` float64, receives the chance to deal in.
         cost: ``[34]`` float64, receives the expected loss, in the units of `policies.heuristic.stakes`.
 
@@ -243,40 +245,80 @@ def discard_risk(
     threat = 0.0
     for step in range(1, 4):
         other = (player + step) % 4
-        chance = tenpai_chance(rec, other, reads_melds)
+        chance = tenpai_chance(rec, other, False)
         if chance <= 0.02:
             continue
         threat = max(threat, chance)
-        points = expected_points(rec, other, dora34, reads_melds) + 1000.0 * rec.riichi_sticks
+        points = expected_points(rec, other, dora34, False) + 1000.0 * rec.riichi_sticks
         price = max(200.0, loss(scores, player, other, points, rounds_left))
-        rates_against(rec, other, visible, dora34, reads_melds, one)
+        rates_against(rec, other, visible, dora34, False, one)
         for kind in range(34):
             rate[kind] += chance * one[kind]
             cost[kind] += chance * one[kind] * price
     return threat
 
 
-@kernel
-def against_each(
-    rec: Any, player: int, visible: Any, dora34: Any, reads_melds: bool, tenpai: Any, points: Any, rates: Any
-) -> None:
-    """Danger by opponent, the parts that `discard_risk` adds up.
+class Danger(msgspec.Struct, frozen=True):
+    """Danger by opponent, by seat from shimocha on.
+
+    Attributes:
+        tenpai: ``[3]`` float64, chance that the opponent is tenpai.
+        points: ``[3]`` float64, cost of the opponent's hand.
+        rates: ``[3, 34]`` float64, chance of each kind to win if the opponent is tenpai.
+    """
+
+    tenpai: npt.NDArray[np.float64]
+    points: npt.NDArray[np.float64]
+    rates: npt.NDArray[np.float64]
+
+    @property
+    def deal_in(self) -> npt.NDArray[np.float64]:
+        """``[3, 34]``: chance of each kind to deal in."""
+        chance: npt.NDArray[np.float64] = self.tenpai[:, None] * self.rates
+        return chance
+
+
+def danger_of(record: np.void, player: int, *, reads_melds: bool) -> Danger:
+    """The danger from each opponent of a player whose hand is known.
 
     Args:
-        rec: the round.
-        player: the discarder.
-        visible: ``[34]`` int8, copies the discarder can see.
-        dora34: ``[34]`` int8, how often each kind counts as dora.
-        reads_melds: adapt the rates to what open hands show.
-        tenpai: ``[3]`` float64, by seat from shimocha on; receives the chance that each is tenpai.
-        points: ``[3]`` float64, receives the cost of each one's hand.
-        rates: ``[3, 34]`` float64, receives the chance of each kind to win if the opponent is tenpai.
+        record: the round.
+        player: the discarder, absolute.
+        reads_melds: adapt it to what open hands show (`policies.heuristic.open_hands`).
     """
+    tenpai, points, rates = np.empty(3), np.empty(3), np.empty((3, 34))
+    _against_each(row_of(record), player, reads_melds, tenpai, points, rates)
+    return Danger(tenpai, points, rates)
+
+
+@kernel
+def _against_each(rows: Any, player: int, reads_melds: bool, tenpai: Any, points: Any, rates: Any) -> None:
+    rec = rows[0]
+    visible = np.empty(34, dtype=np.int8)
+    dora34 = np.empty(34, dtype=np.int8)
+    in_sight(rec, player, visible, dora34)
     for step in range(1, 4):
         other = (player + step) % 4
         tenpai[step - 1] = tenpai_chance(rec, other, reads_melds)
         points[step - 1] = expected_points(rec, other, dora34, reads_melds)
         rates_against(rec, other, visible, dora34, reads_melds, rates[step - 1])
+
+
+@kernel
+def in_sight(rec: Any, player: int, visible: Any, dora34: Any) -> None:
+    """Count the copies of each kind that a player can see, and how often it is dora.
+
+    Args:
+        rec: the round.
+        player: whose hand is known.
+        visible: ``[34]`` int8, filled.
+        dora34: ``[34]`` int8, filled.
+    """
+    for kind in range(34):
+        visible[kind] = rec.seen34[kind] + rec.hand34[player, kind]
+        dora34[kind] = 0
+    for i in range(rec.indicator_count):
+        dora34[dora_of(int(rec.indicators[i]) >> 2)] += 1
 
 
 @kernel

@@ -11,9 +11,7 @@ import numpy.typing as npt
 
 from game.fold import bit
 from game.layout import AT_HAND
-from game.scoring.dora import dora_of
 from game.scoring.settlement import LAST_ROUND, GameLength
-from game.state import row_of
 from kit.jit import kernel
 from policies.heuristic.attack import (
     DRAW_RISK,
@@ -30,7 +28,7 @@ from policies.heuristic.attack import (
     future_risk,
     hand_worth,
 )
-from policies.heuristic.danger import against_each, discard_risk, expected_points, tenpai_chance
+from policies.heuristic.danger import discard_risk, expected_points, in_sight, tenpai_chance
 from policies.heuristic.hand_value import (
     CLOSED,
     DEALER,
@@ -61,8 +59,6 @@ class Outlook(msgspec.Struct, frozen=True):
         rate: ``[34]`` float64, chance of each kind to deal in.
         cost: ``[34]`` float64, expected loss of each kind.
         discarded34: bit per kind the player has discarded.
-        threat: chance that the most dangerous opponent is tenpai.
-        reads_melds: whether the danger is adapted to what open hands show.
     """
 
     hand34: npt.NDArray[np.int8]
@@ -74,8 +70,6 @@ class Outlook(msgspec.Struct, frozen=True):
     rate: npt.NDArray[np.float64]
     cost: npt.NDArray[np.float64]
     discarded34: np.uint64
-    threat: float
-    reads_melds: bool
 
     @property
     def setting(self) -> Setting:
@@ -83,14 +77,13 @@ class Outlook(msgspec.Struct, frozen=True):
         return Setting(self.side, self.unseen34, self.dora34, self.gains, self.moment, self.discarded34)
 
 
-def look(record: np.void, player: int, length: GameLength, *, reads_melds: bool = False) -> Outlook:
+def look(record: np.void, player: int, length: GameLength) -> Outlook:
     """Compute the view for one decision of a player whose hand is known.
 
     Args:
         record: the round.
         player: absolute.
         length: length of the game.
-        reads_melds: adapt the danger to what open hands show (`policies.heuristic.open_hands`).
     """
     hand34 = record["hand34"][player].copy()
     side = np.zeros(SIDE_SIZE, dtype=np.int64)
@@ -101,77 +94,9 @@ def look(record: np.void, player: int, length: GameLength, *, reads_melds: bool 
     rate = np.empty(34, dtype=np.float64)
     cost = np.empty(34, dtype=np.float64)
     rounds_left = max(0, LAST_ROUND[length] - int(record["round_index"]))
-    threat = survey(
-        record, player, rounds_left, reads_melds, side, unseen34, dora34, gains, moment, rate, cost
-    )
+    survey(record, player, rounds_left, side, unseen34, dora34, gains, moment, rate, cost)
     discarded34 = record["river34"][player]
-    return Outlook(
-        hand34, side, unseen34, dora34, gains, moment, rate, cost, discarded34, float(threat), reads_melds
-    )
-
-
-class Danger(msgspec.Struct, frozen=True):
-    """Danger by opponent, by seat from shimocha on.
-
-    Attributes:
-        tenpai: ``[3]`` float64, chance that the opponent is tenpai.
-        points: ``[3]`` float64, cost of the opponent's hand.
-        rates: ``[3, 34]`` float64, chance of each kind to win if the opponent is tenpai.
-    """
-
-    tenpai: npt.NDArray[np.float64]
-    points: npt.NDArray[np.float64]
-    rates: npt.NDArray[np.float64]
-
-    @property
-    def deal_in(self) -> npt.NDArray[np.float64]:
-        """``[3, 34]``: chance of each kind to deal in."""
-        chance: npt.NDArray[np.float64] = self.tenpai[:, None] * self.rates
-        return chance
-
-
-class Prices(msgspec.Struct, frozen=True):
-    """The values of a round's outcomes, from any source, in the units of `policies.heuristic.stakes`.
-
-    Attributes:
-        gains: ``[HAN_MAX]`` float64, the gain of a win, by han.
-        deal_in: ``[3]`` float64, the cost of each opponent's hand, by seat from shimocha on.
-        later: cost of dealing into a hand that is no threat yet.
-        stick: value of a riichi stick.
-        tenpai: value of being tenpai when the wall runs out.
-    """
-
-    gains: npt.NDArray[np.float64]
-    deal_in: npt.NDArray[np.float64]
-    later: float
-    stick: float
-    tenpai: float
-
-
-def danger_of(record: np.void, player: int, view: Outlook) -> Danger:
-    """The opponents' individual parts of the danger that `look` adds up."""
-    tenpai, points, rates = np.empty(3), np.empty(3), np.empty((3, 34))
-    visible = 4 - view.unseen34
-    _against_each(row_of(record), player, visible, view.dora34, view.reads_melds, tenpai, points, rates)
-    return Danger(tenpai, points, rates)
-
-
-def priced(view: Outlook, danger: Danger, prices: Prices) -> Outlook:
-    """The same view with other values for the outcomes."""
-    cost = prices.deal_in @ danger.deal_in
-    moment = view.moment.copy()
-    moment[DRAW_RISK] = float(view.unseen34 @ cost) / max(1.0, float(view.unseen34.sum()))
-    moment[STICK_PRICE] = prices.stick
-    moment[LATER_RISK] = _LATER_RATE * prices.later
-    moment[TENPAI_PRICE] = prices.tenpai
-    return msgspec.structs.replace(view, gains=prices.gains, cost=cost, moment=moment)
-
-
-@kernel
-def _against_each(
-    rows: Any, player: int, visible: Any, dora34: Any, reads_melds: bool, tenpai: Any, points: Any, rates: Any
-) -> None:
-    against_each(rows[0], player, visible, dora34, reads_melds, tenpai, points, rates)
+    return Outlook(hand34, side, unseen34, dora34, gains, moment, rate, cost, discarded34)
 
 
 @kernel
@@ -179,7 +104,6 @@ def survey(
     rec: Any,
     player: int,
     rounds_left: int,
-    reads_melds: bool,
     side: Any,
     unseen34: Any,
     dora34: Any,
@@ -187,22 +111,19 @@ def survey(
     moment: Any,
     rate: Any,
     cost: Any,
-) -> float:
-    """Fill the arrays of an `Outlook` from a record; returns the threat."""
+) -> None:
+    """Fill the arrays of an `Outlook` from a record."""
     visible = np.empty(34, dtype=np.int8)
+    in_sight(rec, player, visible, dora34)
     for kind in range(34):
-        visible[kind] = rec.seen34[kind] + rec.hand34[player, kind]
         unseen34[kind] = max(0, 4 - visible[kind])
-        dora34[kind] = 0
-    for i in range(rec.indicator_count):
-        dora34[dora_of(int(rec.indicators[i]) >> 2)] += 1
     fill_side(rec, player, dora34, side)
     scores = np.empty(4, dtype=np.float64)
     for p in range(4):
         scores[p] = rec.scores[p]
     bonus = 300.0 * rec.honba + 1000.0 * rec.riichi_sticks
     win_gains(scores, player, rec.dealer == player, bonus, rounds_left, gains)
-    threat = discard_risk(rec, player, visible, dora34, scores, rounds_left, reads_melds, rate, cost)
+    threat = discard_risk(rec, player, visible, dora34, scores, rounds_left, rate, cost)
     riichi_out = False
     for p in range(4):
         riichi_out = riichi_out or (p != player and rec.riichi[p] > 0)
@@ -219,25 +140,24 @@ def survey(
     moment[STICK_PRICE] = stick_price(scores, player, rounds_left)
     later = 0.0
     for step in range(1, 4):
-        later += max(0.0, loss(scores, player, (player + step) % 4, LATER_POINTS, rounds_left)) / 3.0
+        later += max(0.0, loss(scores, player, (player + step) % 4, _LATER_POINTS, rounds_left)) / 3.0
     moment[FOLDING] = 1.0 if rounds_left > 0 else _FOLDING_LAST
     moment[LATER_RISK] = _LATER_RATE * later
     moment[TENPAI_PRICE] = tenpai_price(scores, player, rounds_left)
-    spared = _spared(rec, player, dora34, reads_melds)
+    spared = _spared(rec, player, dora34)
     for han in range(1, HAN_MAX):
         gains[han] += spared
     moment[TURN] = rec.river_size[player]
-    return threat
 
 
 @kernel(inline="always")
-def _spared(rec: Any, player: int, dora34: Any, reads_melds: bool) -> float:
+def _spared(rec: Any, player: int, dora34: Any) -> float:
     """The loss that a win avoids: our share of a tsumo by tenpai opponents, and the noten penalty."""
     spared = 0.0
     for other in range(4):
         if other != player:
-            chance = tenpai_chance(rec, other, reads_melds)
-            points = expected_points(rec, other, dora34, reads_melds)
+            chance = tenpai_chance(rec, other, False)
+            points = expected_points(rec, other, dora34, False)
             spared += chance * (_TSUMO_SHARE * points + _NOTEN_SHARE)
     return spared
 
@@ -245,7 +165,7 @@ def _spared(rec: Any, player: int, dora34: Any, reads_melds: bool) -> float:
 _FOLDING_LAST: Final = 0.3
 """In the last round the trailing players have little left to lose."""
 _LATER_RATE: Final = 0.012
-LATER_POINTS: Final = 5600.0
+_LATER_POINTS: Final = 5600.0
 """Chance per turn to deal into a hand that is not a threat yet, and its points."""
 _TSUMO_SHARE: Final = 0.1
 """A third of the points, in about three rounds of ten."""

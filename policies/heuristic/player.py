@@ -23,8 +23,9 @@ from policies.flow.decisions import Source
 from policies.flow.known_hand import known_questions
 from policies.flow.slots import Question, Slot
 from policies.heuristic.attack import PRESSURE, future_risk, hand_worth, tenpai_value
+from policies.heuristic.danger import danger_of
 from policies.heuristic.hand_value import CLOSED, MELD_AT, MELD_DORA, MELDS, RED_M
-from policies.heuristic.outlook import Outlook, danger_of, discard_worths, look
+from policies.heuristic.outlook import Outlook, discard_worths, look
 
 _MELD_KINDS: Final = {
     ActionKind.CHI: MeldKind.CHI,
@@ -203,5 +204,4 @@ def _warm_up() -> None:
     policy = HeuristicPolicy()
     for question in known_questions():
         policy.answer(question.slot, [question])
-    view = look(question.record, question.player, question.length)
-    danger_of(question.record, question.player, view)
+    danger_of(question.record, question.player, reads_melds=True)

@@ -16,7 +16,7 @@ from kit.jit import kernel
 HAN_MAX: Final = 14
 """Length of a table of gains by han."""
 
-POINTS_PER_VALUE: Final = 145.0
+_POINTS_PER_VALUE: Final = 145.0
 """Points per rank point: at the start of a hanchan one point then counts as about one."""
 _PLACE_SHARE: Final = 0.85
 _SPREAD_NOW: Final = 600.0
@@ -26,7 +26,7 @@ _SPREAD_ROUND: Final = 3900.0
 _DRAW_SWING: Final = 1000.0
 """Points won or lost on average at the end of the wall, when one or two players are tenpai."""
 
-RON_POINTS: Final = (
+_RON_POINTS: Final = (
     0.0, 1150.0, 2200.0, 4200.0, 7850.0, 8000.0, 12000.0, 12000.0,
     16000.0, 16000.0, 16000.0, 24000.0, 24000.0, 32000.0,
 )  # fmt: skip
@@ -73,7 +73,7 @@ def standing(scores: Any, player: int, rounds_left: float) -> float:
     place = 0.0
     for i in range(4):
         place += chance[i] * HANCHAN_REWARDS[i]
-    return float(_PLACE_SHARE * POINTS_PER_VALUE * place + (1.0 - _PLACE_SHARE) * scores[player])
+    return float(_PLACE_SHARE * _POINTS_PER_VALUE * place + (1.0 - _PLACE_SHARE) * scores[player])
 
 
 @kernel
@@ -92,7 +92,7 @@ def win_gains(scores: Any, player: int, is_dealer: bool, bonus: float, rounds_le
     after = scores.copy()
     out[0] = 0.0
     for han in range(1, HAN_MAX):
-        points = RON_POINTS[han] * (1.5 if is_dealer else 1.0) + bonus
+        points = _RON_POINTS[han] * (1.5 if is_dealer else 1.0) + bonus
         for p in range(4):
             after[p] = scores[p] + (points if p == player else -points / 3.0)
         out[han] = standing(after, player, float(rounds_left)) - now

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.events import Discard, Win
-from game.scoring.settlement import GameLength
 from game.table.table import Table
 from policies.hands.direct import DirectModel
-from policies.heuristic.outlook import danger_of, look
+from policies.heuristic.danger import danger_of
 
 REWARD_OF_LUCK: Final = 5.3e-3
 """Final reward that goes with a point of that luck; with any number values stay right on average."""
@@ -32,15 +31,12 @@ class DiscardChoice(NamedTuple):
     kinds: Sequence[int]
 
 
-def deal_in_costs(
-    hands: DirectModel, choices: Mapping[int, DiscardChoice], length: GameLength
-) -> dict[int, NDArray[np.float64]]:
+def deal_in_costs(hands: DirectModel, choices: Mapping[int, DiscardChoice]) -> dict[int, NDArray[np.float64]]:
     """Points that a deal-in by each discard costs, times its chance.
 
     Args:
         hands: the model of the opponents' hands; it uses only what the players see.
         choices: decisions by any number.
-        length: length of the game.
 
     Returns:
         ``[kinds]`` by the same numbers.
@@ -52,7 +48,7 @@ def deal_in_costs(
     for (number, choice), deal_ins in zip(
         choices.items(), hands.read(np.array(states), players).deal_ins, strict=True
     ):
-        points = danger_of(choice.state, choice.player, look(choice.state, choice.player, length)).points
+        points = danger_of(choice.state, choice.player, reads_melds=False).points
         found[number] = points @ deal_ins[:, list(choice.kinds)]
     return found
 

@@ -22,7 +22,6 @@ POLICY_NAMES: Final = ("normal", "triplets", "pairs")
 """Four sets and a pair; all triplets (the paper's PongPongHu); seven pairs (QiDui)."""
 
 STAGES: Final = 3
-STAGE_NAMES: Final = ("beginning", "middle", "end")
 STAGE_ROUNDS: Final = -(-DRAWS // STAGES)
 """Rounds of a stage: the stages begin with rounds 0, 13 and 26."""
 

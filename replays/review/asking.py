@@ -8,12 +8,10 @@ import msgspec
 
 from game.actions import PASS, RIICHI, Action, ActionKind
 from game.position import PlacedPosition, WrittenPosition
-from game.scoring.settlement import GameLength
 from game.tiles import mjai_text
-from policies.heuristic.outlook import Danger, danger_of, look
+from policies.heuristic.danger import Danger, danger_of
 from replays.record import DecisionRecord
 from replays.review import schema
-from replays.review.grading import CLEAR
 from replays.review.judging import After, Opinion
 from replays.review.live import LiveDecisions, steps_reached
 from replays.review.moments import Moment
@@ -39,10 +37,9 @@ class PositionAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Fa
         hand: shanten, waits and furiten.
         ukeire: what the hand accepts while the player waits; None on the player's turn.
         decision: the options, with ``done`` the policy's choice; None if there is nothing to decide.
-        clear: a loss is clear if it is at least this many standard errors from 0; otherwise it is noise.
     """
 
-    schema: Literal["suzaku-ask/1"] = "suzaku-ask/1"
+    schema: Literal["suzaku-ask/2"] = "suzaku-ask/2"
     program: str
     policy: PolicyName
     position: WrittenPosition
@@ -54,7 +51,6 @@ class PositionAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Fa
     hand: ReviewHand
     ukeire: Ukeire | None
     decision: ReviewDecision | None
-    clear: float = CLEAR
 
 
 def answer(reviewer: Reviewer, position: WrittenPosition, placed: PlacedPosition) -> PositionAnswer:
@@ -91,31 +87,25 @@ def answer(reviewer: Reviewer, position: WrittenPosition, placed: PlacedPosition
 
 def _decision(reviewer: Reviewer, moment: Moment, placed: PlacedPosition) -> ReviewDecision:
     chosen = msgspec.structs.replace(moment, done=reviewer.preferred(moment))
-    prospects = reviewer.prospects([placed.start], moment.length)
-    (decision,) = reviewer.decisions([chosen], moment.player, moment.length, prospects)
+    (decision,) = reviewer.decisions([chosen], moment.player, moment.length)
     return msgspec.structs.replace(decision, turn=placed.turn, position=None)
 
 
-def played_decision(
-    moment: Moment, player: int, length: GameLength, made: DecisionRecord, notes: Notes
-) -> schema.ReviewDecision:
+def played_decision(moment: Moment, made: DecisionRecord, notes: Notes) -> schema.ReviewDecision:
     """The policy's probabilities when it decided, with the same figures that a review shows.
 
     Args:
         moment: the decision; its ``done`` is what was decided.
-        player: who decides, absolute.
-        length: length of the game.
         made: the logged decision; its options are those of the moment.
         notes: the notes of this game, requested in order.
 
     Returns:
-        A decision that agrees with itself, without losses; its reasons compare it with the likeliest other
-        option. Options of steps that the flow did not reach are left out, because the policy was not asked
-        about them.
+        A decision that agrees with itself; its reasons compare it with the likeliest other option. Options of
+        steps that the flow did not reach are left out, because the policy was not asked about them.
     """
-    opinion = _opinion(made)
-    danger = danger_of(moment.record, player, look(moment.record, player, length, reads_melds=True))
-    shown = decision_of(player, moment, opinion, danger, {}, None, notes, LiveDecisions([made], player))
+    opinion, player = _opinion(made), moment.player
+    danger = danger_of(moment.record, player, reads_melds=True)
+    shown = decision_of(player, moment, opinion, danger, None, notes, LiveDecisions([made], player))
     live = shown.live and msgspec.structs.replace(shown.live, played=None, probabilities=None)
     kept = [note for note in shown.notes if note.key != "riichi_choice" or "discard" in opinion.reached]
     options = tuple(option for option in shown.options if option.step in opinion.reached)

@@ -24,12 +24,36 @@ from game.state import unseen34
 from game.tiles import KINDS, RED_FIVES, mjai_text
 from replays.review.judging import Opinion
 from replays.review.moments import WINS, Moment
-from replays.review.prospects import RoundSituation
 from replays.review.schema import Note
-from replays.review.worth import standing_of
 
 _BASES: Final = (240, 320, 400, 480, 640, 800, 960, 1280, 1600, 1920, 2000, 3000, 4000, 6000, 8000)
 """Basic points of the hands to consider: 30 to 50 fu, then mangan to yakuman; 70 fu lies in between."""
+
+
+class Standing(NamedTuple):
+    """What determines the payments of a round, and the places after it."""
+
+    round_index: int
+    honba: int
+    sticks: int
+    scores: Four
+
+    @property
+    def dealer(self) -> int:
+        """The dealer."""
+        return self.round_index % 4
+
+
+def standing_of(moment: Moment) -> Standing:
+    """The standing at a decision."""
+    record = moment.record
+    first, second, third, fourth = (int(score) for score in record["scores"])
+    return Standing(
+        int(record["round_index"]),
+        int(record["honba"]),
+        int(record["riichi_sticks"]),
+        (first, second, third, fourth),
+    )
 
 
 class Notes:
@@ -43,7 +67,7 @@ class Notes:
     def __init__(self, player: int, length: GameLength) -> None:
         self._player = player
         self._length: GameLength = length
-        self._told: RoundSituation | None = None
+        self._told: Standing | None = None
 
     def of(self, moment: Moment, opinion: Opinion) -> tuple[Note, ...]:
         """The notes of one decision; must be called in the order of the decisions."""
@@ -152,7 +176,7 @@ def waits_after(moment: Moment, player: int, kind: int) -> int:
     return int(waits(hand34, melds))
 
 
-def placed(standing: RoundSituation, player: int) -> Note:
+def placed(standing: Standing, player: int) -> Note:
     """A player's place, and the distances to the players next to it."""
     places = placements(standing.scores)
     place = places[player]
@@ -171,7 +195,7 @@ def placed(standing: RoundSituation, player: int) -> Note:
     )
 
 
-def needs(standing: RoundSituation, player: int, length: GameLength) -> Iterator[Note]:
+def needs(standing: Standing, player: int, length: GameLength) -> Iterator[Note]:
     """The points a player must win with for each better place, and whether the game may then continue."""
     places = placements(standing.scores)
     for place in range(places[player] - 1, 0, -1):
@@ -210,7 +234,7 @@ class _WinningHand(NamedTuple):
 _NO_HAND: Final = _WinningHand(0)
 
 
-def _least(standing: RoundSituation, player: int, payer: int, place: int) -> _WinningHand:
+def _least(standing: Standing, player: int, payer: int, place: int) -> _WinningHand:
     """The cheapest hand that leads to a place."""
     for points, changes in _hands(standing, player, payer):
         scores = tuple(had + gets for had, gets in zip(standing.scores, changes, strict=True))
@@ -219,11 +243,11 @@ def _least(standing: RoundSituation, player: int, payer: int, place: int) -> _Wi
     return _NO_HAND
 
 
-def _ends(standing: RoundSituation, winner: int, scores: Sequence[int], length: GameLength) -> bool:
+def _ends(standing: Standing, winner: int, scores: Sequence[int], length: GameLength) -> bool:
     return game_over(standing.round_index, winner == standing.dealer, scores, length, aborted=False)
 
 
-def _hands(standing: RoundSituation, player: int, payer: int) -> Iterator[tuple[int, Four]]:
+def _hands(standing: Standing, player: int, payer: int) -> Iterator[tuple[int, Four]]:
     """Hands from the cheapest to a yakuman: their points, and the changes of the scores."""
     dealer = standing.dealer
     bonus = HONBA_POINTS * standing.honba

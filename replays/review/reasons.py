@@ -21,12 +21,11 @@ from game.scoring.value import context_of, evaluate
 from game.shanten import shanten, ukeire
 from game.state import apply, clone, melds_of, unseen34
 from game.tiles import KINDS, RED_FIVES, TERMINALS_AND_HONOURS, mjai_text
-from policies.heuristic.outlook import Danger
+from policies.heuristic.danger import Danger
 from replays.review.judging import After, Shape
 from replays.review.moments import WINS, Moment, action_text
-from replays.review.notes import kinds_of, waits_after
+from replays.review.notes import kinds_of, standing_of, waits_after
 from replays.review.schema import Note, NoteKey, NoteValue
-from replays.review.worth import standing_of
 
 MOST: Final = 3
 """Reasons given for one error, besides what they cost."""

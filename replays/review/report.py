@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import msgspec
@@ -18,9 +18,9 @@ from game.shanten import shanten
 from game.state import is_furiten, unseen34
 from game.tiles import KINDS, UNSEEN
 from kit.errors import ReplayError
-from policies.heuristic.outlook import Danger, Outlook, danger_of, look
+from policies.heuristic.danger import Danger, danger_of
 from policies.play.named import Named
-from policies.reward import Predictor, round_starts
+from policies.reward import Predictor
 from replays.record import DecisionRecord, GameRecord, started
 from replays.review import grading, schema
 from replays.review.candidate_hands import (
@@ -31,15 +31,12 @@ from replays.review.candidate_hands import (
     shanten_chances,
 )
 from replays.review.caveats import caveats_of, check_rules
-from replays.review.grading import Loss, losses
 from replays.review.judging import STEPS, Adviser, After, Opinion, Shape, opinions, ranked
 from replays.review.live import LiveDecisions
 from replays.review.moments import FollowedGame, Moment, action_text, follow
 from replays.review.notes import Notes, kinds_of
-from replays.review.prospects import Prospects
 from replays.review.reasons import reasons
 from replays.review.rounds import rounds_of
-from replays.review.worth import Pricer, Worth, worths
 from replays.tally import tally
 
 if TYPE_CHECKING:
@@ -57,7 +54,7 @@ class Reviewer:
     Args:
         program: its name and version.
         policy: the policy or adviser to ask.
-        predictor: predicts rewards; without it no decision has a loss.
+        predictor: predicts the rewards of the rounds; without it they are unknown.
         other: another one to compare with.
         hands: describes the opponents' hands; without it danger is by rule alone.
     """
@@ -135,21 +132,12 @@ class Reviewer:
         """The rounds, with the places of the player's decisions, these decisions, and their figures."""
         length = length_of(record.game_type)
         found = follow(record.events, player, length)
-        prospects = self.prospects(record.events, length)
-        decisions = self.decisions(
-            found.moments, player, length, prospects, events=record.events, live=record.decisions
-        )
+        decisions = self.decisions(found.moments, player, length, events=record.events, live=record.decisions)
         rounds = rounds_of(
-            found.rounds, record.ending, length, prospects, [moment.round for moment in found.moments]
+            found.rounds, record.ending, length, self._predictor, [moment.round for moment in found.moments]
         )
         summary = self._summary(record, player, found, decisions, rounds, beside, anonymous=anonymous)
         return rounds, decisions, summary
-
-    def prospects(self, events: Sequence[GameEvent], length: GameLength) -> Prospects | None:
-        """Predicts the rewards in the game of these events; None without a predictor."""
-        if self._predictor is None:
-            return None
-        return Prospects(self._predictor, round_starts(events), length)
 
     def preferred(self, moment: Moment) -> Action:
         """The policy's choice.
@@ -164,7 +152,6 @@ class Reviewer:
         moments: Sequence[Moment],
         player: int,
         length: GameLength,
-        prospects: Prospects | None,
         *,
         events: Sequence[GameEvent] = (),
         live: Sequence[DecisionRecord] = (),
@@ -175,7 +162,6 @@ class Reviewer:
             moments: the decisions of one player in one game, in order.
             player: the player, absolute.
             length: length of the game.
-            prospects: predicts the rewards in this game; without it no decision has a loss.
             events: of the whole game, for an adviser.
             live: what happened in play.
 
@@ -186,16 +172,14 @@ class Reviewer:
         others: Sequence[Opinion | None] = [None] * len(moments)
         if self._other is not None:
             others = _asked(self._other, moments, events, player, length)
-        views = [look(moment.record, player, length, reads_melds=True) for moment in moments]
-        dangers = [danger_of(m.record, player, view) for m, view in zip(moments, views, strict=True)]
-        values = values_of(moments, player, views, dangers, prospects)
+        dangers = [danger_of(moment.record, player, reads_melds=True) for moment in moments]
         readings = hand_readings(moments, player, self._hands)
         notes = Notes(player, length)
         played = LiveDecisions(live, player)
         made = tuple(
-            decision_of(player, moment, opinion, danger, worth, other, notes, played, reading)
-            for moment, opinion, danger, worth, other, reading in zip(
-                moments, thought, dangers, values, others, readings, strict=True
+            decision_of(player, moment, opinion, danger, other, notes, played, reading)
+            for moment, opinion, danger, other, reading in zip(
+                moments, thought, dangers, others, readings, strict=True
             )
         )
         if self._candidates is None or not moments:
@@ -222,9 +206,8 @@ class Reviewer:
             comparison = self._with_policy(_shown(self._other.name), decisions)
         elif beside is not None:
             length = length_of(record.game_type)
-            prospects = self.prospects(record.events, length)
             moments = follow(record.events, beside, length).moments
-            others = self.decisions(moments, beside, length, prospects, events=record.events)
+            others = self.decisions(moments, beside, length, events=record.events)
             theirs = grading.figures(others)
             comparison = schema.Comparison(
                 name="" if anonymous else _shown(record.names[beside]),
@@ -301,31 +284,11 @@ def check_player(record: GameRecord, player: int) -> None:
         )
 
 
-def values_of(
-    moments: Sequence[Moment],
-    player: int,
-    views: Sequence[Outlook],
-    dangers: Sequence[Danger],
-    prospects: Prospects | None,
-) -> list[Mapping[Action, Worth]]:
-    """Value of each option, with all outcomes predicted at once."""
-    if prospects is None:
-        return [{} for _ in moments]
-    pricer = Pricer(prospects)
-    asked = [pricer.ask(moment, player, danger) for moment, danger in zip(moments, dangers, strict=True)]
-    prospects.answer()
-    return [
-        worths(moment, view, danger, each, prospects)
-        for moment, view, danger, each in zip(moments, views, dangers, asked, strict=True)
-    ]
-
-
 def decision_of(
     player: int,
     moment: Moment,
     opinion: Opinion,
     danger: Danger,
-    worth: Mapping[Action, Worth],
     other: Opinion | None,
     notes: Notes,
     live: LiveDecisions,
@@ -333,16 +296,12 @@ def decision_of(
 ) -> schema.ReviewDecision:
     """Combine the findings about one decision."""
     done = moment.done
-    lost = losses(worth, opinion.preferred)
     after = After(moment.record, player, moment.legal)
-    options = _options(moment, opinion, danger, lost, other, reading, after)
+    options = _options(moment, opinion, danger, other, reading, after)
     agrees = opinion.agrees(done)
     judged, ratio = opinion.parted(done)
     text = action_text(done, moment.record)
-    loss = lost.get(done)
-    if agrees and loss is not None:
-        loss = Loss(0.0, 0.0)
-    category: schema.Category = "fine" if agrees else grading.category_of(ratio, loss, judged)
+    category: schema.Category = "fine" if agrees else grading.category_of(ratio, judged)
     why = () if category == "fine" else reasons(moment, opinion.preferred, ratio, danger, after)
     return schema.ReviewDecision(
         round=moment.round,
@@ -358,8 +317,6 @@ def decision_of(
         options=options,
         agrees=agrees,
         ratio=round(ratio, 6),
-        loss=_value(loss),
-        loss_error=_error(loss),
         category=category,
         notes=(*why, *notes.of(moment, opinion)),
         other=action_text(other.preferred, moment.record) if other else None,
@@ -382,7 +339,6 @@ def _options(
     moment: Moment,
     opinion: Opinion,
     danger: Danger,
-    lost: Mapping[Action, Loss],
     other: Opinion | None,
     reading: HandReading | None,
     after: After,
@@ -393,7 +349,6 @@ def _options(
     rows = []
     for action, probability in ranked(opinion).items():
         step = STEPS[action.kind]
-        loss = lost.get(action)
         kind = action.tile >> 2
         is_discard = action.kind in (ActionKind.DISCARD, ActionKind.RIICHI) and action.tile >= 0
         shape = after.of(action)
@@ -408,8 +363,6 @@ def _options(
                 discard=shape.discard or None if shape else None,
                 danger=(first, second, third) if is_discard else None,
                 learned=learned_danger(reading, kind, danger.points) if is_discard else None,
-                loss=_value(loss),
-                loss_error=_error(loss),
                 other=round(beside[action], 6) if other else None,
             )
         )
@@ -419,14 +372,6 @@ def _options(
 def ukeire_of(shape: Shape) -> schema.Ukeire:
     """The tiles that a hand accepts."""
     return schema.Ukeire(kinds=shape.mask.bit_count(), tiles=shape.copies, which=tuple(kinds_of(shape.mask)))
-
-
-def _value(loss: Loss | None) -> float | None:
-    return None if loss is None else round(loss.value, 3) + 0.0
-
-
-def _error(loss: Loss | None) -> float | None:
-    return None if loss is None else round(loss.error, 3)
 
 
 def hand_of(moment: Moment, player: int, options: Sequence[schema.ReviewOption]) -> schema.ReviewHand:

@@ -11,9 +11,9 @@ from game.events import DrawnRound, EndGame, Four, RiichiAccepted, Win
 from game.scoring.settlement import LAST_ROUND, RIICHI_STICK, GameLength, placements
 from game.tiles import UNSEEN, mjai_text
 from policies.heuristic.stakes import place_chances
+from policies.reward import Predictor, final_rewards, predict, round_starts, together
 from replays.names import YAKU_NAMES
 from replays.review.moments import RoundEvents
-from replays.review.prospects import Prospects
 from replays.review.schema import Expected, ReviewResult, ReviewRound, Rewards, ShownHands, Winner, Yaku
 
 
@@ -21,7 +21,7 @@ def rounds_of(
     dealt: Sequence[RoundEvents],
     ending: EndGame | None,
     length: GameLength,
-    prospects: Prospects | None,
+    predictor: Predictor | None,
     decisions: Sequence[int],
 ) -> tuple[ReviewRound, ...]:
     """Rounds with their results and the expected rewards and places before and after each.
@@ -30,10 +30,12 @@ def rounds_of(
         dealt: the rounds.
         ending: end of the game, None if it was cut short.
         length: length of the game.
-        prospects: the reward predictor, if there is one.
+        predictor: the reward predictor, if there is one.
         decisions: the round of each decision, ascending.
     """
-    rewards = prospects.starts() if prospects is not None else None
+    rewards = None
+    if predictor is not None:
+        rewards = predict(predictor, together([(round_starts(each.start for each in dealt), length)]))[0]
     expected = [
         Expected(
             reward=None if rewards is None else _four(rewards[number]),
@@ -43,8 +45,9 @@ def rounds_of(
     ]
     last = None
     if ending is not None:
+        scores = np.array(ending.scores)
         last = Expected(
-            reward=None if prospects is None else _four(prospects.final(ending.scores)),
+            reward=_four(final_rewards(scores, predictor.architecture.rewards)) if predictor else None,
             placement=_four(np.array(placements(ending.scores))),
         )
     of_round = np.searchsorted(decisions, range(len(dealt) + 1)).tolist()

@@ -21,8 +21,8 @@ from game.scoring.settlement import RewardKind
 from policies.flow.decisions import Step
 from replays.record import Names
 
-FORMAT: Final = "suzaku-review/2"
-INDEX_FORMAT: Final = "suzaku-review-index/1"
+FORMAT: Final = "suzaku-review/3"
+INDEX_FORMAT: Final = "suzaku-review-index/2"
 
 Category: TypeAlias = Literal["fine", "inaccuracy", "mistake", "blunder"]
 ActionName: TypeAlias = Literal[
@@ -149,9 +149,6 @@ class ReviewOption(_ReviewPart, frozen=True, kw_only=True):
         discard: that best discard: nearest to tenpai, then most ukeire; null if no discard follows.
         danger: by seat, the probability that this discard deals in, by rule.
         learned: the same by the direct model of hands; null without it, and for other actions.
-        loss: estimated reward that it costs compared with the preferred action, see `docs/review.md`;
-            negative if the estimate is higher than for that action; null without an estimate.
-        loss_error: standard error of ``loss``; 0 for the preferred action; null if ``loss`` is null.
         other: probability by the other policy.
     """
 
@@ -163,8 +160,6 @@ class ReviewOption(_ReviewPart, frozen=True, kw_only=True):
     discard: str | None = None
     danger: Three | None = None
     learned: LearnedDanger | None = None
-    loss: float | None = None
-    loss_error: float | None = None
     other: Probability | None = None
 
 
@@ -315,8 +310,6 @@ class ReviewDecision(_ReviewPart, frozen=True, kw_only=True):
         agrees: whether both are the same; discards of the same kind of tile are, red or not.
         ratio: probability of the action done divided by that of the preferred one, at the step where they
             differ; at most 1.
-        loss: loss of the action done.
-        loss_error: its standard error.
         category: by ``thresholds``.
         notes: explanations; for an error, the advantages of the preferred option and its price.
         other: the other policy's choice.
@@ -340,9 +333,7 @@ class ReviewDecision(_ReviewPart, frozen=True, kw_only=True):
     options: tuple[ReviewOption, ...]
     agrees: bool
     ratio: Probability
-    loss: float | None
     category: Category
-    loss_error: float | None = None
     notes: tuple[Note, ...] = ()
     other: ReviewAction | None = None
     other_agrees: bool | None = None
@@ -506,17 +497,11 @@ class Thresholds(_ReviewPart, frozen=True, kw_only=True):
         inaccuracy: a lower ratio is an inaccuracy.
         mistake: a lower ratio is a mistake.
         blunder: a lower ratio is a blunder.
-        softened: a clear loss of at most this makes the category one step better.
-        hardened: a clear loss of at least this makes an inaccuracy a mistake.
-        clear: a loss is clear if it is at least this many standard errors from 0; otherwise it is noise.
     """
 
     inaccuracy: float
     mistake: float
     blunder: float
-    softened: float
-    hardened: float
-    clear: float = 0.0
 
 
 class Categories(_ReviewPart, frozen=True, kw_only=True):
@@ -538,9 +523,6 @@ class Judged(_ReviewPart, frozen=True, kw_only=True):
         bad_moves: number of mistakes and blunders.
         bad_move_rate: their share.
         rating: 100 times the mean ratio.
-        loss: sum over the decisions that have a loss.
-        loss_error: standard error of the sum, from those of the decisions.
-        valued: number of decisions that have a loss.
         categories: number of decisions in each category.
     """
 
@@ -550,9 +532,6 @@ class Judged(_ReviewPart, frozen=True, kw_only=True):
     bad_moves: int
     bad_move_rate: Probability | None
     rating: float | None
-    loss: float
-    valued: int
-    loss_error: float = 0.0
     categories: Categories
 
 
@@ -674,7 +653,7 @@ class Review(_ReviewPart, frozen=True, kw_only=True):
         seats: the other players whose hands the record shows, if all seats are reviewed.
     """
 
-    format: Literal["suzaku-review/2"] = FORMAT
+    format: Literal["suzaku-review/3"] = FORMAT
     program: str
     game: ReviewGame
     player: PlayerNumber = msgspec.field(name="seat")
@@ -744,7 +723,7 @@ class ReviewIndex(_ReviewPart, frozen=True, kw_only=True):
         total: figures of all games together.
     """
 
-    format: Literal["suzaku-review-index/1"] = INDEX_FORMAT
+    format: Literal["suzaku-review-index/2"] = INDEX_FORMAT
     program: str
     policy: PolicyName
     thresholds: Thresholds

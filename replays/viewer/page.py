@@ -21,7 +21,7 @@ from kit.errors import BotError
 
 WEB: Final = files("replays.viewer") / "web"
 TILES: Final = (*(f"{n}{s}" for s in "mps" for n in range(1, 10)), "5mr", "5pr", "5sr", *"ESWNPFC")
-STYLES: Final = ("theme.css", "board.css", "panels.css", "duel.css")
+STYLES: Final = ("theme.css", "board.css", "panels.css")
 
 _IMPORT: Final = re.compile(r'^import (\{[^}]*\}) from "\./([a-z]+\.js)";\n', re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export (?:const|function|class) (\w+)", re.MULTILINE)
@@ -55,18 +55,6 @@ def index_page(index: bytes | dict[str, Any]) -> str:
         PageError: it is not a JSON object.
     """
     return _page("index", "Suzaku", "many.js", index)
-
-
-def duel_page(log: bytes | dict[str, Any]) -> str:
-    """The page of a duel of two-player mahjong, with nothing hidden.
-
-    Args:
-        log: a `game.two_player.log.DuelLog` as JSON, or decoded.
-
-    Raises:
-        PageError: it is not a JSON object.
-    """
-    return _page("duel", "Suzaku", "duel.js", log)
 
 
 def policy(style: str, script: str) -> str:

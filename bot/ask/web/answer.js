@@ -14,7 +14,7 @@ import { words } from "/web/words.js";
 /** @typedef {import("/web/review.js").Decision} Decision */
 /**
  * @typedef {{
- *   answer: {clear: number, decision: Decision | null, hand: NonNullable<Decision["hand"]>, turn: number, ukeire: {which: string[]} | null,
+ *   answer: {decision: Decision | null, hand: NonNullable<Decision["hand"]>, turn: number, ukeire: {which: string[]} | null,
  *     position: {round_index: number}},
  *   player: number, knows_rivers: boolean, events: import("/web/table.js").Message[],
  * }} Told
@@ -30,7 +30,7 @@ export function showAnswer(place, told) {
   // what the policy prefers is done by nobody yet
   const decision = answer.decision && { ...answer.decision, done: null };
   const look = {
-    names: ["", "", "", ""], view: player, own: player, dealer: table.dealer, hideOthers: true, clear: answer.clear,
+    names: ["", "", "", ""], view: player, own: player, dealer: table.dealer, hideOthers: true,
     roundIndex: answer.position.round_index, bars: decision && handBars(decision), chips: decision ? handChips(decision) : [],
   };
   const board = make("div", { class: "board", role: "region", "aria-label": words().board });

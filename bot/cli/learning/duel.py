@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
-
-from msgspec import Meta
+from typing import TYPE_CHECKING
 
 from bot.cli.command import Given, command
-from bot.cli.shared import AsJson, OutputFile, Workers
+from bot.cli.shared import AsJson, Workers
 
 if TYPE_CHECKING:
     import learning.cfr.duels
@@ -20,8 +18,6 @@ def duel(
     /,
     given: Given[learning.cfr.duels.DuelPlan],
     *,
-    watch: Annotated[int, Meta(ge=0)] | None = None,
-    log: OutputFile | None = None,
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> int:
@@ -35,23 +31,10 @@ def duel(
             random for any legal action, or a folder of `suzaku train cfr`.
         opponent: the other player, named likewise.
         given: the deals.
-        watch: play only the deal of this number, and print every move.
-        log: write the log of the watched deal, or of the first, for `suzaku review FILE`.
         workers: processes.
         as_json: whether to print JSON.
     """
-    from game.two_player.log import write_log
-    from kit.files import replace_file
     from kit.reports import write_report
     from learning.cfr.duels import DuelPlan, play_duels
-    from learning.cfr.duels import watch as watch_deal
-    from policies.two_player.watched import duel_text
 
-    plan = DuelPlan((player, opponent), **given)
-    if watch is not None or log is not None:
-        watched = watch_deal(plan, watch or 0)
-        if log is not None:
-            replace_file(log, write_log(watched))
-        if watch is not None:
-            return write_report(watched, duel_text, as_json=as_json)
-    return write_report(play_duels(plan, workers=workers), as_json=as_json)
+    return write_report(play_duels(DuelPlan((player, opponent), **given), workers=workers), as_json=as_json)

@@ -52,7 +52,7 @@ def ask(
 ) -> int:
     """Ask what the policy would do in a position.
 
-    Prints the options with their probabilities, expected losses, danger, shanten and ukeire, as in a review
+    Prints the options with their probabilities, danger, shanten and ukeire, as in a review
     (docs/ask.md). Quote the tiles: '5p!'.
 
     Args:

@@ -31,8 +31,7 @@ def review(
     """Review games.
 
     Compares every decision of a player with the policy's choice, and writes a web page and the same data as
-    JSON (docs/review.md). For a folder or several records it reviews every game and adds an index. For the
-    log of a duel (`suzaku duel --log`) it writes a page with both hands, the wall and all decisions.
+    JSON (docs/review.md). For a folder or several records it reviews every game and adds an index.
 
     Args:
         sources: records in any format, folders of records, links to games on tenhou.net, or ids of games; -

@@ -8,7 +8,7 @@
 /** @returns {Review} an empty game */
 export function nothing() {
   return /** @type {Review} */ (/** @type {unknown} */ ({
-    format: "suzaku-review/2", program: "", seat: 0, policy: { name: "", identity: "" }, thresholds: {},
+    format: "suzaku-review/3", program: "", seat: 0, policy: { name: "", identity: "" }, thresholds: {},
     game: { id: "", date: null, type: 0, length: "", names: ["", "", "", ""], ranks: null, rates: null, scores: null, places: null, source: "live" },
     rounds: [], decisions: [], summary: null,
   }));

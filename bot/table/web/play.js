@@ -279,7 +279,7 @@ class TablePage {
     const advice = this.advice(state);
     return {
       names: this.game.game.names, view: seat, own: seat, dealer: round.dealer, hideOthers: true,
-      roundIndex: round.round_index, bars: advice ? handBars(advice) : null, chips: [], clear: 0,
+      roundIndex: round.round_index, bars: advice ? handBars(advice) : null, chips: [],
     };
   }
 

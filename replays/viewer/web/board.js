@@ -11,7 +11,7 @@ import { number, words } from "./words.js";
 /** @typedef {import("./table.js").Table} Table */
 /**
  * @typedef {{
- *   names: string[], view: number, own: number, dealer: number, hideOthers: boolean, roundIndex: number, clear: number,
+ *   names: string[], view: number, own: number, dealer: number, hideOthers: boolean, roundIndex: number,
  *   bars: Map<string, HTMLElement> | null, chips: HTMLElement[],
  * }} Look `view` is the player who sits at the bottom, `own` the reviewed one; `bars` stand over the tiles of
  *   `view`, by tile

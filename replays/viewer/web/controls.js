@@ -47,29 +47,19 @@ export function commandOf(event) {
 }
 
 /**
- * @param {Command[]} commands those with a button, in the order of the bar
- * @param {(command: Command) => void} run
- * @returns {HTMLElement[]} their buttons
- */
-export function toolButtons(commands, run) {
-  const { controls } = words();
-  return BUTTONS.filter(([command]) => commands.includes(command)).map(([command, sign, keys]) =>
-    make(
-      "button",
-      { type: "button", class: `tool tool-${command}`, "data-command": command, title: controls[/** @type {"first"} */ (command)], "aria-label": controls[/** @type {"first"} */ (command)], "aria-keyshortcuts": keys, onclick: () => run(command) },
-      icon(command, sign),
-    ),
-  );
-}
-
-/**
  * @param {string} least the category that the button stops at
  * @param {(command: Command) => void} run
  * @returns {HTMLElement} the bar of buttons
  */
 export function toolbar(least, run) {
   const { controls } = words();
-  const buttons = toolButtons(BUTTONS.map(([command]) => command), run);
+  const buttons = BUTTONS.map(([command, sign, keys]) =>
+    make(
+      "button",
+      { type: "button", class: `tool tool-${command}`, "data-command": command, title: controls[/** @type {"first"} */ (command)], "aria-label": controls[/** @type {"first"} */ (command)], "aria-keyshortcuts": keys, onclick: () => run(command) },
+      icon(command, sign),
+    ),
+  );
   const wrong = make(
     "button",
     { type: "button", class: "tool tool-wide", "data-command": "nextError", title: controls.nextError, "aria-label": controls.nextError, "aria-keyshortcuts": "E", onclick: () => run("nextError") },

@@ -6,7 +6,6 @@
 import { seatName, windOf } from "./board.js";
 import { candidatesPanel } from "./candidates.js";
 import { harmless, isolated, make } from "./dom.js";
-import { isClear, lossParts } from "./loss.js";
 import { askSection } from "./position.js";
 import { SIGNS, sameAction } from "./review.js";
 import { tileElement, tileText } from "./tiles.js";
@@ -128,7 +127,7 @@ export function decisionPanel(decision, index, all, look) {
       make("div", {}, make("h2", {}, text.heading(decision.turn, step)), make("p", { class: "quiet" }, text.number(index, all), " · ", sources[/** @type {"model"} */ (decision.source)] ?? "")),
       decision.done ? categoryBadge(decision.category) : null,
     ),
-    verdict(decision, look),
+    verdict(decision),
     notes(decision, look, true),
     situation(decision.hand, decision.judged !== decision.step ? decision.judged : undefined),
     notes(decision, look, false),
@@ -141,8 +140,8 @@ export function decisionPanel(decision, index, all, look) {
   );
 }
 
-/** @param {Decision} decision @param {Look} look */
-function verdict(decision, look) {
+/** @param {Decision} decision */
+function verdict(decision) {
   const { decision: text } = words();
   const share = (/** @type {Action | null} */ action) => decision.options.find((one) => sameAction(one.action, action))?.probability;
   const shareOfOther = (/** @type {Action | null} */ action) => decision.options.find((one) => sameAction(one.action, action))?.other;
@@ -151,17 +150,11 @@ function verdict(decision, look) {
       "div", { class: "choice" }, make("span", { class: "choice-label" }, make("b", { "aria-hidden": "true" }, sign), ` ${label}`),
       optionElement(decision, action), make("span", { class: "choice-share" }, percent(shareOf(action))),
     );
-  const loss = make(
-    "div", { class: "choice choice-loss", title: text.lossMeans }, make("span", { class: "choice-label" }, text.loss),
-    make("strong", { "data-value": "loss" }, ...lossParts(decision, look.clear)),
-    make("span", { class: "quiet" }, text.lossUnit),
-  );
   return make(
     "div", { class: "verdict" },
     decision.done ? choice(text.done, DONE, decision.done) : null,
     choice(text.preferred, PREFERRED, decision.preferred),
     decision.other ? choice(text.other, OTHER, decision.other, shareOfOther) : null,
-    decision.done && isClear(decision, look.clear) ? loss : null,
   );
 }
 
@@ -231,7 +224,6 @@ function optionTable(decision, look) {
   const { decision: text } = words();
   const deep = decision.options.some((option) => option.shanten !== null && option.shanten !== undefined);
   const danger = decision.options.some((option) => option.danger) ? seatsOfDanger(decision) : [];
-  const loss = decision.options.some((option) => isClear(option, look.clear));
   const past = beside(decision);
   const searched = decision.live?.thought?.searched ?? null;
   const head = make(
@@ -241,9 +233,8 @@ function optionTable(decision, look) {
     deep ? make("th", { scope: "col", class: "num" }, ...both(text.shanten, text.shantenShort)) : null,
     deep ? make("th", { scope: "col", class: "num" }, ...both(text.ukeire, text.ukeireShort)) : null,
     ...(danger.length === 1 ? [make("th", { scope: "col", class: "num" }, text.dangerMost)] : danger.map((seat) => dangerHead((look.own + seat + 1) % 4, look))),
-    loss ? make("th", { scope: "col", class: "num", title: text.lossMeans }, text.loss) : null,
   );
-  const rows = decision.options.map((option, place) => optionRow(decision, option, place, { deep, danger, loss, past, searched, look }));
+  const rows = decision.options.map((option, place) => optionRow(decision, option, place, { deep, danger, past, searched, look }));
   return make("div", { class: "scroll" }, make("table", { class: "options", "aria-label": text.options }, make("thead", {}, head), make("tbody", {}, ...rows)));
 }
 
@@ -269,7 +260,7 @@ export function both(long, short) {
  * @param {Decision} decision
  * @param {Option} option
  * @param {number} place
- * @param {{deep: boolean, danger: number[], loss: boolean, past: {name: string, values: (number | null)[]}[],
+ * @param {{deep: boolean, danger: number[], past: {name: string, values: (number | null)[]}[],
  *   searched: (Searched | null)[] | null, look: Look}} shown
  */
 function optionRow(decision, option, place, shown) {
@@ -290,7 +281,6 @@ function optionRow(decision, option, place, shown) {
     shown.deep ? cell(option.shanten === null || option.shanten === undefined ? "" : String(option.shanten), "shanten") : null,
     shown.deep ? make("td", { class: "num", "data-value": "ukeire", title: ukeireTitle(option) }, option.ukeire ? make("span", {}, String(option.ukeire.tiles), make("small", {}, ` /${option.ukeire.kinds}`)) : null) : null,
     ...shown.danger.map((seat) => dangerCell(option, seat, shown.look)),
-    shown.loss ? make("td", { class: "num", "data-value": "loss" }, ...lossParts(option, shown.look.clear)) : null,
   );
 }
 

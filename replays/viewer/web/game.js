@@ -7,7 +7,6 @@ import { windOf } from "./board.js";
 import { curve } from "./curve.js";
 import { actionElement, both, categoryBadge } from "./decision.js";
 import { harmless, isolated, make } from "./dom.js";
-import { isClear, lossParts } from "./loss.js";
 import { SIGNS } from "./review.js";
 import { number, percent, signed, words } from "./words.js";
 
@@ -139,8 +138,7 @@ export function worstItem(review, index, hidden, jump) {
       make("span", { class: "worst-where" }, words().roundShort(round.round_index, round.honba), " ", make("small", {}, text.turn(decision.turn))),
       categoryBadge(decision.category),
       make("span", { class: "worst-what" }, decision.done ? actionElement(decision.done) : null, make("span", { class: "arrow", "aria-hidden": "true" }, "→"), actionElement(decision.preferred)),
-      make("span", { class: "worst-loss" }, make("small", {}, words().decision.ratio), " ", percent(decision.ratio)),
-      isClear(decision, review.thresholds.clear) ? make("span", { class: "worst-loss" }, make("small", {}, words().decision.loss), " ", ...lossParts(decision, review.thresholds.clear)) : null,
+      make("span", { class: "worst-ratio" }, make("small", {}, words().decision.ratio), " ", percent(decision.ratio)),
     ),
   );
 }
@@ -258,7 +256,6 @@ function about(review) {
   const limits = /** @type {const} */ (["inaccuracy", "mistake", "blunder"]).filter((name) => name in review.thresholds).flatMap((name) =>
     pair(`${SIGNS[name]} ${categories[name]}`, [text.threshold(percent(review.thresholds[name], 1))]),
   );
-  const { softened, hardened } = review.thresholds;
   return make(
     "section", { class: "about" }, make("h2", {}, text.about),
     make(
@@ -266,8 +263,7 @@ function about(review) {
       ...limits, ...pair(text.source, [isolated([review.game.source, review.game.id].filter(Boolean).join(" · "))]),
       ...pair(text.program, [isolated(review.program)]),
     ),
-    make("p", { class: "quiet" }, text.ratio, softened === undefined ? "" : ` ${text.softened(number(softened, 0))}${words().comma}${text.hardened(number(hardened, 0))}.`),
-    make("p", { class: "quiet" }, words().decision.lossMeans),
+    make("p", { class: "quiet" }, text.ratio),
     review.summary?.hidden ? make("p", { class: "quiet" }, text.hidden(review.summary.hidden)) : null,
   );
 }

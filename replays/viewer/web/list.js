@@ -5,26 +5,21 @@
 
 import { categoryBadge, optionElement } from "./decision.js";
 import { harmless, make } from "./dom.js";
-import { isClear, lossParts } from "./loss.js";
 import { GRADES, isError } from "./review.js";
 import { order, sortHead } from "./sorting.js";
-import { number, percent, words } from "./words.js";
+import { percent, words } from "./words.js";
 
 /** @typedef {import("./review.js").Review} Review */
 /** @typedef {import("./review.js").Decision} Decision */
-/** @typedef {"step" | "grade" | "round" | "loss"} Filter */
+/** @typedef {"step" | "grade" | "round"} Filter */
 
-/** @type {Record<string, (one: Decision, index: number, clear: number) => number | string>} what a column is sorted by */
+/** @type {Record<string, (one: Decision, index: number) => number | string>} what a column is sorted by */
 const KEYS = {
   place: (_, index) => index,
   step: (one) => stepName(one.step),
   ratio: (one) => one.ratio ?? 2,
-  loss: (one, _, clear) => shownLoss(one, clear),
   category: (one) => GRADES.indexOf(/** @type {"fine"} */ (one.category)),
 };
-const FALLS_FIRST = ["loss", "category"];
-const NUMBERS = ["ratio", "loss"];
-const LOSSES = [1, 3, 10];
 const ALL = "all";
 
 export class DecisionList {
@@ -35,7 +30,7 @@ export class DecisionList {
     this.sorted = "place";
     this.falling = false;
     /** @type {Record<Filter, string>} */
-    this.chosen = { step: ALL, grade: ALL, round: ALL, loss: ALL };
+    this.chosen = { step: ALL, grade: ALL, round: ALL };
     this.current = -1;
     this.place = make("div", { class: "list-place" });
     this.count = make("p", { class: "quiet list-count", role: "status" });
@@ -67,7 +62,6 @@ export class DecisionList {
       this.filter("step", text.step, [[ALL, text.allSteps], ...made.map((step) => [step, stepName(step)])]),
       this.filter("grade", text.grade, [[ALL, text.allGrades], ...GRADES.map((grade) => [grade, controls.stops[/** @type {"fine"} */ (grade)]])]),
       this.filter("round", text.round, [[ALL, text.allRounds], ...played.map((round) => [String(round), words().roundShort(rounds[round].round_index, rounds[round].honba)])]),
-      this.filter("loss", text.loss, [[ALL, text.allLosses], ["clear", text.clear], ...LOSSES.map((least) => [String(least), text.atLeast(number(least))])]),
     ];
   }
 
@@ -85,18 +79,13 @@ export class DecisionList {
 
   /** @param {Decision} one @returns {boolean} whether the filters let it through */
   passes(one) {
-    const { step, grade, round, loss } = this.chosen;
-    const lost = shownLoss(one, this.review.thresholds.clear ?? 0);
-    return (
-      (step === ALL || one.step === step) && (grade === ALL || isError(one, grade)) &&
-      (round === ALL || one.round === Number(round)) &&
-      (loss === ALL || (loss === "clear" ? lost > 0 : lost >= Number(loss)))
-    );
+    const { step, grade, round } = this.chosen;
+    return (step === ALL || one.step === step) && (grade === ALL || isError(one, grade)) && (round === ALL || one.round === Number(round));
   }
 
   /** @param {string} column */
   sortBy(column) {
-    this.falling = this.sorted === column ? !this.falling : FALLS_FIRST.includes(column);
+    this.falling = this.sorted === column ? !this.falling : column === "category";
     this.sorted = column;
     this.table();
     /** @type {HTMLElement | null} */ (this.place.querySelector(`[data-sort="${column}"]`))?.focus();
@@ -105,8 +94,7 @@ export class DecisionList {
   /** Redraws the table after sorting or filtering. */
   table() {
     const { list: text } = words();
-    const clear = this.review.thresholds.clear ?? 0;
-    const key = (/** @type {{one: Decision, index: number}} */ { one, index }) => KEYS[this.sorted](one, index, clear);
+    const key = (/** @type {{one: Decision, index: number}} */ { one, index }) => KEYS[this.sorted](one, index);
     const all = this.review.decisions.map((one, index) => ({ one, index }));
     const shown = all.filter(({ one }) => this.passes(one));
     shown.sort((a, b) => order(key(a), key(b)) * (this.falling ? -1 : 1) || a.index - b.index);
@@ -122,7 +110,7 @@ export class DecisionList {
   /** @param {string} column */
   head(column) {
     const name = words().list.columns[/** @type {"place"} */ (column)];
-    const head = { column, name, title: words().index.sort(name), numeric: NUMBERS.includes(column) };
+    const head = { column, name, title: words().index.sort(name), numeric: column === "ratio" };
     return sortHead(head, this, () => this.sortBy(column));
   }
 
@@ -131,7 +119,6 @@ export class DecisionList {
     const { list: text, game } = words();
     const round = this.review.rounds[one.round];
     const where = `${words().roundShort(round.round_index, round.honba)} · ${game.turn(one.turn)}`;
-    const clear = this.review.thresholds.clear ?? 0;
     const choice = one.agrees || !one.done
       ? [optionElement(one, one.done ?? one.preferred)]
       : [optionElement(one, one.done), make("span", { class: "arrow", "aria-hidden": "true" }, "→"), make("span", { class: "hidden" }, text.rather), optionElement(one, one.preferred)];
@@ -141,16 +128,9 @@ export class DecisionList {
       make("td", { class: "list-step" }, stepName(one.step)),
       make("td", { class: "list-choice" }, make("span", {}, ...choice)),
       make("td", { class: "num", "data-value": "ratio", "data-label": text.columns.ratio }, percent(one.ratio, 0)),
-      make("td", { class: "num", "data-value": "loss", "data-label": text.columns.loss }, ...lossParts(one, clear)),
       make("td", { class: "list-grade" }, categoryBadge(one.category)),
     );
   }
-}
-
-/** A loss as it is shown; below all others if it is noise or there is none. @param {Decision} one @param {number} clear */
-function shownLoss(one, clear) {
-  if (one.loss === null || one.loss === undefined) return -Infinity;
-  return isClear(one, clear) || one.agrees ? one.loss : -Infinity;
 }
 
 /** @param {string} step @returns {string} */

@@ -10,8 +10,8 @@
  * @typedef {{kinds: number, tiles: number, which?: string[]}} Ukeire
  * @typedef {{action: Action, probability: number, step: string, shanten: number | null,
  *   ukeire: Ukeire | null, danger: number[] | null,
- *   learned?: {deal_in: number[], cost: number} | null, loss: number | null, loss_error?: number | null,
- *   other?: number | null, discard?: string | null}} Option
+ *   learned?: {deal_in: number[], cost: number} | null, other?: number | null,
+ *   discard?: string | null}} Option
  * @typedef {{time_ms: number, budget_ms: number, source?: string, fallback: string, late: boolean,
  *   played?: Action | null, probabilities?: (number | null)[] | null, base?: (number | null)[] | null,
  *   adapted?: (number | null)[] | null, thought?: Thought | null}} Live
@@ -21,8 +21,7 @@
  * @typedef {{round: number, event: number, turn: number, step: string, judged?: string, source: string,
  *   hand: {shanten: number, waits: string[], waits_gone?: string[], furiten: boolean, riichi: boolean, is_open: boolean} | null,
  *   opponents?: {player: number, tenpai: number, points: number}[], done: Action | null, preferred: Action,
- *   options: Option[], agrees: boolean, ratio: number | null, loss: number | null,
- *   loss_error?: number | null, category: string,
+ *   options: Option[], agrees: boolean, ratio: number | null, category: string,
  *   notes: {key: string, params: any}[], other?: Action | null, other_agrees?: boolean | null,
  *   live?: Live | null, candidates?: Candidates[], position?: import("./position.js").Position | null}} Decision
  * @typedef {{model: "diffusion" | "autoregressive", hands: {tiles: string, shanten: number}[][]}} Candidates
@@ -37,8 +36,7 @@
  *   scores: number[], events: Message[], result: Result | null, expected: Expected | null,
  *   after: Expected | null}} Round
  * @typedef {{decisions: number, agreed: number, agreement: number | null, bad_moves: number,
- *   bad_move_rate: number | null, rating: number | null, loss: number, loss_error?: number, valued: number,
- *   categories: Record<string, number>}} Figures
+ *   bad_move_rate: number | null, rating: number | null, categories: Record<string, number>}} Figures
  * @typedef {Figures & {rating_definition: string, worst: number[], steps: (Figures & {step: string})[],
  *   rounds: (Figures & {round: number, delta: number, reward: number | null, placement: number | null})[],
  *   rates: Record<string, number | null>, hidden: number, comparison: any}} Summary

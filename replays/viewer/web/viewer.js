@@ -332,7 +332,6 @@ export class Viewer {
       names: this.review.game.names, view: this.view, own: this.review.seat, dealer: current.dealer,
       hideOthers: this.hideOthers, roundIndex: current.round_index,
       bars: ours ? handBars(decision) : null, chips: ours ? handChips(decision) : [],
-      clear: this.review.thresholds.clear ?? 0,
     };
     drawBoard(this.board, table, look);
     const card = resultCard(table, current.result, look);

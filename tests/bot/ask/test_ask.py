@@ -33,7 +33,7 @@ def test_json_has_the_position_and_a_decision_as_in_a_review() -> None:
     )
     told = json.loads(out)
     assert code == 0
-    assert (told["schema"], told["turn"], told["sticks"]) == ("suzaku-ask/1", 5, 1)
+    assert (told["schema"], told["turn"], told["sticks"]) == ("suzaku-ask/2", 5, 1)
     assert told["position"]["hand"] == "3406m345p34s5z"
     assert {option["action"]["kind"] for option in told["decision"]["options"]} >= {"chi", "pass"}
     assert told["indicators"] == ["N"]

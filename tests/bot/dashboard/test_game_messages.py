@@ -102,7 +102,6 @@ def test_every_decision_with_a_choice_is_told_with_its_figures() -> None:
     assert len(told) == len(made)
     for each, one in zip(told, made, strict=True):
         assert each["done"] is None
-        assert each["loss"] is None
         assert each["live"]["time_ms"] == round(one.decision.latency_ms, 1)
         assert each["options"][0]["action"] == each["preferred"]
         shares = joint({option.action: option.probability for option in one.decision.options})

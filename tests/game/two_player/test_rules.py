@@ -12,34 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from game.tiles import KINDS, kind_text, parse_hand
-from game.two_player.game import TwoPlayerGame, seeded_wall
 from game.two_player.layout import (
     DECK,
     MELD_CHI,
-    MELD_NAMES,
     MELD_PON,
     TILES,
     WIN,
-    action_of,
-    action_text,
     drawn_bits,
-    meld_tiles,
 )
 from game.two_player.rules import points_of
-from kit.errors import IllegalActionError
 from policies.flow import draws
 from policies.two_player.heuristics import act
+from tests.game.two_player.game import MELD_NAMES, TEXTS, TwoPlayerGame, meld_tiles, seeded_wall
 from tests.game.two_player.referee import Referee
 from tests.scale import scaled
-
-"""The paper's table 2, its Kong being our three kans."""
-
-
-def play(game: TwoPlayerGame, text: str) -> None:
-    """Play an action named by its text."""
-    action = action_of(text)
-    assert action is not None
-    game.play(action)
 
 
 def chosen(game: TwoPlayerGame, rng: random.Random, manner: int) -> int:
@@ -110,10 +96,10 @@ def compare_with_referee(number: int) -> tuple[int, bool]:
     while not game.over:
         position = game.position
         assert (position["phase"], game.player, game.round) == (referee.phase, referee.player, referee.drawn)
-        assert {action_text(action) for action in game.legal()} == referee.legal()
-        action = action_text(chosen(game, rng, number % 4))
+        assert {TEXTS[action] for action in game.legal()} == referee.legal()
+        action = TEXTS[chosen(game, rng, number % 4)]
         kan |= "kan" in action
-        play(game, action)
+        game.play(action)
         referee.play(action)
     position = game.position
     assert referee.over
@@ -147,23 +133,13 @@ def test_kans_draw_from_the_end_and_a_discard_can_be_called() -> None:
     game = TwoPlayerGame([*dealt, *rest])
     played = ["ankan 1m", "pass", "discard 2m", "daiminkan", "pass", "discard 1z"]
     for text in played:
-        play(game, text)
+        game.play(text)
     assert [MELD_NAMES[game.position["melds"][player][0] // KINDS] for player in (0, 1)] == [
         "ankan",
         "daiminkan",
     ]
     assert game.position["back"] == TILES - 2  # both drew from the end
-    assert "pon" in {action_text(action) for action in game.legal()}
-
-
-def test_illegal_actions_and_walls_are_refused() -> None:
-    game = TwoPlayerGame(seeded_wall(0, 0))
-    with pytest.raises(IllegalActionError, match=r"discard 1m is illegal for player 0; legal: pass"):
-        play(game, "discard 1m")
-    with pytest.raises(IllegalActionError, match="action 999 is illegal"):
-        game.play(999)
-    with pytest.raises(ValueError, match="four tiles of each of the 16 kinds"):
-        TwoPlayerGame(list(range(64)))
+    assert "pon" in {TEXTS[action] for action in game.legal()}
 
 
 def test_deals_belong_to_their_seed_and_number() -> None:

@@ -20,7 +20,7 @@ from game.table.table import Table
 from kit.errors import ModelError
 from policies.adaptation.thinking import Thinker, ThinkingChooser, ThinkingSettings, adapted_choice
 from policies.flow.decisions import Improvement
-from policies.heuristic.outlook import danger_of, look
+from policies.heuristic.danger import danger_of
 from policies.play.inference import NetworkPolicy
 from policies.play.playouts import EndWorth
 from policies.play.rollout import PolicyChooser, Rollout, Seating
@@ -130,7 +130,7 @@ def test_a_search_counts_a_deal_in_by_its_chance(position: Position) -> None:
         found = thinker.search(observation, position.events, base, 1)
         assert found is not None
         ahead.append({each.action: each.ahead for each in found.values})
-    lost = danger_of(position.record, player, look(position.record, player, "hanchan")).points.sum()
+    lost = danger_of(position.record, player, reads_melds=False).points.sum()
     assert lost > 0
     safe, fearing = ahead
     assert safe.keys() == fearing.keys() > {base, other}

@@ -9,7 +9,6 @@ import pytest
 from game.scoring.value import WinContext, evaluate
 from policies.heuristic.danger import discard_risk, rates_against, tenpai_chance
 from policies.heuristic.hand_value import CLOSED, DEALER, ROUND_WIND, SEAT_WIND, SIDE_SIZE, win_value
-from policies.heuristic.outlook import look
 from policies.heuristic.routes import win_chance
 from policies.heuristic.stakes import HAN_MAX, win_gains
 from tests.scene import Scene
@@ -65,14 +64,13 @@ def test_a_wall_of_four_takes_the_run_away() -> None:
     assert after[9] == pytest.approx(before[9])
 
 
-def test_only_a_threat_costs() -> None:
-    scene = Scene("14789m2458p1567z").draw("6m")
+@pytest.mark.parametrize("threat", [0.0, 1.0])
+def test_only_a_threat_costs(threat: float) -> None:
+    scene = facing_riichi() if threat else Scene("14789m2458p1567z").draw("6m")
     record, rate, cost = scene.record, np.empty(34), np.empty(34)
     visible = record["seen34"] + record["hand34"][0]
-    threat = discard_risk(record, 0, visible, np.zeros(34, dtype=np.int8), EVEN, 7, False, rate, cost)
-    assert threat == 0.0
-    assert not cost.any()
-    assert look(facing_riichi().record, 0, "hanchan").threat == 1.0
+    assert discard_risk(record, 0, visible, np.zeros(34, dtype=np.int8), EVEN, 7, rate, cost) == threat
+    assert bool(cost.any()) == bool(threat)
 
 
 def test_melds_raise_the_chance_of_tenpai() -> None:

@@ -7,10 +7,10 @@ import numpy.typing as npt
 import pytest
 
 from game.melds import MeldKind
+from game.scoring.dora import dora_of
 from game.tiles import parse_hand
-from policies.heuristic.danger import expected_points, rates_against, tenpai_chance
+from policies.heuristic.danger import danger_of, expected_points, rates_against, tenpai_chance
 from policies.heuristic.open_hands import READINGS, read_melds
-from policies.heuristic.outlook import danger_of, look
 from tests.scene import Scene
 
 OTHER = 2
@@ -100,12 +100,12 @@ def test_a_pon_of_dora_costs_more() -> None:
     assert expected_points(record, OTHER, dora34, True) > 2.5 * plain
 
 
-def test_reviews_read_melds_and_the_rule_based_player_does_not() -> None:
+@pytest.mark.parametrize("reads", [True, False])
+def test_danger_reads_melds_only_if_asked(reads: bool) -> None:
     record = opened("345s 999s 222s", "19p4z2m8p")
-    adapted, plain = (look(record, 0, "hanchan", reads_melds=reads) for reads in (True, False))
-    assert (look(record, 0, "hanchan").rate == plain.rate).all()
-    assert not np.allclose(adapted.rate, plain.rate)
-    one = OTHER - 1
-    danger = danger_of(record, 0, adapted)
-    expected = rates(record, reads_melds=True)
-    assert np.allclose(danger.rates[one][adapted.dora34 == 0], expected[adapted.dora34 == 0], rtol=0.15)
+    found = danger_of(record, 0, reads_melds=reads).rates[OTHER - 1]
+    expected, other = (rates(record, reads_melds=each) for each in (reads, not reads))
+    dora = dora_of(int(record["indicators"][0]) >> 2)
+    plain = [kind for kind in range(34) if abs(kind - dora) > 2]
+    assert np.array_equal(found[plain], expected[plain])
+    assert not np.allclose(found[plain], other[plain])

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from game.tiles import KINDS, kind_text, parse_hand
-from game.two_player.game import TwoPlayerGame, seeded_wall
-from game.two_player.layout import DRAWS, OVER, POSITION, TILES, WIN, action_of, shuffle
+from game.two_player.layout import ACTIONS, DRAWS, OVER, POSITION, TILES, WIN, shuffle
 from game.two_player.rules import deal
 from policies.two_player.abstraction import (
     LIMITS,
@@ -33,14 +32,9 @@ from policies.two_player.playing import (
     begin,
     commit,
     play_duel,
+    random_action,
 )
-
-
-def play(game: TwoPlayerGame, text: str) -> None:
-    """Play an action named by its text."""
-    action = action_of(text)
-    assert action is not None
-    game.play(action)
+from tests.game.two_player.game import TwoPlayerGame, seeded_wall
 
 
 def counts(text: str) -> np.ndarray:
@@ -90,11 +84,11 @@ def test_the_key_describes_concealed_tiles_and_melds() -> None:
     game = TwoPlayerGame([*dealt, *rest])
     assert decode(key_of(game.position)) == NodeKey(round=1, pairs=6, triplets=0, characters=8, honours=6)
     for text in ("pass", "discard 1z"):
-        play(game, text)
+        game.play(text)
     # player 1 holds 13 tiles, and the offered one is not among them
     assert decode(key_of(game.position)) == NodeKey(round=1, pairs=6, triplets=0, characters=8, honours=5)
     for text in ("pass", "pass", "discard 2m", "pon"):
-        play(game, text)
+        game.play(text)
     key = key_of(game.position)
     assert decode(key) == NodeKey(round=2, pairs=4, triplets=1, characters=6, honours=5)
     assert policies_of(key) == 2
@@ -179,16 +173,18 @@ def test_a_policy_is_chosen_once_in_each_stage_and_a_chi_leaves_no_choice() -> N
     assert most == 6
 
 
-def test_policies_act_legally_and_never_change_the_position() -> None:
+def test_policies_and_random_play_act_legally_and_never_change_the_position() -> None:
+    legal = np.zeros(ACTIONS, np.bool_)
     for number in range(30):
         game = TwoPlayerGame(seeded_wall(9, number))
         while not game.over:
+            position = game.position
+            before = position.tobytes()
             for policy in (NORMAL, TRIPLETS, PAIRS):
-                position = game.position
-                before = position.tobytes()
-                action = act(position, policy)
-                assert action in game.legal()
-                assert position.tobytes() == before
+                assert act(position, policy) in game.legal()
+            for place, action in enumerate(game.legal()):
+                assert random_action(position, legal, place / len(game.legal()) + 1e-9) == action
+            assert position.tobytes() == before
             game.play(WIN if WIN in game.legal() else act(game.position, number % 3))
 
 

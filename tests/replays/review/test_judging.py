@@ -7,7 +7,7 @@ import pytest
 from game.actions import PASS, RIICHI, Action, ActionKind
 from kit.errors import ModelError
 from policies.flow.slots import Slot
-from replays.review.grading import THRESHOLDS, Loss, category_of
+from replays.review.grading import THRESHOLDS, category_of
 from replays.review.judging import Opinion, opinions, ranked
 from replays.review.schema import Category
 from tests.policies.fakes import Broken, Scripted
@@ -91,10 +91,7 @@ def test_a_declined_win_has_the_worst_ratio() -> None:
     assert done == PASS
     assert found.preferred.kind is ActionKind.RON
     assert found.parted(done) == ("win", 0.0)
-    worst = decided(scene)
-    assert worst.category == "blunder"
-    assert worst.loss is not None
-    assert worst.loss > 1.0
+    assert decided(scene).category == "blunder"
 
 
 def test_a_policy_without_an_answer_is_an_error() -> None:
@@ -104,22 +101,16 @@ def test_a_policy_without_an_answer_is_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "loss", "category"),
+    ("ratio", "category"),
     [
-        (THRESHOLDS.inaccuracy, None, "fine"),
-        (THRESHOLDS.inaccuracy - 0.01, None, "inaccuracy"),
-        (THRESHOLDS.mistake - 0.01, None, "mistake"),
-        (THRESHOLDS.blunder - 0.001, None, "blunder"),
-        (THRESHOLDS.blunder - 0.001, Loss(-4.0, 1.0), "mistake"),
-        (THRESHOLDS.inaccuracy - 0.01, Loss(-4.0, 1.0), "fine"),
-        (THRESHOLDS.inaccuracy - 0.01, Loss(-4.0, 3.5), "inaccuracy"),
-        (THRESHOLDS.inaccuracy - 0.01, Loss(THRESHOLDS.hardened, 1.0), "mistake"),
-        (THRESHOLDS.inaccuracy - 0.01, Loss(THRESHOLDS.hardened, 4.5), "inaccuracy"),
-        (THRESHOLDS.inaccuracy, Loss(THRESHOLDS.hardened, 1.0), "fine"),
+        (THRESHOLDS.inaccuracy, "fine"),
+        (THRESHOLDS.inaccuracy - 0.01, "inaccuracy"),
+        (THRESHOLDS.mistake - 0.01, "mistake"),
+        (THRESHOLDS.blunder - 0.001, "blunder"),
     ],
 )
-def test_categories_by_the_thresholds(ratio: float, loss: Loss | None, category: Category) -> None:
-    assert category_of(ratio, loss, "discard") == category
+def test_categories_by_the_thresholds(ratio: float, category: Category) -> None:
+    assert category_of(ratio, "discard") == category
 
 
 def test_nine_terminals_are_a_habit() -> None:
@@ -127,4 +118,4 @@ def test_nine_terminals_are_a_habit() -> None:
     found, done = opinion(scene.discard("5p"), Scripted())
     assert found.preferred.kind is ActionKind.NINE_TERMINALS
     assert found.parted(done) == ("nine_terminals", 0.2)
-    assert category_of(0.0, None, "nine_terminals") == "inaccuracy"
+    assert category_of(0.0, "nine_terminals") == "inaccuracy"

@@ -10,8 +10,7 @@ from game.events import Four
 from game.scoring.settlement import deltas, placements, ron_points, tsumo_payments
 from game.scoring.value import WinValue
 from game.tiles import mjai_text
-from replays.review.notes import needs, placed
-from replays.review.prospects import RoundSituation
+from replays.review.notes import Standing, needs, placed
 from replays.review.schema import Note, ReviewDecision
 from tests.policies.fakes import Scripted
 from tests.replays.review.made import decided, record_of, reviewed
@@ -27,7 +26,7 @@ def note(decision: ReviewDecision, key: str) -> Note | None:
 
 
 def needed(scores: Four, player: int, *, round_index: int = 7, honba: int = 0, sticks: int = 0) -> list[Note]:
-    return list(needs(RoundSituation(12, round_index, honba, sticks, scores), player, "hanchan"))
+    return list(needs(Standing(round_index, honba, sticks, scores), player, "hanchan"))
 
 
 def test_a_win_after_which_the_game_goes_on() -> None:
@@ -127,7 +126,7 @@ def test_a_red_five_discarded_for_nothing() -> None:
 
 
 def test_the_place_in_the_last_round() -> None:
-    standing = RoundSituation(9, 7, 0, 0, (30000, 31000, 20000, 19000))
+    standing = Standing(7, 0, 0, (30000, 31000, 20000, 19000))
     assert placed(standing, 0).params == {
         "place": 2,
         "above": 1000,

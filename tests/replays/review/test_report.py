@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from game.actions import RIICHI, ActionKind
-from game.events import Win
+from game.events import EndGame, Win
 from game.observation import Observation
+from game.scoring.settlement import final_results, final_scores
 from kit.errors import ReplayError
 from policies.flow.decisions import Improvement, Option, OptionValue
 from policies.heuristic.player import HeuristicPolicy
@@ -22,14 +23,27 @@ from replays.formats import read_game
 from replays.record import DecisionRecord
 from replays.review.candidate_hands import candidate_hands
 from replays.review.moments import action_text, follow
-from replays.review.report import as_json
+from replays.review.report import Reviewer, as_json
 from replays.review.schema import Review
 from tests.policies.deals.positions import UniformHands
 from tests.policies.fakes import Scripted
 from tests.replays.games import seen_from
-from tests.replays.review.made import first_round, of_first_round, of_whole, reviewed, reviewer, whole
+from tests.replays.review.made import (
+    decided,
+    first_round,
+    named,
+    of_first_round,
+    of_whole,
+    record_of,
+    reviewed,
+    reviewer,
+    whole,
+)
 from tests.scale import scaled
+from tests.scene import Scene
 from tests.shared import shard_texts
+
+FAR = "147m258p369s1234z"
 
 
 def check(made: Review) -> None:
@@ -47,6 +61,9 @@ def check(made: Review) -> None:
     assert summary.bad_move_rate == pytest.approx(bad / count, abs=1e-4)
     assert summary.rating == pytest.approx(100 * sum(each.ratio for each in decisions) / count, abs=0.01)
     assert sorted(summary.worst) == [n for n, each in enumerate(decisions) if each.category != "fine"]
+    worst = [decisions[number] for number in summary.worst]
+    ratios = [each.ratio for each in worst if each.judged != "nine_terminals"]
+    assert ratios == sorted(ratios)
     assert sum(each.decisions for each in summary.steps) == count
     assert sum(each.decisions for each in summary.rounds) == count
     for number, each in enumerate(decisions):
@@ -54,8 +71,7 @@ def check(made: Review) -> None:
         assert first <= number < end
         assert 0 <= each.event < len(made.rounds[each.round].events)
         assert each.options[0].action == each.preferred
-        (done,) = (option for option in each.options if option.action == each.done)
-        assert each.loss == done.loss or each.agrees
+        assert sum(option.action == each.done for option in each.options) == 1
         assert (each.ratio == 1.0) or not each.agrees
         assert sum(option.probability for option in each.options) == pytest.approx(1.0, abs=1e-4)
         for option in each.options:
@@ -73,6 +89,33 @@ def check(made: Review) -> None:
     last, start = made.rounds[-1].after, made.rounds[0].expected.reward
     if last is not None and last.reward is not None and start is not None:
         assert total == pytest.approx(last.reward[made.player] - start[made.player], abs=0.05)
+
+
+def test_danger_is_told_by_opponent() -> None:
+    scene = Scene(FAR).own("5z", "5z").draw().riichi("1m").turn("9p").turn("9p").draw("5p")
+    safe = next(action for action in scene.legal() if str(action) == "discard 1m")
+    decision = decided(scene.discard("5p"), Scripted({safe: 1.0}))
+    danger = {option.action.tile: option.danger for option in decision.options}
+    assert decision.preferred.tile == "1m"
+    assert danger["1m"] == (0.0, pytest.approx(0, abs=0.02), pytest.approx(0, abs=0.02))
+    assert danger["5p"] is not None
+    assert danger["5p"][0] > 0.05
+    assert (decision.opponents[0].player, decision.opponents[0].tenpai) == (1, 1.0)
+
+
+def test_without_a_predictor_rounds_have_no_expected_reward() -> None:
+    record = record_of(Scene(FAR).own("5z", "1m"))
+    assert Reviewer("test", named(), None).review(record, 0).rounds[0].expected.reward is None
+    assert reviewed(record, 0).rounds[0].expected.reward is not None
+
+
+def test_the_end_of_a_game_is_what_it_brought() -> None:
+    scores = final_scores((30000, 29000, 21000, 20000), 0)
+    scene = Scene(FAR, round_index=7, scores=scores).turn("9p")
+    after = reviewed(record_of(scene, EndGame(scores, final_results(scores))), 0).rounds[-1].after
+    assert after is not None
+    assert after.reward == (90.0, 45.0, 0.0, -135.0)
+    assert after.placement == (1.0, 2.0, 3.0, 4.0)
 
 
 @pytest.mark.parametrize("seat", range(4))

@@ -63,7 +63,7 @@ def review_of(game: GameRecord, seat: int = 0, *, names: Sequence[str] = ()) -> 
     ending = next(event for event in game.events if isinstance(event, EndGame))
     order = sorted(range(4), key=lambda player: -ending.scores[player])
     return {
-        "format": "suzaku-review/2",
+        "format": "suzaku-review/3",
         "program": "suzaku 0.1.0",
         "game": {
             "id": "2010081009gm-00a9-0000-f60c7f78", "date": "2010-08-10T09", "type": 225, "length": "tonpuu",
@@ -75,8 +75,7 @@ def review_of(game: GameRecord, seat: int = 0, *, names: Sequence[str] = ()) -> 
         },
         "seat": seat,
         "policy": {"name": "network", "identity": "0123abcd"},
-        "thresholds": {"inaccuracy": 0.35, "mistake": 0.1, "blunder": 0.02, "softened": 0.0, "hardened": 4.0,
-                       "clear": 1.25},
+        "thresholds": {"inaccuracy": 0.35, "mistake": 0.1, "blunder": 0.02},
         "rounds": rounds,
         "decisions": decisions,
         "summary": summary_of(decisions, rounds),
@@ -107,7 +106,7 @@ def summary_of(decisions: Sequence[dict[str, Any]], rounds: Sequence[dict[str, A
     return {
         **judged,
         "rating_definition": "100 times the mean ratio",
-        "worst": sorted(bad, key=lambda number: -decisions[number]["loss"]),
+        "worst": sorted(bad, key=lambda number: -CATEGORIES.index(decisions[number]["category"])),
         "steps": [{**judged, "step": "discard"}],
         "rounds": [
             {**_judged([one for one in decisions if one["round"] == each["index"]]), "round": each["index"],
@@ -129,7 +128,7 @@ def index_of(reviews: Sequence[dict[str, Any]]) -> dict[str, Any]:
         for number, review in enumerate(reviews)
     ]  # fmt: skip
     return {
-        "format": "suzaku-review-index/1",
+        "format": "suzaku-review-index/2",
         "program": "suzaku 0.1.0",
         "policy": {"name": "network", "identity": "0123abcd"},
         "thresholds": reviews[0]["thresholds"],
@@ -159,7 +158,7 @@ def decision(index: int, place: int, folded: Sequence[Folded], seat: int) -> dic
         {
             "action": _discard(face, face == drawn), "step": "discard",
             "probability": round(weight / sum(weights), 4),
-            "reached": True, "shanten": 1 + weight % 3, "loss": weight - 6.0, "loss_error": 1.5,
+            "reached": True, "shanten": 1 + weight % 3,
             "danger": [0.01 * weight, 0.0, 0.125],
             "learned": {"deal_in": [0.005 * weight, 0.0, 0.25], "cost": 1234.5},
             "ukeire": {"kinds": 2, "tiles": 3 + weight, "which": ["5mr", "E"]},
@@ -175,8 +174,7 @@ def decision(index: int, place: int, folded: Sequence[Folded], seat: int) -> dic
         "hand": {"shanten": 1, "waits": [], "furiten": place % 5 == 0, "riichi": False, "is_open": False},
         "opponents": [{"player": (seat + n) % 4, "tenpai": 0.1 * n, "points": 3900} for n in (1, 2, 3)],
         "done": done["action"], "preferred": options[0]["action"], "options": options, "agrees": agrees,
-        "ratio": 1.0 if agrees else 0.25, "loss": 0.0 if agrees else done["loss"],
-        "loss_error": 0.0 if agrees else 1.5,
+        "ratio": 1.0 if agrees else 0.25,
         "category": CATEGORIES[0] if agrees else CATEGORIES[index % 2 + place % 3],
         "notes": [{"key": "red_five", "params": {"tile": "5pr"}}] if place % 4 == 0 else [],
         "live": {
@@ -289,7 +287,5 @@ def _judged(decisions: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }  # fmt: skip
     return {
         **figures,
-        "loss": sum(one["loss"] for one in decisions),
-        "valued": count,
         "categories": categories,
     }

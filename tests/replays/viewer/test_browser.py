@@ -75,14 +75,12 @@ READ_DECISIONS = """(chosen) => chosen.map((index) => {
   const cells = (row, name) => [...row.querySelectorAll(`[data-value=${name}]`)].map((td) => td.textContent);
   return {
     shown: Number(viewer.decision.querySelector("[data-decision]").dataset.decision), index,
-    loss: viewer.decision.querySelector(".verdict [data-value=loss]")?.textContent ?? "",
     badge: viewer.decision.querySelector(".decision-head .badge").className,
     rows: [...viewer.decision.querySelectorAll(".options tbody tr")].map((row) => ({
       signs: row.querySelector(".sign").textContent,
       tile: row.querySelector(".tile")?.dataset.tile ?? "", probability: cells(row, "probability")[0],
       shanten: cells(row, "shanten")[0], ukeire: cells(row, "ukeire")[0], danger: cells(row, "danger"),
-      learned: cells(row, "learned"),
-      loss: cells(row, "loss")[0], past: cells(row, "past"),
+      learned: cells(row, "learned"), past: cells(row, "past"),
     })),
   };
 })"""
@@ -255,11 +253,9 @@ def shows_both_policies_numbers(opened: Opened, made: dict[str, Any]) -> None:
         decision = made["decisions"][number]
         assert shown["shown"] == shown["index"]
         assert decision["category"] in shown["badge"]
-        assert shown["loss"] == ("" if decision["agrees"] else _lost(decision, made))
         options = decision["options"]
         kinds |= {option["action"]["kind"] for option in options}
         deep, risky = (any(option[what] is not None for option in options) for what in ("shanten", "danger"))
-        valued = any("±" in _lost(option, made) for option in options)
         threatened = any(opponent["tenpai"] >= 0.3 for opponent in decision["opponents"])
         marked = [
             option["action"]
@@ -275,7 +271,6 @@ def shows_both_policies_numbers(opened: Opened, made: dict[str, Any]) -> None:
                 reached, ukeire = option["shanten"], option["ukeire"]
                 assert row["shanten"] == ("" if reached is None else str(reached))
                 assert row["ukeire"] == ("" if ukeire is None else f"{ukeire['tiles']} /{ukeire['kinds']}")
-            assert row["loss"] == (_lost(option, made) if valued else None)
             if risky:
                 chances = option["danger"]
                 each = [""] * 3 if chances is None else list(map(_percent, chances))
@@ -328,18 +323,6 @@ def _percent(share: float) -> str:
 
 def _rounded(value: float, unit: str) -> str:
     return str(Decimal(str(value)).quantize(Decimal(unit), ROUND_HALF_UP))
-
-
-def _lost(of: dict[str, Any], review: dict[str, Any]) -> str:
-    """A loss as the page has it: noise is left out."""
-    loss, error = of["loss"], of["loss_error"]
-    if loss is None:
-        return ""
-    if not error:
-        return "0"
-    if abs(loss) < review["thresholds"]["clear"] * error:
-        return ""
-    return f"{'−' if loss < 0 else ''}{_rounded(abs(loss), '0.1')} ±{_rounded(error, '0.1')}"
 
 
 def test_a_review_is_walked_through(review: dict[str, Any], file: Path, open_page: Any) -> None:
@@ -484,7 +467,6 @@ def every_number_of_a_decision_is_that_of_the_data(opened: Opened, review: dict[
         decision = review["decisions"][number]
         assert shown["shown"] == shown["index"]
         assert decision["category"] in shown["badge"]
-        assert shown["loss"] == ("" if decision["agrees"] else _lost(decision, review))
         assert [row["tile"] for row in shown["rows"]] == [
             option["action"]["tile"] for option in decision["options"]
         ]
@@ -494,25 +476,7 @@ def every_number_of_a_decision_is_that_of_the_data(opened: Opened, review: dict[
             assert row["ukeire"] == f"{option['ukeire']['tiles']} /{option['ukeire']['kinds']}"
             assert row["danger"] == [_percent(share) for share in option["danger"]]
             assert row["learned"] == [_percent(share) for share in option["learned"]["deal_in"]]
-            assert row["loss"] == _lost(option, review)
             assert row["past"] == ["50.0%", "25.0%"]
-    shown_losses = {row["loss"] for shown in read for row in shown["rows"]}
-    assert {"", "5.0 ±1.5", "−5.0 ±1.5"} < shown_losses
-    for language, negative in (("en", "Negative: "), ("ja", "負の値")):
-        opened.tab.select_option("[data-switch=language]", language)
-        opened.tab.click("[data-tab=decision]")
-        assert negative in opened.tab.get_attribute(".options th:last-child", "title")
-        opened.tab.click("[data-tab=game]")
-        assert negative in opened.tab.locator("#pane-game .about").inner_text()
-    panel = opened.tab.locator("#pane-game")
-    assert panel.locator("[data-figure=loss]").count() == 0
-    worst = review["summary"]["worst"]
-    clear = [n for n in worst if abs(review["decisions"][n]["loss"]) >= 1.25 * 1.5]
-    assert 0 < panel.locator(".worst li", has_text="±").count() == len(clear) < len(worst)
-    opened.tab.keyboard.press("?")
-    assert "±" in opened.tab.locator("dialog.help").inner_text()
-    opened.tab.keyboard.press("Escape")
-    opened.tab.select_option("[data-switch=language]", "en")
 
 
 def help_opens_by_key_and_button_and_keeps_keys_to_itself(opened: Opened, _: dict[str, Any]) -> None:
@@ -732,7 +696,7 @@ def test_a_game_can_be_followed_as_it_goes_on(review: dict[str, Any], open_page:
 
 def test_broken_data_is_said_and_not_drawn(open_page: Any, tmp_path: Path) -> None:
     path = tmp_path / "broken.html"
-    path.write_text(page({"format": "suzaku-review/2"}), encoding="utf-8")
+    path.write_text(page({"format": "suzaku-review/3"}), encoding="utf-8")
     opened = open_page(path)
     assert opened.tab.text_content("[role=alert]") == "This page's data cannot be read."
 

@@ -11,12 +11,12 @@ import msgspec
 import pytest
 
 from replays.review import schema
-from replays.viewer import PageError, duel_page, index_page, page
+from replays.viewer import PageError, index_page, page
 from replays.viewer.page import STYLES, TILES, WEB, embed, script, styles
 from tests.replays.viewer.samples import KANS, index_of, real_game, review_of
 
 SMALL = {
-    "format": "suzaku-review/2",
+    "format": "suzaku-review/3",
     "game": {"names": ["</script><script>alert(1)</script>", "<!--", "&lt;", "\u2028\u2029"]},
 }
 HTML_LIMIT = 1_000_000
@@ -43,9 +43,7 @@ def test_what_is_no_json_object_is_refused(data: bytes) -> None:
         page(data)
 
 
-@pytest.mark.parametrize(
-    "html", [page(SMALL), index_page(SMALL), duel_page(SMALL)], ids=["game", "index", "duel"]
-)
+@pytest.mark.parametrize("html", [page(SMALL), index_page(SMALL)], ids=["game", "index"])
 def test_policy_names_exactly_the_style_and_the_script_there_are(html: str) -> None:
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)
     assert policy
@@ -71,14 +69,14 @@ def test_page_names_no_other_place() -> None:
 
 
 def test_modules_never_turn_text_into_markup() -> None:
-    for module in (script("main.js"), script("many.js"), script("duel.js")):
+    for module in (script("main.js"), script("many.js")):
         assert not re.findall(
             r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|new Function|setTimeout\(\"", module
         )
 
 
 def test_every_module_stands_before_those_that_use_it() -> None:
-    for entry in ("main.js", "many.js", "duel.js"):
+    for entry in ("main.js", "many.js"):
         seen = set()
         for name, body in re.findall(
             r'modules\["([a-z]+\.js)"\] = \(\(\) => \{\n(.*?)\n\}\)\(\);', script(entry), re.DOTALL
@@ -94,9 +92,7 @@ def test_every_file_of_the_page_is_used() -> None:
     used = {
         *STYLES,
         "page.html",
-        *re.findall(
-            r'modules\["([a-z]+\.js)"\] =', script("main.js") + script("many.js") + script("duel.js")
-        ),
+        *re.findall(r'modules\["([a-z]+\.js)"\] =', script("main.js") + script("many.js")),
     }
     assert {entry.name for entry in WEB.iterdir() if entry.is_file()} == used
 

@@ -37,9 +37,6 @@ BOXES = """() => [...document.querySelectorAll('.decisions tbody tr'), document.
 def review() -> dict[str, Any]:
     made = reviewer(RandomPolicy()).review(whole(), SEAT, all_seats=True)
     document: dict[str, Any] = json.loads(as_json(made))
-    # losses of every kind: none, noise, gains, small and large
-    for at, one in enumerate(document["decisions"]):
-        one["loss"], one["loss_error"] = (None, None) if at % 5 == 0 else (at % 17 - 3.0, 1.5)
     return document
 
 
@@ -54,15 +51,6 @@ def of_seat(review: dict[str, Any], seat: int) -> dict[str, Any]:
     """The decisions and figures of a seat."""
     found: dict[str, Any] = next(each for each in (review, *review["seats"]) if each["seat"] == seat)
     return found
-
-
-def shown_loss(review: dict[str, Any], one: dict[str, Any]) -> float:
-    """The loss that the table shows; below all others where it shows none."""
-    if one["loss"] is None:
-        return -1e9
-    error = one["loss_error"] or 0.0
-    clear = error > 0.0 and abs(one["loss"]) >= review["thresholds"]["clear"] * error
-    return float(one["loss"]) if clear or one["agrees"] else -1e9
 
 
 def test_seats_and_the_table_of_decisions_are_used(
@@ -117,7 +105,6 @@ def columns_sort(opened: Opened, review: dict[str, Any]) -> None:
     decisions = review["decisions"]
     assert tab.evaluate(ROWS) == list(range(len(decisions)))
     keys = {
-        "loss": lambda one: -shown_loss(review, one),
         "category": lambda one: -GRADES.index(one["category"]),
         "ratio": lambda one: one["ratio"],
     }
@@ -140,7 +127,7 @@ def choices_filter(opened: Opened, review: dict[str, Any]) -> None:
     decisions = list(enumerate(review["decisions"]))
 
     def check(**chosen: str) -> int:
-        for name in ("step", "grade", "round", "loss"):
+        for name in ("step", "grade", "round"):
             if tab.input_value(f"[data-filter={name}]") != (value := chosen.get(name, "all")):
                 tab.select_option(f"[data-filter={name}]", value)
         wanted = [at for at, one in decisions if all(passes(one, *each) for each in chosen.items())]
@@ -148,25 +135,18 @@ def choices_filter(opened: Opened, review: dict[str, Any]) -> None:
         return len(wanted)
 
     def passes(one: dict[str, Any], name: str, value: str) -> bool:
-        lost = shown_loss(review, one)
-        match name:
-            case "step":
-                return bool(one["step"] == value)
-            case "round":
-                return bool(one["round"] == int(value))
-            case "grade":
-                bad = GRADES.index(one["category"]) >= GRADES.index(value)
-                return bool(not one["agrees"] and bad)
-            case _:
-                return lost > 0 if value == "clear" else lost >= float(value)
+        if name == "grade":
+            return not one["agrees"] and GRADES.index(one["category"]) >= GRADES.index(value)
+        return str(one[name]) == value
 
     counts = [
         check(step="discard"), check(step="call"), check(round="2"), check(grade="fine"),
-        check(grade="blunder"), check(loss="clear"), check(loss="3"),
-        check(step="discard", round="1", grade="mistake"),
+        check(grade="blunder"), check(step="discard", round="1", grade="mistake"),
     ]  # fmt: skip
     assert min(counts) > 0
-    assert check(step="win", loss="10") == 0
+    made = {(one["step"], one["round"]) for _, one in decisions}
+    step, played = next(each for each in itertools.product(*zip(*made, strict=True)) if each not in made)
+    assert check(step=step, round=str(played)) == 0
     assert "No decision matches." in tab.text_content(".list-place")
     assert tab.text_content(".list-count") == f"0 of {len(decisions)} decisions"
 

@@ -1,4 +1,4 @@
-"""The commands for two-player mahjong and CFR, and `suzaku review` of a duel."""
+"""The commands for two-player mahjong and CFR."""
 
 from __future__ import annotations
 
@@ -68,30 +68,7 @@ def test_exploitability_of_tables_and_policies(table: Path) -> None:
     assert "the same, one game each" in current.stdout
 
 
-def test_a_watched_duel_is_logged_and_reviewed(tmp_path: Path, table: Path) -> None:
-    log = tmp_path / "duel.jsonl"
-    watched = run_cli("duel", table, "pairs", "--watch", "2", "--seed", "5", "--log", log)
-    assert watched.exit_code == 0
-    assert "chooses pairs for the beginning" in watched.stdout
-    reviewed = run_cli("review", log, "--out", tmp_path / "pages")
-    assert reviewed.exit_code == 0, reviewed.stderr
-    page = tmp_path / "pages" / "duel.html"
-    assert reviewed.stdout.endswith(f"{page}\n")
-    assert '"format":"suzaku-duel/1"' in page.read_text()
-    assert json.loads(run_cli("review", log, "--json").stdout)["header"]["deal"] == 2
-
-
-def test_bad_logs_and_options_are_refused(tmp_path: Path, table: Path) -> None:
-    log = tmp_path / "duel.jsonl"
-    run_cli("duel", "normal", "pairs", "--watch", "0", "--log", log)
-    seat = run_cli("review", log, "--seat", "1")
-    assert (seat.exit_code, "--seat does not apply to a duel" in seat.stderr) == (2, True)
-    assert "--all-seats does not apply to a duel" in run_cli("review", log, "--all-seats").stderr
-    lines = log.read_bytes().splitlines()
-    log.write_bytes(b"\n".join(lines[:-1]))
-    cut = run_cli("review", log)
-    assert cut.exit_code == 1
-    assert f"duel.jsonl: line {len(lines)}: missing; the log is cut short" in cut.stderr
+def test_bad_options_are_refused(tmp_path: Path, table: Path) -> None:
     for arguments, message in (
         (
             ("duel", "normal", "nobody"),

@@ -1,73 +1,71 @@
-"""A two-player game that checks its actions, remembers its positions and can take actions back."""
+"""A two-player game played by actions as text, which refuses illegal ones and remembers its positions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from game.tiles import KINDS
+from game.tiles import KINDS, kind_text
 from game.two_player.layout import (
     ACTIONS,
+    ANKAN,
+    CHI,
     CLAIM,
     DECK,
-    DISCARD,
     DISCARD_OF,
-    DRAWN,
+    MELD_CHI,
+    MELD_PON,
     OVER,
     PASS,
     POSITION,
     TILES,
-    action_text,
     shuffle,
 )
 from game.two_player.rules import apply, deal, legal_actions, round_of
-from kit.errors import IllegalActionError
 
-PHASE_NAMES: Final = {CLAIM: "claim", DRAWN: "drawn", DISCARD: "discard", OVER: "over"}
+MELD_NAMES = ("chi", "pon", "ankan", "daiminkan", "kakan")
+TEXTS = (
+    *("pass", "win", "pon", "daiminkan"),
+    *(f"chi {kind_text(low)}" for low in range(ANKAN - CHI)),
+    *(f"{name} {kind_text(kind)}" for name in ("ankan", "kakan", "discard") for kind in range(KINDS)),
+)
+"""The actions by number."""
+
+
+def meld_tiles(meld: int) -> list[int]:
+    """Kinds of the tiles of a meld, as it is stored."""
+    form, kind = divmod(meld, KINDS)
+    if form == MELD_CHI:
+        return [kind, kind + 1, kind + 2]
+    return [kind] * (3 if form == MELD_PON else 4)
 
 
 def seeded_wall(seed: int, number: int) -> list[int]:
-    """The wall of a series' ``number``-th deal (from 0), the same on every machine."""
+    """The wall of a series' ``number``-th deal."""
     wall = np.zeros(TILES, np.int8)
     shuffle(seed, number, wall)
     return [int(kind) for kind in wall]
 
 
 class TwoPlayerGame:
-    """One game, with everything that happened in it.
-
-    Args:
-        wall: 64 kinds: 13 for player 0, 13 for player 1, then the tiles to draw; a kan draws from the end.
-
-    Raises:
-        ValueError: the wall is not four tiles of each of the 16 kinds.
-
-    >>> game = TwoPlayerGame(seeded_wall(0, 0))
-    >>> game.play(PASS)
-    >>> game.hand(0)[:3], game.player, game.round
-    ([1, 2, 3], 0, 1)
-    """
+    """One game over a wall of 64 kinds, with everything that happened in it."""
 
     def __init__(self, wall: Sequence[int]) -> None:
-        if sorted(wall) != sorted([*DECK] * 4):
-            raise ValueError("not the wall of a two-player game: expected four tiles of each of the 16 kinds")
-        self.wall: NDArray[np.int8] = np.array(wall, np.int8)
+        assert sorted(wall) == sorted([*DECK] * 4)
+        self.wall = np.array(wall, np.int8)
         self._positions = np.zeros(1, POSITION)
         deal(self._positions[0], self.wall)
         self.actions: list[int] = []
 
     @property
     def position(self) -> np.void:
-        """A copy of the current position, a record of `layout.POSITION`."""
+        """A copy of the current position."""
         copied: np.void = self._positions[-1:].copy()[0]
         return copied
 
     @property
     def over(self) -> bool:
-        """Whether the game has ended."""
         return bool(self._positions[-1]["phase"] == OVER)
 
     @property
@@ -86,20 +84,14 @@ class TwoPlayerGame:
         legal_actions(self._positions[-1], legal)
         return tuple(int(action) for action in np.flatnonzero(legal))
 
-    def play(self, action: int) -> None:
-        """Carry out an action of the player to act.
-
-        Raises:
-            IllegalActionError: it is not legal now.
-        """
-        if action not in (legal := self.legal()):
-            said = action_text(action) if 0 <= action < ACTIONS else f"action {action}"
-            allowed = ", ".join(action_text(each) for each in legal) or "nothing: the game is over"
-            raise IllegalActionError(f"{said} is illegal for player {self.player}; legal: {allowed}")
+    def play(self, action: int | str) -> None:
+        """Carry out an action of the player to act, by its number or text."""
+        number = TEXTS.index(action) if isinstance(action, str) else action
+        assert number in self.legal()
         position = self._positions[-1:].copy()
-        apply(position[0], self.wall, action)
+        apply(position[0], self.wall, number)
         self._positions = np.concatenate([self._positions, position])
-        self.actions.append(action)
+        self.actions.append(number)
 
     def rivers(self) -> tuple[list[int], list[int]]:
         """The discards in front of each player, in order; called and won tiles are gone."""
@@ -114,13 +106,5 @@ class TwoPlayerGame:
 
     def hand(self, player: int) -> list[int]:
         """A player's concealed tiles, ascending; the drawn tile is among them."""
-        return hand_kinds(self._positions[-1]["hands"][player])
-
-
-def hand_kinds(hand34: NDArray[np.int8]) -> list[int]:
-    """Kinds of a hand's tiles, ascending.
-
-    Args:
-        hand34: ``[34]`` int8.
-    """
-    return [kind for kind in range(KINDS) for _ in range(int(hand34[kind]))]
+        hand34 = self._positions[-1]["hands"][player]
+        return [kind for kind in range(KINDS) for _ in range(int(hand34[kind]))]
