@@ -22,12 +22,11 @@ pytestmark = pytest.mark.usefixtures("restore_logs")
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ([], ["play", "lobby", "check", "traffic", "bench"]),
+        ([], ["play", "lobby", "check", "corpus", "bench"]),
         (["play"], ["--server", "--lobby", "--type", "--games", "--pace", "--seed", "--json", "--capture"]),
         (["play"], ["--config", "--log-level", "--log-format", "--out", "--dry-run", "--url"]),
         (["lobby"], ["--port", "--seed", "--out", "--config"]),
         (["check"], ["--json", "--config"]),
-        (["traffic", "verify"], ["FILE...", "--json"]),
         (["bench", "game"], ["--json"]),
         (["bench", "decision"], ["--width", "--depth", "--features", "--permutations", "--json"]),
     ],

@@ -189,6 +189,21 @@ def test_an_unknown_tag_or_attribute_is_told_once() -> None:
     assert session.prompt is not None
 
 
+@pytest.mark.parametrize("in_game", [False, True])
+def test_frames_of_spectators_are_told_once_and_change_nothing(in_game: bool) -> None:
+    session = seated() if in_game else Session(SessionSettings())
+    before = session.state.tobytes()
+    for frame in (
+        '{"tag":"KANSEN","msg":"%41","oya":"0"}',
+        '{"tag":"WGC","childNodes":[6563,{"tag":"D123"},{"tag":"U67"},{"tag":"D136"}]}',
+        '{"tag":"INITBYLOG","childNodes":[]}',
+        '<SHUFFLE seed="" ref=""/>',
+    ):
+        assert len(session.receive(frame)) == 1
+        assert session.receive(frame) == []
+    assert session.state.tobytes() == before
+
+
 @pytest.mark.parametrize("number", [25, 2, 11, 13, 1545])
 def test_tables_we_cannot_play_are_refused_by_name(number: int) -> None:
     session = Session(SessionSettings())
@@ -725,73 +740,6 @@ def test_no_secret_in_what_the_session_tells_or_raises() -> None:
     told.append(session.seat.match)
     assert ID not in repr(told)
     assert CODE not in repr(told)
-
-
-# --- frames of a recorded client --------------------------------------------------------------------------
-
-READY_DRAW = '{"tag":"T130","t":"32"}'
-OBJECTIONS: list[tuple[tuple[int, ...], tuple[str, ...], m.ClientMessage, str | None]] = [
-    (HAND, ('{"tag":"T60"}',), m.DiscardTile(60), None),
-    (HAND, ('{"tag":"T60"}',), m.DiscardTile(61), "not in the hand"),
-    (HAND, ('{"tag":"T60"}',), m.KeepAlive(), "does not answer a prompt"),
-    (HAND, ('{"tag":"T60"}',), m.DeclareRiichi(), "the rules forbid riichi with a hand that is not ready"),
-    (
-        HAND,
-        ('{"tag":"T60"}',),
-        m.Respond(m.ResponseType.TSUMO),
-        "the rules forbid a win with a hand that is not complete",
-    ),
-    (READY, (READY_DRAW,), m.DeclareRiichi(), None),
-    (READY, (READY_DRAW,), m.DeclareRiichi(130), None),
-    (READY, (READY_DRAW,), m.DeclareRiichi(0), "the rules forbid riichi with a hand that is not ready"),
-    ((60, 61, 62, *HAND[:10]), ('{"tag":"T63"}',), m.Respond(m.ResponseType.ANKAN, (60,)), None),
-    (
-        (60, 61, 62, *HAND[:10]),
-        ('{"tag":"T63"}',),
-        m.Respond(m.ResponseType.ANKAN, (0,)),
-        "1m is not in the hand",
-    ),
-]
-PON_OFFERED = ('{"tag":"T60"}', '{"tag":"D60"}', '{"tag":"U"}', '{"tag":"E68","t":"1"}')
-OBJECTIONS += [
-    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.ResponseType.PASS), None),
-    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.ResponseType.PON, (69, 70)), None),
-    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.ResponseType.PON, (69, 71)), "not in the hand"),
-    (
-        (69, 70, *HAND[:11]),
-        PON_OFFERED,
-        m.Respond(m.ResponseType.PON, (0, 4)),
-        "these tiles make no such meld",
-    ),
-    ((69, 70, *HAND[:11]), PON_OFFERED, m.Respond(m.ResponseType.CHI, (69, 70)), "not this player's move"),
-]
-
-
-@pytest.mark.parametrize(("hand", "frames", "sent", "said"), OBJECTIONS)
-def test_a_clients_frame_is_one_of_our_choices_or_said_why_not(
-    hand: tuple[int, ...], frames: tuple[str, ...], sent: m.ClientMessage, said: str | None
-) -> None:
-    session = seated(hand=hand)
-    for frame in frames:
-        session.receive(frame)
-    assert session.seat is not None
-    objection = session.seat.objection(sent)
-    assert objection is None if said is None else said in str(objection)
-
-
-def test_a_frame_nobody_asked_for_is_objected_to() -> None:
-    session = seated()
-    assert session.seat is not None
-    assert session.seat.objection(m.DiscardTile(0)) == "no prompt is open"
-
-
-def test_after_a_riichi_only_a_discard_that_keeps_it_is_ours() -> None:
-    session = seated(hand=READY)
-    session.receive(READY_DRAW)
-    assert session.seat is not None
-    session.seat.observe(m.DeclareRiichi())
-    assert session.seat.objection(m.DiscardTile(130)) is None
-    assert "not ready" in str(session.seat.objection(m.DiscardTile(0)))
 
 
 # --- one round after the other ----------------------------------------------------------------------------
