@@ -86,14 +86,10 @@ GROUPS: Final[Sequence[tuple[str, str, Sequence[Command]]]] = (
         "bench",
         "Run benchmarks.",
         (
-            bench.game,
             bench.features,
             bench.decision,
-            bench.adaptation,
-            bench.loader,
             bench.selfplay,
             bench.training,
-            bench.rl,
         ),
     ),
 )

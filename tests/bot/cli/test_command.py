@@ -34,7 +34,10 @@ def test_every_command_and_option_says_what_it_is(path: tuple[str, ...], command
         ("convert file", "parameter OUT requires an argument"),
         ("corpus build file", "--out requires an argument"),
         ("play --games x", "--games: found 'x', expected a whole number"),
-        ("bench rl --temperature warm", "--temperature: found 'warm', expected a number of at least 0.05"),
+        (
+            "bench training --corpus . --seconds soon",
+            "--seconds: found 'soon', expected a number of at least 0.1",
+        ),
         (
             "games --placement 5",
             "--placement: found '5', expected a whole number of at least 1 and at most 4",
