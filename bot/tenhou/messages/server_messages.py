@@ -226,7 +226,7 @@ class RoundDealt(ServerMessage, frozen=True):
     dora_indicator: int
     scores: Four
     dealer: int
-    hand: Tiles = ()
+    hand: Tiles
     dice: tuple[int, int] = (0, 0)
     chips: str = ""
 

@@ -189,21 +189,6 @@ def test_an_unknown_tag_or_attribute_is_told_once() -> None:
     assert session.prompt is not None
 
 
-@pytest.mark.parametrize("in_game", [False, True])
-def test_frames_of_spectators_are_told_once_and_change_nothing(in_game: bool) -> None:
-    session = seated() if in_game else Session(SessionSettings())
-    before = session.state.tobytes()
-    for frame in (
-        '{"tag":"KANSEN","msg":"%41","oya":"0"}',
-        '{"tag":"WGC","childNodes":[6563,{"tag":"D123"},{"tag":"U67"},{"tag":"D136"}]}',
-        '{"tag":"INITBYLOG","childNodes":[]}',
-        '<SHUFFLE seed="" ref=""/>',
-    ):
-        assert len(session.receive(frame)) == 1
-        assert session.receive(frame) == []
-    assert session.state.tobytes() == before
-
-
 @pytest.mark.parametrize("number", [25, 2, 11, 13, 1545])
 def test_tables_we_cannot_play_are_refused_by_name(number: int) -> None:
     session = Session(SessionSettings())
