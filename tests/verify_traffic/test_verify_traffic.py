@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.bot.captures import capture
+from tests.bot.captures import capture, captures
+from tests.scale import scaled
 from tests.verify_traffic.__main__ import main
 from tests.verify_traffic.insertions import CHANGES
 
@@ -44,6 +45,7 @@ def test_games_played_spectated_and_recorded_are_read_and_allowed(capsys: pytest
     assert counts == [3610, 818, 36, 4, 1]
     assert {finding["kind"] for finding in found["not_allowed_frames"]} == {"second answer"}
     assert [each["reason"] for each in found["unjudged"]] == ["three-player tables are not supported"]
+    assert main([str(path) for path in captures()[:: scaled(9, 1)]]) == 0
 
 
 @pytest.mark.parametrize(
@@ -73,13 +75,13 @@ def test_a_damaged_capture_is_reported(
 def test_changed_captures_are_read_and_lose_no_game(
     beginning: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spectated = capture(NAMES[1])
+    files = captures() if scaled(0, 1) else [beginning, capture(NAMES[1])]
     for change in CHANGES:
-        every = 1 if change == "forbidden" else 97
-        code, found = report(capsys, "--insert", change, "--every", every, beginning, spectated)
+        every = scaled(1, 7) if change == "forbidden" else scaled(97, 199)
+        code, found = report(capsys, "--insert", change, "--every", every, *files)
         assert (code, found["unread_frames"], found["lost"]) == (0, [], [])
         assert found["runs"]
-        assert bool(found["cut"]) == (change in ("go", "taikyoku", "init"))
+        assert found["cut"] or change in ("bye", "forbidden")
     monkeypatch.setattr("tests.verify_traffic.insertions.write", lambda _: "<mjloggm/>")
     code, found = report(capsys, "--insert", "go", "--every", 97, beginning)
     assert (code, len(found["lost"])) == (1, found["cut"])
