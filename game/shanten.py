@@ -83,19 +83,6 @@ def shanten_thirteen_orphans(hand34: NDArray[np.int8]) -> int:
 
 
 @kernel
-def shanten_batch(hands34: NDArray[np.int8], meld_counts: NDArray[np.int8], out: NDArray[np.int8]) -> None:
-    """`shanten` of many hands.
-
-    Args:
-        hands34: ``[N, 34]`` int8.
-        meld_counts: ``[N]`` int8.
-        out: ``[N]`` int8, filled.
-    """
-    for row in range(len(out)):
-        out[row] = shanten(hands34[row], int(meld_counts[row]))
-
-
-@kernel
 def waits(hand34: NDArray[np.int8], meld_count: int) -> int:
     """Kinds that complete a 3n+1 hand, one bit each (uint64); none unless it is tenpai.
 
@@ -378,7 +365,6 @@ def _warm_up() -> None:
     shanten_normal(hand34, 3)
     shanten_seven_pairs(hand34)
     shanten_thirteen_orphans(hand34)
-    shanten_batch(hand34[None], np.full(1, 3, np.int8), np.zeros(1, np.int8))
     waits(hand34, 3)
     accepted(hand34, 3)
     shanten_one_suit(hand34, 3)

@@ -31,12 +31,6 @@ def existing_checkpoints(text: str) -> Path:
     return existing_folder(text)
 
 
-def existing_file(text: str) -> Path:
-    """An existing file, or a pipe or device to read from."""
-    path = _existing(text)
-    return path if not path.is_dir() else _refuse(text, "a folder, expected a file")
-
-
 def existing_path(text: str) -> Path:
     """An existing file or folder."""
     return _existing(text)

@@ -26,7 +26,6 @@ from bot.cli.playing.engine import engine
 from bot.cli.playing.lobby import lobby
 from bot.cli.playing.play import play
 from bot.cli.playing.table import table
-from bot.cli.records import traffic
 from bot.cli.records.ask import ask
 from bot.cli.records.convert import convert
 from bot.cli.records.games import games
@@ -80,7 +79,6 @@ COMMANDS: Final = (
     completion,
 )
 GROUPS: Final[Sequence[tuple[str, str, Sequence[Command]]]] = (
-    ("traffic", "Check captured frames.", (traffic.verify,)),
     ("corpus", "Build and check the training corpus.", (corpus.verify, corpus.build, corpus.extract)),
     ("train", "Train networks on real games, or by self-play.", TRAIN),
     ("eval", "Measure the networks and their estimates.", evaluation.EVAL),
@@ -88,14 +86,10 @@ GROUPS: Final[Sequence[tuple[str, str, Sequence[Command]]]] = (
         "bench",
         "Run benchmarks.",
         (
-            bench.game,
             bench.features,
             bench.decision,
-            bench.adaptation,
-            bench.loader,
             bench.selfplay,
             bench.training,
-            bench.rl,
         ),
     ),
 )

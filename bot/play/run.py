@@ -20,6 +20,7 @@ from bot.config.settings import Config, login_name
 from bot.dashboard.feed import Adapting, DecisionSent, Feed, LineStateChanged
 from bot.logs.redaction import REDACTOR, clean_text, redact
 from bot.logs.setup import hidden
+from bot.play.capture import Capture
 from bot.play.lobby import local_lobby, port_text
 from bot.play.lock import id_lock
 from bot.play.resume_store import ResumeStore, resume_store
@@ -45,7 +46,6 @@ from bot.terminal.result import (
     resident_mb,
     result_text,
 )
-from bot.traffic.capture import Capture
 from kit.errors import ConfigError, TransportError
 from kit.reports import write_report
 from policies.flow.decisions import Decision

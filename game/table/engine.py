@@ -192,20 +192,17 @@ class TableEngine:
         return engine
 
 
-def play_bare(seed: int) -> int:
-    """Play a hanchan of random moves on the bare engine; the number of steps it took."""
+def play_bare(seed: int) -> None:
+    """Play a hanchan of random moves on the bare engine."""
     rng = random.Random(seed)  # noqa: S311 - moves, not secrets
     env = RiichiEnv(game_mode="4p-red-half", skip_mjai_logging=True, seed=seed)
     observations = env.reset()
-    steps = 0
     while not env.is_done:
         # the engine returns its players in no fixed order
         asked = sorted(observations)
         observations = env.step(
             {player: rng.choice(observations[player].legal_actions()) for player in asked}
         )
-        steps += 1
-    return steps
 
 
 def _from_engine(action: Any) -> Action:

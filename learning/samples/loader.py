@@ -9,13 +9,11 @@ epoch alone.
 from __future__ import annotations
 
 import contextlib
-import time
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -134,34 +132,6 @@ class Batch(NamedTuple):
     who: torch.Tensor | None = None
 
 
-class Costs(msgspec.Struct):
-    """CPU seconds of the threads, by task.
-
-    Attributes:
-        fold: decoding games, folding them, keeping the states.
-        gather: copying the states of a batch out of the pool.
-        encode: states to planes.
-        permute: permuting tiles.
-        deliver: making tensors and handing them over.
-    """
-
-    fold: float = 0.0
-    gather: float = 0.0
-    encode: float = 0.0
-    permute: float = 0.0
-    deliver: float = 0.0
-
-    def add(self, other: Costs) -> None:
-        """Add the costs of another."""
-        for name in self.__struct_fields__:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-
-
-class _Pool(NamedTuple):
-    found: Positions
-    costs: Costs
-
-
 class _Piece(NamedTuple):
     """Rows of a pool, the number of its first decision, and the games of the pool with where they begin."""
 
@@ -181,7 +151,6 @@ class _Arrays(NamedTuple):
     hands: HiddenHands | None
     moments: Moments | None
     who: Numbers | None
-    costs: Costs
 
 
 class Loader:
@@ -207,9 +176,6 @@ class Loader:
         pool_games: Games whose decisions are shuffled together; the default depends on the slot. Discards
             take about 0.7 MB per game, with up to three pools in memory. The games themselves are shuffled
             over the whole epoch.
-
-    Attributes:
-        costs: cost of the batches delivered so far.
 
     Raises:
         ValueError: the feature set does not exist, or is not for this slot.
@@ -258,7 +224,6 @@ class Loader:
         self.always = always or {}
         self.workers = workers
         self.pool_games = pool_games or _POOL_GAMES[slot]
-        self.costs = Costs()
         self._planes = SETS[self.features].planes
 
     def epoch(self, number: int = 0, start: int = 0) -> Generator[Batch]:
@@ -288,8 +253,7 @@ class Loader:
             pool.shutdown(cancel_futures=True)
 
     def _deliver(self, torch: Any, arrays: _Arrays) -> Batch:
-        start = time.thread_time()
-        batch = Batch(
+        return Batch(
             torch.from_numpy(arrays.planes),
             torch.from_numpy(arrays.labels),
             None if arrays.legal is None else torch.from_numpy(arrays.legal),
@@ -299,9 +263,6 @@ class Loader:
             arrays.moments,
             None if arrays.who is None else torch.from_numpy(arrays.who),
         )
-        self.costs.add(arrays.costs)
-        self.costs.deliver += time.thread_time() - start
-        return batch
 
     def _batches(self, workers: ThreadPoolExecutor, epoch: int) -> Iterator[list[_Piece]]:
         """The rows of each batch; a batch may begin in one pool and end in the next."""
@@ -341,16 +302,12 @@ class Loader:
             pool = coming.popleft().result()
             if following is not None:
                 coming.append(workers.submit(self._fold, following))
-            self.costs.add(pool.costs)
-            yield pool.found
+            yield pool
 
-    def _fold(self, places: Numbers) -> _Pool:
-        start = time.thread_time()
+    def _fold(self, places: Numbers) -> Positions:
         chosen = SelectedDecisions(self.choice.games[places], self.choice.players[places])
         found = positions_of(self.corpus, chosen, self.slot)
-        if self._by_decision:
-            found = by_decision(found, Slot(self.slot))
-        return _Pool(found, Costs(fold=time.thread_time() - start))
+        return by_decision(found, Slot(self.slot)) if self._by_decision else found
 
     def _encode(self, pieces: list[_Piece], seed: tuple[int, ...]) -> _Arrays:
         size = sum(len(piece.rows) for piece in pieces)
@@ -393,13 +350,11 @@ class Loader:
             if self.moments
             else None,
             who=np.empty(size, np.int64) if self._who is not None else None,
-            costs=Costs(),
         )
 
     def _encode_chunk(
         self, piece: _Piece, numbers: Numbers, scratch: Planes, out: _Arrays, part: slice
     ) -> None:
-        begun = time.thread_time()
         found = piece.found
         owners = found.owners[piece.rows]
         states, players, games = found.states[owners], found.players[owners], found.games[owners]
@@ -421,7 +376,6 @@ class Loader:
             places: Any = out.moments
             for column, values in zip(places, columns, strict=True):
                 column[part] = values
-        gathered = time.thread_time()
         encode(
             states,
             players,
@@ -431,7 +385,6 @@ class Loader:
             deep=self.deep,
             last_round=_LAST_ROUNDS[self.corpus.index["hanchan"][games]],
         )
-        encoded = time.thread_time()
         if self.augment:
             permute_planes(scratch, self.features, numbers, out.planes[part])
         if out.legal is not None:
@@ -439,9 +392,6 @@ class Loader:
             out.legal[part] = permute_columns(kinds_of(found.legal[owners]), numbers)
         if self._by_decision and self.slot is Slot.CHI:
             out.labels[part] = mirrored_places(out.labels[part], numbers)
-        out.costs.gather += gathered - begun
-        out.costs.encode += encoded - gathered
-        out.costs.permute += time.thread_time() - encoded
 
     def _fill_facts(
         self, states: NDArray[np.void], players: NDArray[np.int8], games: Numbers, facts: Facts, part: slice

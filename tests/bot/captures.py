@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 SHARED = Path(os.environ.get("SUZAKU_SHARED", Path(__file__).parents[3] / "shared"))
@@ -23,6 +26,54 @@ def captures() -> list[Path]:
     """All captures in the formats we read."""
     capture("")
     return sorted(path for path in TRAFFIC.iterdir() if path.suffix in (".log", ".xml", ".tsv", ".txt"))
+
+
+_TIMED = re.compile(r"\s*[0-9.]+\t([CS])\t(.*)")
+_QUOTED = re.compile(r"([CS])\s+([{<].*)")
+_REMARK = re.compile(r"\s{2,}\([^()]*\)$")
+_PROLOGUE = re.compile(r"<\?[^<>]*\?>|</[A-Za-z]\w*\s*>")
+_ELEMENT = re.compile(r'<(?:[^<>"\0]|"[^"<\0]*")*>')
+
+
+class CapturedFrame(msgspec.Struct, frozen=True):
+    """One frame of a capture.
+
+    Attributes:
+        line: line number in the file, from 1.
+        sender: ``C`` for the client, ``S`` for the server.
+        text: as sent over the wire.
+        quoted: the frame is quoted alone or with few others, without the rest of its connection.
+    """
+
+    line: int
+    sender: str
+    text: str
+    quoted: bool = False
+
+
+def read_capture(path: Path) -> Iterator[CapturedFrame | None]:
+    """Frames of a capture, in order; None where another connection begins.
+
+    Line forms: ``Send:``/``Get:`` and XML elements; seconds TAB ``C``/``S`` TAB one frame; ``C``/``S`` and
+    one quoted frame; and bare XML elements from the server (a received stream, or a record file). What
+    remains of a line besides elements is a frame too, which cannot be read.
+    """
+    # Only a line feed ends a line: names in a record may contain other line separators.
+    for number, raw in enumerate(path.read_bytes().decode().split("\n"), 1):
+        line = raw.strip("\r\0 ")
+        if line.startswith("#"):
+            if line.startswith("##"):
+                yield None
+        elif timed := _TIMED.fullmatch(line):
+            yield CapturedFrame(number, timed[1], timed[2])
+        elif quoted := _QUOTED.fullmatch(line):
+            yield CapturedFrame(number, quoted[1], _REMARK.sub("", quoted[2]), quoted=True)
+        else:
+            sender = "C" if line.startswith("Send:") else "S"
+            text = _PROLOGUE.sub("", line.removeprefix("Send:").removeprefix("Get:"))
+            rest = _ELEMENT.sub("", text).strip("\0 \t")
+            for part in [*_ELEMENT.findall(text), *([rest] if rest else [])]:
+                yield CapturedFrame(number, sender, part)
 
 
 SERVER_FRAMES = (
@@ -66,8 +117,6 @@ SERVER_FRAMES = (
     '{"tag":"PROF","lobby":"0","type":"137","add":"-17.0,0,0,1,0,0,9,2,1,6,1"}',
     '{"tag":"CHAT","uname":"%41","text":"%2F%6C%6F%62%62%79%20%37%39%39%34"}',
     '{"tag":"ERR","code":"1004"}',
-    '{"tag":"WGC","childNodes":[6563,{"tag":"D123"},{"tag":"U67"},1969,{"tag":"REACH","who":"0","step":"1"}]}',
-    '{"tag":"KANSEN","msg":"%E8%A6%B3 23:22 JST","oya":"0"}',
     "<U/>",
     '<G105 t="5"/>',
     '<N who="0" m="20839" />',

@@ -16,7 +16,6 @@ import argparse
 import secrets
 from pathlib import Path
 
-from kit.errors import BotError
 from tests.fuzz.hunt import FINDINGS, hunt
 from tests.fuzz.oracle import Broken, run
 from tests.fuzz.script import Script, captured, read_script
@@ -57,7 +56,7 @@ def _captures(folder: Path | None) -> list[Script]:
     for path in sorted(folder.iterdir()) if folder else ():
         try:
             scripts.append(captured(path))
-        except BotError as exc:
+        except (OSError, UnicodeDecodeError) as exc:
             print(f"{path}: left out ({exc})")
     return [script for script in scripts if len(script) > 1]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from bot.traffic.capture import CapturedFrame, Heading, read_capture
+from tests.bot.captures import read_capture
 
 NEW_LINE: Final = None
 """The step at which a new connection replaces the previous one."""
@@ -41,11 +41,11 @@ def scripts_in(folder: Path) -> dict[str, Script]:
 def captured(path: Path) -> Script:
     """The server's side of recorded traffic."""
     script: Script = [NEW_LINE]
-    for item in read_capture(path):
-        if isinstance(item, Heading):
+    for frame in read_capture(path):
+        if frame is None:
             script.append(NEW_LINE)
-        elif isinstance(item, CapturedFrame) and item.sender == "S" and not item.error:
-            script.append(item.text)
+        elif frame.sender == "S":
+            script.append(frame.text)
     return script
 
 

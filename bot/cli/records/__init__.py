@@ -1,1 +1,1 @@
-"""Commands that read records, positions and captured frames."""
+"""Commands that read records and positions."""

@@ -32,10 +32,7 @@ from bot.tenhou.messages.client_messages import (
     UnknownRequest,
     WatchGame,
 )
-from bot.tenhou.messages.element import (
-    MAX_FRAME_BYTES,
-    split_xml,
-)
+from bot.tenhou.messages.element import MAX_FRAME_BYTES
 from bot.tenhou.messages.parse_client import (
     parse_client,
 )
@@ -77,7 +74,6 @@ from bot.tenhou.messages.server_messages import (
     PlayerNames,
     QueueAgain,
     Ranking,
-    RecordHeader,
     RiichiStep,
     RoundDealt,
     RoundDrawn,
@@ -91,9 +87,6 @@ from bot.tenhou.messages.server_messages import (
     Tiles,
     TournamentInfo,
     Unknown,
-    WallSeed,
-    WatchedFrames,
-    WatchingBegins,
 )
 
 __all__ = [
@@ -145,7 +138,6 @@ __all__ = [
     "QueueAgain",
     "Ranking",
     "Ready",
-    "RecordHeader",
     "Respond",
     "ResponseType",
     "RiichiStep",
@@ -164,14 +156,10 @@ __all__ = [
     "TournamentInfo",
     "Unknown",
     "UnknownRequest",
-    "WallSeed",
     "WatchGame",
-    "WatchedFrames",
-    "WatchingBegins",
     "parse_client",
     "parse_server",
     "percent",
     "render_json",
     "render_xml",
-    "split_xml",
 ]

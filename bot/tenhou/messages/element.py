@@ -18,7 +18,6 @@ from replays.mjlog.attributes import Attributes
 
 MAX_FRAME_BYTES: Final = 256 * 1024
 MAX_ATTRIBUTES: Final = 64
-MAX_CHILDREN: Final = 4096
 
 
 def unreadable(reason: str, text: str = "") -> RemoteProtocolError:
@@ -27,11 +26,10 @@ def unreadable(reason: str, text: str = "") -> RemoteProtocolError:
 
 
 class Element(msgspec.Struct, frozen=True):
-    """A tag with its attributes, all text; ``children`` only for frames that contain frames."""
+    """A tag with its attributes, all text; frames within a frame, which only spectators get, are JSON."""
 
     tag: str
     attributes: dict[str, str]
-    children: tuple[Element | int, ...] | None = None
 
 
 _Flat: TypeAlias = dict[str, str | int]
@@ -59,30 +57,18 @@ def read_element(text: str) -> Element:
 
 def _read_json(text: str) -> Element:
     try:
-        members = _JSON.decode(text.encode())
-        children = members.pop("childNodes", None)
-        element = _element_of(members)
+        return _element_of(_JSON.decode(text.encode()))
     except (msgspec.MsgspecError, ValueError, RecursionError) as exc:
         raise unreadable(f"not a frame in JSON ({exc})", text) from None
-    if children is None:
-        return element
-    if not isinstance(children, list) or len(children) > MAX_CHILDREN:
-        raise unreadable(f"childNodes is not a list of at most {MAX_CHILDREN} frames", text)
-    try:
-        nodes = tuple(_element_of(c) if isinstance(c, dict) else int(c) for c in children)
-    except (ValueError, OverflowError) as exc:
-        raise unreadable(f"childNodes contains an invalid frame ({exc})", text) from None
-    return msgspec.structs.replace(element, children=nodes)
 
 
 def _element_of(members: Mapping[str, object]) -> Element:
-    attributes = {}
     if len(members) > MAX_ATTRIBUTES:
         raise ValueError(f"{len(members)} members")
-    for key, value in members.items():
-        if isinstance(value, list):
-            raise ValueError(f"member {key[:40]!r} is a list")  # noqa: TRY004 - the frame is wrong, not the call
-        attributes[key] = str(value)
+    attributes = {
+        key: value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        for key, value in members.items()
+    }
     tag = attributes.pop("tag", "")
     if not isinstance(members.get("tag"), str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,39}", tag):
         raise ValueError("no usable tag")
@@ -131,47 +117,6 @@ def write_xml(tag: str, attributes: Mapping[str, object]) -> str:
             raise LocalProtocolError(f"{tag}: attribute {name!r} cannot be written as XML")
         parts.append(f'{name}="{text}"')
     return " ".join(parts) + "/>"
-
-
-def split_xml(buffer: str) -> tuple[list[str], str]:
-    r"""The complete elements of a stream, separated by NULs or white space, and the incomplete rest.
-
-    >>> split_xml('<Z />\x00<D p="1"/><JOIN t="0')
-    (['<Z />', '<D p="1"/>'], '<JOIN t="0')
-
-    Raises:
-        RemoteProtocolError: text between elements, or an element without an end.
-    """
-    elements: list[str] = []
-    at = 0
-    while True:
-        while at < len(buffer) and buffer[at] in "\0 \r\n\t":
-            at += 1
-        if at == len(buffer):
-            return elements, ""
-        if buffer[at] != "<":
-            raise unreadable("text outside an element", buffer[at:])
-        end = _element_end(buffer, at)
-        if end < 0:
-            if len(buffer) - at > MAX_FRAME_BYTES:
-                raise unreadable("an element without an end", buffer[at:])
-            return elements, buffer[at:]
-        elements.append(buffer[at:end])
-        at = end
-
-
-def _element_end(buffer: str, start: int) -> int:
-    """Index after the ``>`` that ends the element at ``start``, -1 if it is incomplete."""
-    quoted = False
-    for at in range(start + 1, len(buffer)):
-        char = buffer[at]
-        if char == '"':
-            quoted = not quoted
-        elif char == ">" and not quoted:
-            return at + 1
-        elif char in "<\0":
-            raise unreadable("an element cut short", buffer[start:])
-    return -1
 
 
 # --- reading attributes ------------------------------------------------------------------------------

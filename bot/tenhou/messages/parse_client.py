@@ -29,8 +29,6 @@ def parse_client(text: str) -> m.ClientMessage:
     """
     element = read_element(text)
     fields = Fields(element, text)
-    if element.children is not None:
-        raise fields.fail("contains frames")
     parser = _PARSERS.get(element.tag)
     if parser is None:
         return m.UnknownRequest(element.tag, extra=fields.rest())

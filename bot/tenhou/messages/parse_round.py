@@ -33,10 +33,9 @@ def _init(f: Fields) -> m.ServerMessage:
     tag = tags.read_init(f)
     if min(tag.scores) < 0:
         raise f.fail("ten has a score below zero, with which no round begins")
-    hands = tuple(hand or () for hand in tag.hands) if f.has("hai0") else ()
-    if bool(tag.hand) == bool(hands) or (hands and not hands[0]):
-        raise f.fail("there is no hand, or a hand in both forms")
-    _distinct(f, tag.hand, *hands, tag.seed.indicators)
+    if not tag.hand:
+        raise f.fail("there is no hand")
+    _distinct(f, tag.hand, tag.seed.indicators)
     return m.RoundDealt(
         tag.seed.round_index,
         tag.seed.honba,
@@ -45,7 +44,6 @@ def _init(f: Fields) -> m.ServerMessage:
         tag.scores,
         tag.dealer,
         tag.hand,
-        hands,
         tag.seed.dice,
         f.take("chip", "", limit=64),
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Final, Literal, cast
+from typing import Final, cast
 from urllib.parse import unquote
 
 import msgspec
 
 from bot.tenhou.messages import server_messages as m
-from bot.tenhou.messages.element import Element, Fields, read_element
+from bot.tenhou.messages.element import Fields, read_element
 from bot.tenhou.messages.parse_round import ROUND_PARSERS, TILE_PARSERS, seat_of
 from replays.mjlog.tags import read_changes
 
@@ -25,13 +25,8 @@ def parse_server(text: str) -> m.ServerMessage:
     Raises:
         RemoteProtocolError: the frame is unreadable; no other error is raised.
     """
-    return _message(read_element(text), text)
-
-
-def _message(element: Element, text: str) -> m.ServerMessage:
+    element = read_element(text)
     fields = Fields(element, text)
-    if element.children is not None and element.tag not in ("WGC", "INITBYLOG"):
-        raise fields.fail("contains frames")
     tile = _TILE_TAG.fullmatch(element.tag)
     if tile:
         return TILE_PARSERS[tile[1]](fields, tile[1], tile[2])
@@ -118,18 +113,6 @@ def _prof(f: Fields) -> m.ServerMessage:
     )
 
 
-# --- spectating and records --------------------------------------------------------------------------
-
-
-def _batch(f: Fields) -> m.ServerMessage:
-    kind = cast('Literal["WGC", "INITBYLOG"]', f.element.tag)
-    if f.element.children is None:
-        raise f.fail("contains no frames")
-    text = f.element.tag + " entry"
-    items = tuple(c if isinstance(c, int) else _message(c, f"{text} {c.tag}") for c in f.element.children)
-    return m.WatchedFrames(kind, items)
-
-
 _PARSERS: Final[dict[str, Callable[[Fields], m.ServerMessage]]] = {
     "HELO": _hello,
     "REHELO": lambda _: m.LoginAgain(),
@@ -147,10 +130,5 @@ _PARSERS: Final[dict[str, Callable[[Fields], m.ServerMessage]]] = {
     "TAIKYOKU": _taikyoku,
     "SAIKAI": _saikai,
     "PROF": _prof,
-    "KANSEN": lambda f: m.WatchingBegins(_words(f, "msg"), f.number("oya", 0, 3, 0)),
     **ROUND_PARSERS,
-    "WGC": _batch,
-    "INITBYLOG": _batch,
-    "mjloggm": lambda f: m.RecordHeader(f.take("ver", "", limit=16)),
-    "SHUFFLE": lambda f: m.WallSeed(f.take("seed", "", limit=65536), f.take("ref", "")),
 }

@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeAlias
 
-import msgspec
-
 from bot.tenhou.messages import client_messages as c
 from bot.tenhou.messages import server_messages as s
 from bot.tenhou.messages.element import write_json, write_xml
@@ -35,12 +33,6 @@ def render_json(message: s.Message) -> str:
     """
     if isinstance(message, _TEXT_ONLY):
         return render_xml(message)
-    if isinstance(message, s.WatchedFrames):
-        items = (
-            item if isinstance(item, int) else msgspec.Raw(render_json(item).encode())
-            for item in message.items
-        )
-        return write_json(message.kind, {"childNodes": list(items)} | dict(message.extra))
     tag, attributes = _wire(message)
     if isinstance(message, s.ServerMessage):
         return write_json(tag, {name: str(value) for name, value in attributes.items()})
@@ -131,13 +123,12 @@ def _seed(m: s.RoundDealt | s.RoundSnapshot, indicators: Iterable[int]) -> str:
 
 
 def _init(m: s.RoundDealt) -> Wire:
-    hands: Attributes = {f"hai{seat}": _join(hand) for seat, hand in enumerate(m.hands)}
     return "INIT", {
         "seed": _seed(m, (m.dora_indicator,)),
         "ten": _join(_hundreds(m.scores)),
         **_some(chip=m.chips),
         "oya": m.dealer,
-        **(hands or {"hai": _join(m.hand)}),
+        "hai": _join(m.hand),
     }
 
 
@@ -273,9 +264,6 @@ _WRITERS: Final[dict[type[s.Message], Callable[[Any], Wire]]] = {
     s.FuritenShown: lambda m: ("FURITEN", {"show": int(m.furiten)}),
     s.RoundWon: _agari,
     s.RoundDrawn: _ryuukyoku,
-    s.WatchingBegins: lambda m: ("KANSEN", {"msg": percent(m.text), "oya": m.dealer}),
-    s.RecordHeader: lambda m: ("mjloggm", {"ver": m.version}),
-    s.WallSeed: lambda m: ("SHUFFLE", {"seed": m.seed, "ref": m.reference}),
     c.UnknownRequest: lambda m: (m.tag, {}),
     c.Login: _login,
     c.AuthReply: lambda m: ("AUTH", {"val": m.value}),

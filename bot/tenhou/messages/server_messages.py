@@ -6,7 +6,7 @@ once and written out again.
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -216,8 +216,7 @@ class RoundDealt(ServerMessage, frozen=True):
         round_index: 0 East 1 … 4 South 1 … 8 West 1.
         dice: both dice, each minus one.
         dealer: seat of the dealer.
-        hand: our 13 tiles; empty if all hands are visible.
-        hands: all four hands if they are visible (spectating, records), else empty.
+        hand: our 13 tiles.
         chips: chips in the chip modes, as on the wire.
     """
 
@@ -227,8 +226,7 @@ class RoundDealt(ServerMessage, frozen=True):
     dora_indicator: int
     scores: Four
     dealer: int
-    hand: Tiles = ()
-    hands: tuple[Tiles, ...] = ()
+    hand: Tiles
     dice: tuple[int, int] = (0, 0)
     chips: str = ""
 
@@ -338,33 +336,3 @@ class RoundDrawn(ServerMessage, frozen=True):
     hands: tuple[Tiles | None, Tiles | None, Tiles | None, Tiles | None] = (None, None, None, None)
     final: FinalScores | None = None
     chips: Pairs = ()
-
-
-# --- spectating and records --------------------------------------------------------------------------
-
-
-class WatchingBegins(ServerMessage, frozen=True):
-    """KANSEN: we spectate a game; ``dealer`` is the first dealer."""
-
-    text: str = ""
-    dealer: int = 0
-
-
-class WatchedFrames(ServerMessage, frozen=True):
-    """WGC (the next events) or INITBYLOG (the round so far); numbers are milliseconds between frames."""
-
-    kind: Literal["WGC", "INITBYLOG"]
-    items: tuple[ServerMessage | int, ...] = ()
-
-
-class RecordHeader(ServerMessage, frozen=True):
-    """The opening element of a record file."""
-
-    version: str = ""
-
-
-class WallSeed(ServerMessage, frozen=True):
-    """SHUFFLE of a record file: the seed of its walls."""
-
-    seed: str = ""
-    reference: str = ""

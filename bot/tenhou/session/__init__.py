@@ -3,8 +3,7 @@
 `core` holds the stages of a connection and `seat` one game from our seat. `seat_states` is the table of a
 seat's states; `known_round` holds the record of the round, `turn` the open prompt and our riichi
 until it is confirmed and `game_log` the events. `prompts` converts our choices to the wire and back.
-`comeback`, `resume`, `path_events` and `turn_order` rebuild a round from a snapshot. `spectated_game` and
-`conduct` follow recorded traffic through the same modules.
+`comeback`, `resume`, `path_events` and `turn_order` rebuild a round from a snapshot.
 """
 
 from bot.tenhou.session.core import Session, SessionSettings, Stage

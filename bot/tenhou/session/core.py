@@ -138,11 +138,6 @@ class Session:
         return self.seat is not None and not self.seat.is_over
 
     @property
-    def awaits_login(self) -> bool:
-        """Whether a login was sent and has not been answered."""
-        return self._fresh
-
-    @property
     def resume_code(self) -> str:
         """Secret code that reclaims our seat after a restart; empty when no game is running."""
         return self._resume_code

@@ -26,7 +26,6 @@ from bot.tenhou.session.events import (
 )
 from bot.tenhou.session.game_log import GameLog
 from bot.tenhou.session.known_round import KnownRound, RoundSource, check_next
-from bot.tenhou.session.prompts import objection
 from bot.tenhou.session.seat_states import (
     ANSWERED,
     DEALT,
@@ -318,7 +317,7 @@ class Seat:
         self.state = next_state(self.state, Trigger.LOST)
         return StateLost(why)
 
-    # --- our own riichi and a client's recorded frames -----------------------------------------------
+    # --- our own riichi ------------------------------------------------------------------------------
 
     def assume_riichi(self) -> list[SessionEvent]:
         """Continue as if the server had confirmed our riichi: open the prompt for its discard.
@@ -332,21 +331,6 @@ class Seat:
         self.round.take(event)
         self.turn.riichi.assume()
         return [TableEvent(event), *self.turn.ask_to_discard(self.round, self.player)]
-
-    def objection(self, message: c.ClientMessage) -> str | None:
-        """Why our session would not have sent a frame now, or None if it could have."""
-        record, prompt = self.round.record, self.turn.prompt
-        if self.turn.riichi.is_pending and isinstance(message, c.DiscardTile):
-            return objection(message, (), record, self.player, riichi_sent=True)
-        if prompt is None:
-            return "no prompt is open"
-        if self.is_returning:
-            return None
-        return objection(message, prompt.legal, record, self.player, riichi_sent=False)
-
-    def observe(self, message: c.ClientMessage) -> None:
-        """Continue as if we had sent a recorded client's frame."""
-        self.turn.observe(message)
 
 
 _HANDLERS: Final[dict[type[m.ServerMessage], Callable[[Seat, Any], list[SessionEvent]]]] = {

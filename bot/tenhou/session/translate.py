@@ -1,7 +1,6 @@
 """Translates table frames to game events: converts seats to players and checks the server's scores.
 
-``player`` is the absolute player number of seat 0. For a table watched with open hands it is 0, so that seats
-and players are the same.
+``player`` is the absolute player number of seat 0.
 """
 
 from __future__ import annotations
@@ -83,9 +82,8 @@ def translate(
 
 
 def _dealt(message: m.RoundDealt, _record: np.void, player: int, _strict: bool) -> GameEvent:
-    hands = message.hands or (message.hand, _HIDDEN, _HIDDEN, _HIDDEN)
-    if any(len(hand) != 13 for hand in hands):
-        raise StateMismatchError("a hand of the deal does not have 13 tiles")
+    if len(message.hand) != 13:
+        raise StateMismatchError("the hand of the deal does not have 13 tiles")
     return StartRound(
         round_index=message.round_index,
         honba=message.honba,
@@ -93,7 +91,7 @@ def _dealt(message: m.RoundDealt, _record: np.void, player: int, _strict: bool) 
         dealer=(message.dealer + player) % 4,
         scores=by_player(message.scores, player),
         dora_indicator=message.dora_indicator,
-        hands=by_player(hands, player),
+        hands=by_player((message.hand, _HIDDEN, _HIDDEN, _HIDDEN), player),
     )
 
 
@@ -105,7 +103,7 @@ def _discarded(message: m.TileDiscarded, record: np.void, player: int, _strict: 
     who = (message.seat + player) % 4
     tsumogiri = message.tsumogiri
     if record["hand_known"][who]:
-        # The letter's case does not mark tsumogiri for our own discards or for open hands.
+        # The letter's case does not mark tsumogiri for our own discards.
         tsumogiri = bool(record["drawn"] == message.tile)
     return Discard(who, message.tile, tsumogiri)
 

@@ -184,16 +184,9 @@ class Turn:
             raise LocalProtocolError(f"prompt {prompt_id} is over")
         if action not in prompt.legal and not _is_twin(action, prompt.legal):
             raise LocalProtocolError(f"{action} is not legal at prompt {prompt_id}")
-        self._mark_answered(is_riichi=action.kind is ActionKind.RIICHI)
-        self._send(reply(action))
-
-    def observe(self, message: c.ClientMessage) -> None:
-        """Continue as if we had sent a recorded client's frame."""
-        self._mark_answered(is_riichi=isinstance(message, c.DeclareRiichi))
-
-    def _mark_answered(self, *, is_riichi: bool) -> None:
         self.prompt = None
-        self.riichi.note_answer(is_riichi=is_riichi)
+        self.riichi.note_answer(is_riichi=action.kind is ActionKind.RIICHI)
+        self._send(reply(action))
 
 
 def _is_twin(action: Action, legal: Sequence[Action]) -> bool:

@@ -34,7 +34,10 @@ def test_every_command_and_option_says_what_it_is(path: tuple[str, ...], command
         ("convert file", "parameter OUT requires an argument"),
         ("corpus build file", "--out requires an argument"),
         ("play --games x", "--games: found 'x', expected a whole number"),
-        ("bench rl --temperature warm", "--temperature: found 'warm', expected a number of at least 0.05"),
+        (
+            "bench training --corpus . --seconds soon",
+            "--seconds: found 'soon', expected a number of at least 0.1",
+        ),
         (
             "games --placement 5",
             "--placement: found '5', expected a whole number of at least 1 and at most 4",
@@ -48,7 +51,6 @@ def test_every_command_and_option_says_what_it_is(path: tuple[str, ...], command
         ("completion tcsh", 'Invalid value "tcsh" for SHELL. Choose from: "bash", "zsh", "fish".'),
         ("dashboard --folder missing", "--folder: `missing`: no such file or folder"),
         ("train improve discard --corpus . --labels . --out new --width 32", "Unknown option: --width"),
-        ("traffic verify file missing", "FILE...: `missing`: no such file or folder"),
     ],
 )
 def test_bad_usage_names_the_option_and_what_it_takes(line: str, said: str) -> None:
@@ -59,7 +61,7 @@ def test_bad_usage_names_the_option_and_what_it_takes(line: str, said: str) -> N
     assert err.splitlines()[-1].startswith("Try `suzaku ")
 
 
-@pytest.mark.parametrize("group", [[], ["traffic"], ["corpus"], ["train"], ["eval"], ["bench"]])
+@pytest.mark.parametrize("group", [[], ["corpus"], ["train"], ["eval"], ["bench"]])
 def test_a_group_without_a_command_prints_its_help_as_an_error(group: list[str]) -> None:
     code, out, err = run(*group)
     assert (code, out) == (2, "")

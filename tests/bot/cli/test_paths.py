@@ -73,8 +73,6 @@ def test_the_cases_are_all_there() -> None:
             "no home folder is known for `~nosuchuser`; write the path out",
         ),
         (["games", "--folder", "x" * 5000], "File name too long"),
-        (["traffic", "verify", "folder"], "`folder`: a folder, expected a file"),
-        (["traffic", "verify", "file", "missing"], "`missing`: no such file or folder"),
         (["corpus", "build", "file", "--out", "file"], "`file`: `file` is a file, so no folder"),
         (["arena", "--html", "missing/page.html"], "no folder `missing`; create it first, or name another"),
         (["arena", "--html", "folder"], "`folder`: a folder, expected the name of a file to write"),

@@ -22,13 +22,12 @@ pytestmark = pytest.mark.usefixtures("restore_logs")
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ([], ["play", "lobby", "check", "traffic", "bench"]),
+        ([], ["play", "lobby", "check", "corpus", "bench"]),
         (["play"], ["--server", "--lobby", "--type", "--games", "--pace", "--seed", "--json", "--capture"]),
         (["play"], ["--config", "--log-level", "--log-format", "--out", "--dry-run", "--url"]),
         (["lobby"], ["--port", "--seed", "--out", "--config"]),
         (["check"], ["--json", "--config"]),
-        (["traffic", "verify"], ["FILE...", "--json"]),
-        (["bench", "game"], ["--json"]),
+        (["bench", "features"], ["--json"]),
         (["bench", "decision"], ["--width", "--depth", "--features", "--permutations", "--json"]),
     ],
 )
@@ -39,7 +38,7 @@ def test_help_names_every_command_and_flag(command: list[str], words: list[str])
 
 
 def test_h_is_help_everywhere() -> None:
-    for command in ([], ["play"], ["train"], ["train", "reward"], ["bench", "game"]):
+    for command in ([], ["play"], ["train"], ["train", "reward"], ["bench", "features"]):
         assert run(*command, "-h") == run(*command, "--help")
         assert run(*command, "-h")[0] == 0
 
@@ -79,7 +78,7 @@ def test_bash_completes_commands_flags_and_choices() -> None:
         (["cor"], "corpus"),
         (["corpus", "ext"], "extract"),
         (["review", "--cand"], "--candidates"),
-        (["bench", "rl", "--baseline", "or"], "oracle"),
+        (["bench", "training", "--model", "disc"], "discard"),
     ):
         line = (
             f"COMP_WORDS=(suzaku {' '.join(words)}); COMP_CWORD={len(words)}; _suzaku; echo ${{COMPREPLY[*]}}"
@@ -153,7 +152,7 @@ def test_numbers_and_names_that_mean_nothing_are_usage_errors(command: str, flag
 def test_an_unknown_home_folder_is_refused_for_the_cache() -> None:
     """The cache is accessed when modules are imported, before any command runs."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "SUZAKU_CACHE_DIR": "~nosuchuser/cache"}
-    command = [sys.executable, "-m", "bot.cli", "bench", "game"]
+    command = [sys.executable, "-m", "bot.cli", "bench", "features"]
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr == (

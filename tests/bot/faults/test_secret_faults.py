@@ -14,13 +14,13 @@ import pytest
 import structlog
 
 from bot.logs.setup import set_up_logs
+from bot.play.capture import Capture
 from bot.player.clock import MonotonicClock
 from bot.player.seat_player import PlayerSettings, SeatPlayer
 from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.client.retry import Waits
 from bot.tenhou.session import Session, SessionSettings
-from bot.traffic.capture import Capture
 from kit.errors import BotError
 from policies.heuristic.player import HeuristicPolicy
 from tests.bot.fake_server import Drop, Hang, Hear, Say, Script, Step, fake_server

@@ -13,9 +13,7 @@ from pathlib import Path
 import pytest
 
 from learning.arena.plan import ArenaPlan
-from learning.arena.selfplay_bench import bench_selfplay
 from learning.matches.records import RECORDS_FOLDER
-from learning.matches.series import BLOCK_GAMES
 from learning.matches.store import RESULTS_FILE, read_results
 from replays.formats import read_game
 from tests.cli import run_cli
@@ -195,12 +193,3 @@ def test_ctrl_c_reports_the_games_kept_and_how_to_resume(tmp_path: Path, command
         f"suzaku: stopped: {games} of 40000 games are in {tmp_path}; give the same command again to resume\n"
     )
     assert err.decode().endswith(wanted)
-
-
-@pytest.mark.slow
-def test_the_bench_has_a_line_for_each_number_of_tables_and_of_processes() -> None:
-    found = bench_selfplay(["random"], games=8, workers=2, tables=(1, 8))
-    assert [(speed.workers, speed.tables) for speed in found.speeds] == [(1, 1), (1, 8), (2, 8)]
-    assert [speed.games for speed in found.speeds] == [8, 8, 2 * BLOCK_GAMES]
-    assert all(speed.core_ms > 0 for speed in found.speeds)
-    assert 0 < found.bare_ms < found.speeds[0].core_ms

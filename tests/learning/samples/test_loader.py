@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,6 @@ import numpy as np
 import pytest
 
 from game.events import PlayerLeft, PlayerReturned
-from kit.errors import ReplayError
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus
 from learning.samples import loader as samples
@@ -18,10 +16,9 @@ from learning.samples.loader import FEATURES, Batch, Loader
 from learning.samples.positions import count, positions_of
 from policies.features.encode import encode
 from policies.features.permute import PERMUTATIONS, permute_kinds, permute_planes
-from policies.features.table import LITE, LITE_CALL, ORACLE, SETS, SUPHX, SUPHX_CALL
+from policies.features.table import LITE, ORACLE, SETS, SUPHX, SUPHX_CALL
 from policies.flow.slots import Slot
 from replays.record import GameRecord
-from tests.cli import run_cli
 from tests.learning.corpus.games import MODERN, OLD, records, texts, write_shard
 from tests.learning.stub import corpus_of, everybody
 
@@ -259,28 +256,6 @@ def test_the_same_seed_gives_the_same_batches_whatever_the_workers(corpus: Corpu
     assert first == run(1, 3)
     assert first != run(2, 1)
     assert first != run(1, 1, epoch=1)
-
-
-def test_the_command_reports_speed_and_shares(folder: Path) -> None:
-    result = run_cli("bench", "loader", "--corpus", folder, "--json")
-    assert result.exit_code == 0
-    report = json.loads(result.stdout)
-    assert 0 < report["minimum"] <= report["median"] <= report["maximum"]
-    assert sum(report["shares"].values()) == pytest.approx(1)
-
-
-def test_the_command_measures_any_slot(folder: Path) -> None:
-    arguments = ["bench", "loader", "--corpus", str(folder), "--json", "--slot"]
-    report = json.loads(run_cli(*arguments, "chi").stdout)
-    assert (report["slot"], report["features"]) == ("chi", LITE_CALL)
-    refused = run_cli(*arguments, "ron")
-    assert refused.exit_code == 2
-
-
-def test_the_command_reports_a_missing_corpus(tmp_path: Path) -> None:
-    result = run_cli("bench", "loader", "--corpus", tmp_path)
-    assert result.exit_code == 1
-    assert ReplayError.__name__ not in result.output
 
 
 def sorted_rows(planes: np.ndarray, labels: np.ndarray) -> list[tuple[bytes, int]]:

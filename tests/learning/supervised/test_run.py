@@ -404,16 +404,6 @@ def test_an_invalid_plan_is_refused(settings: dict[str, Any], message: str) -> N
         plan(**settings)
 
 
-@pytest.mark.slow
-def test_the_bench_measures_all_three(folder: Path) -> None:
-    args = ["--corpus", str(folder), "--preset", "tiny", "--seconds", "0.1", "--json"]
-    result = run_cli("bench", "training", *args)
-    assert result.exit_code == 0, result.output
-    found = json.loads(result.stdout)
-    assert found["share"] == pytest.approx(found["together"]["median"] / found["network_alone"]["median"])
-    assert all(0 < found[name]["minimum"] <= found[name]["maximum"] for name in ("loader", "together"))
-
-
 def test_threads_learn_what_one_does(corpus: Corpus) -> None:
     wanted = plan()
     loader = Loader(corpus, choice_of(wanted, corpus, "train"), batch_size=64)

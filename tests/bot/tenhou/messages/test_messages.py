@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import contextlib
 import re
 
 import pytest
@@ -54,14 +53,6 @@ def test_scores_on_the_wire_are_hundreds() -> None:
     assert (message.round_index, message.dice, message.dora_indicator) == (0, (0, 5), 33)
 
 
-def test_open_hands_replace_ours() -> None:
-    hands = ",".join(f'"hai{n}":"{",".join(str(13 * n + i) for i in range(13))}"' for n in range(4))
-    message = m.parse_server(f'{{"tag":"INIT","seed":"0,0,0,0,0,60","ten":"1,1,1,1","oya":"0",{hands}}}')
-    assert isinstance(message, m.RoundDealt)
-    assert message.hand == ()
-    assert [hand[0] for hand in message.hands] == [0, 13, 26, 39]
-
-
 def test_a_snapshot_marks_the_riichi_discard() -> None:
     message = m.parse_server(SERVER_FRAMES[11])
     assert isinstance(message, m.RoundSnapshot)
@@ -110,6 +101,7 @@ def test_the_old_way_to_a_private_lobby_is_a_chat_line() -> None:
         '{"tag":"DORA","hai":"136"}',
         '{"tag":"DORA","hai":"-1"}',
         '{"tag":"DORA","hai":"1e1"}',
+        '{"tag":"DORA","hai":[1]}',
         '{"tag":"DORA","hai":"\u0661"}',
         '{"tag":"DORA"}',
         '{"tag":"N","who":"4","m":"20839"}',
@@ -119,9 +111,6 @@ def test_the_old_way_to_a_private_lobby_is_a_chat_line() -> None:
         '{"tag":"RYUUKYOKU","type":"odd","ba":"0,0","sc":"1,0,1,0,1,0,1,0"}',
         '{"tag":"UN","n0":"a","n1":"b"}',
         '{"tag":"TAIKYOKU","oya":"0","log":"../../etc/passwd"}',
-        '{"tag":"D1","childNodes":[]}',
-        '{"tag":"WGC"}',
-        '{"tag":"WGC","childNodes":[{"tag":"D136"}]}',
         '{"tag":"WGC","childNodes":{"tag":"D1"}}',
         '{"tag":"LN","n":{"a":1}}',
         '{"tag":"LN","n":null}',
@@ -189,8 +178,7 @@ def test_server_frames_come_back_as_they_were(frame: str) -> None:
     message = m.parse_server(frame)
     assert not message.extra
     assert m.parse_server(m.render_json(message)) == message
-    if not isinstance(message, m.WatchedFrames):
-        assert m.parse_server(m.render_xml(message)) == message
+    assert m.parse_server(m.render_xml(message)) == message
 
 
 @pytest.mark.parametrize("frame", CLIENT_FRAMES)
@@ -226,23 +214,6 @@ def test_an_organisers_edit_code_never_leaves() -> None:
 def test_text_that_xml_cannot_represent_is_not_written() -> None:
     with pytest.raises(LocalProtocolError):
         m.render_xml(m.Unknown("X", extra=(("a", '"'),)))
-
-
-def test_a_stream_is_split_at_any_byte() -> None:
-    stream = '<GO type="9" lobby="0"/>\0<UN n1="%41"/> <TAIKYOKU oya="0"/>\r\n<D1/>'
-    whole, rest = m.split_xml(stream)
-    assert rest == ""
-    assert len(whole) == 4
-    for cut in range(len(stream)):
-        first, left = m.split_xml(stream[:cut])
-        second, nothing = m.split_xml(left + stream[cut:])
-        assert (first + second, nothing) == (whole, "")
-
-
-@pytest.mark.parametrize("stream", ["x<D1/>", "<D1 <D2/>", "<" + "a" * 300_000, '<D1 a="\0"/>'])
-def test_a_stream_that_is_none_is_refused(stream: str) -> None:
-    with pytest.raises(RemoteProtocolError):
-        m.split_xml(stream)
 
 
 # --- secrets ------------------------------------------------------------------------------------------
@@ -301,10 +272,8 @@ def mutated(draw: st.DrawFn, frames: tuple[str, ...]) -> str:
                     "N",
                     "T",
                     "d",
-                    "WGC",
                     "UN",
                     "CS",
-                    "SHUFFLE",
                     "RYUUKYOKU",
                 )
                 text = re.sub(r'"tag":"\w*"', f'"tag":"{draw(st.sampled_from(tags))}"', text, count=1)
@@ -349,8 +318,6 @@ def test_mutated_client_frames_are_a_message_or_refused(text: str) -> None:
 def test_any_text_is_a_message_or_refused(text: str) -> None:
     _read_or_refuse_server(text)
     _read_or_refuse_server('{"tag":"INIT","seed":' + text)
-    with contextlib.suppress(RemoteProtocolError):
-        m.split_xml(text)
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ import numpy as np
 from bot.tenhou import messages as m
 from bot.tenhou.session import Session, SessionSettings
 from bot.tenhou.session.translate import TABLE_MESSAGES
-from bot.traffic.capture import CapturedFrame, read_capture
 from game.layout import PHASE_ENDED, PHASE_IDLE, RIVER_CALLED, RIVER_RIICHI
 from game.melds import encode_meld
 from game.state import clone, hand_tiles, melds_of
+from tests.bot.captures import read_capture
 
 
 def new_session() -> Session:
@@ -22,8 +22,7 @@ def new_session() -> Session:
 
 
 def server_frames(path: Path) -> list[m.ServerMessage]:
-    frames = (item for item in read_capture(path) if isinstance(item, CapturedFrame) and item.sender == "S")
-    return [m.parse_server(frame.text) for frame in frames]
+    return [m.parse_server(frame.text) for frame in read_capture(path) if frame and frame.sender == "S"]
 
 
 def rendered(messages: list[m.ClientMessage]) -> list[str]:

@@ -7,7 +7,8 @@ import pytest
 import structlog
 
 from bot.logs.setup import LIMIT
-from bot.traffic.capture import Capture, CapturedFrame, read_capture
+from bot.play.capture import Capture
+from tests.bot.captures import read_capture
 
 LOGIN = "ID0A1B2C3D-Marker01"
 
@@ -68,15 +69,13 @@ def test_chat_without_end_is_counted_and_the_game_between_it_written(tmp_path: P
     assert len(lines) == 1 + LIMIT + 1 + 1 + LIMIT + 1
     assert f"# {10_000 - LIMIT} chat frames left out" in lines
     assert lines[-1] == "# 1 chat frames left out"
-    frames = [item.text for item in read_capture(path) if isinstance(item, CapturedFrame)]
+    frames = [frame.text for frame in read_capture(path) if frame]
     assert '{"tag":"T5"}' in frames
     assert '{"tag":"CHAT","text":"%42"}' in frames
 
 
-def test_a_capture_ends_where_its_reader_would_refuse_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bot.traffic.capture.MAX_FILE_BYTES", 2000)
+def test_a_capture_ends_before_it_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.play.capture.MAX_FILE_BYTES", 2000)
     path = tmp_path / "c.tsv"
     with structlog.testing.capture_logs() as logs, Capture(path) as capture:
         for _ in range(200):

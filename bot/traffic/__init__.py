@@ -1,1 +1,0 @@
-"""Captured traffic: written while playing, read and verified later."""

@@ -1,0 +1,1 @@
+"""Checks captured traffic against the session."""
