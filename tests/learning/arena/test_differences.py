@@ -191,9 +191,9 @@ def test_players_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:
     result = run_cli("arena", "--differences", "--two", "--out", out, "--games", "4")
     assert result.exit_code == 2
     assert "--differences goes with none of" in result.output
-    result = run_cli("arena", "--plot", str(tmp_path / "gain.svg"))
+    result = run_cli("arena", "--horizon", "8")
     assert result.exit_code == 2
-    assert "go with --differences" in result.output
+    assert "--horizon goes with --differences" in result.output
     result = run_cli("arena", "--differences", "--report")
     assert result.exit_code == 2
     assert "--report needs --out" in result.output
