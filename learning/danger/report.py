@@ -137,7 +137,7 @@ def measure_danger(data: Sequence[Path], plan: GamesPlan, *, quiet: bool = False
     """
     with opened(data) as source:
         players = players_of(source, plan)
-        counts, discards, gains = _counted(source.corpus, (players.people, players.ai), quiet=quiet)
+        counts, discards, gains = _counted(source.corpus, (players,), quiet=quiet)
         return DangerReport(
             split=plan.split or source.split,
             corpus=source.corpus.card["content_sha256"],

@@ -59,8 +59,7 @@ def accuracy(
 ) -> int:
     """Compare the networks' choices with those of players in real games.
 
-    Reports how often they agree and how confident the networks are, by turn, riichi and rank, together with
-    the rule-based player.
+    Reports how often each model agrees, beside the figures of Suphx.
 
     Args:
         given: the measurement.
