@@ -130,8 +130,7 @@ def hands(
 ) -> int:
     """Compare the predictions of the models of hands with real games (docs/hands.md).
 
-    Reports the errors of shanten, the calibration of waits, the cost of generated hands, and how well rules
-    and the direct model predict deal-ins.
+    Reports the errors of shanten, the calibration of waits, and the cost of generated hands.
 
     Args:
         plan: the measurement.
