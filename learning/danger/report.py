@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from learning.accuracy.data import GamesPlan, opened, players_of
 from learning.corpus.reader import Corpus
 from learning.danger.counts import BINS, Counts, count, no_counts
-from learning.matches.statistics import NORMAL
 from learning.runs.progress import Progress
 from learning.samples.choice import SelectedDecisions
 from learning.samples.positions import positions_of
 from policies.heuristic.open_hands import READINGS, TILE_CLASSES
 
+_NORMAL: Final = 1.959964
 _GAMES_AT_ONCE: Final = 20
 _TILES: Final = ("held", "thrown")
 """As the report's JSON names them; people read "discarded"."""
@@ -182,7 +182,7 @@ def _foretold(counts: Counts, losses: NDArray[np.float64], tiles: int, against: 
         deal_ins=int(answers[0, 1].sum()),
         foretold=_both(counts.foretold[tiles, against]),
         log_loss=_both(counts.losses[tiles, against] / max(1.0, number)),
-        gain=(float(by_batch.sum()) / max(1.0, number), NORMAL * spread / max(1.0, number)),
+        gain=(float(by_batch.sum()) / max(1.0, number), _NORMAL * spread / max(1.0, number)),
         auc=_both([_area(each) for each in answers]),
     )
 

@@ -22,8 +22,6 @@ Statistic: TypeAlias = Callable[[Floats], Floats]
 
 RESAMPLES: Final = 5_000
 
-NORMAL: Final = 1.959964
-"""Standard deviations on either side of the mean of a normal distribution that cover 95 %."""
 _LOW, _HIGH = 0.025, 0.975
 _AT_ONCE: Final = 250
 """Resamples made at a time, to keep the weights small."""
