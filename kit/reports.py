@@ -83,6 +83,19 @@ def write_report(report: Report, text_of: Callable[[Report], str] | None = None,
     return getattr(report, "exit_code", 0)
 
 
+def aligned(*rows: Sequence[str]) -> Iterator[str]:
+    """Lines of a table with its columns aligned, those left out that are empty below their names.
+
+    >>> for line in aligned(("name", "won", "lost"), ("a", "0.5", ""), ("bob", "12", "")):
+    ...     print(line)
+    name  won
+    a     0.5
+    bob    12
+    """
+    columns = [[*_aligned(column)] for column in zip(*rows, strict=True) if any(column[1:])]
+    return ("  ".join(line).rstrip() for line in zip(*columns, strict=True))
+
+
 def _paragraphs(value: msgspec.Struct | Mapping[str, Any], title: str) -> Iterator[str]:
     """The plain fields of a struct, those of each struct in it, and its tables."""
     cells: Cells = {}

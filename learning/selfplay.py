@@ -146,8 +146,7 @@ def run(
         OSError: the results cannot be written.
     """
     with SeriesRunner(plan, folder, plan.form, on_progress) as runner:
-        for _ in runner.blocks(workers, ray):
-            pass
+        runner.play(workers, ray)
         rows = [runner.rows[number] for number in sorted(runner.rows)]
         whole = [row for row in rows if not row.crash]
         players = tuple(_sides(plan, whole))

@@ -1,5 +1,1 @@
-"""Agreement of checkpoints with the players of real games, and its uncertainty.
-
-`data` selects the decisions, `answers` asks networks and the rule-based player, `scores` computes the
-figures, `evaluate` combines these, and `report` holds the result.
-"""
+"""Agreement of checkpoints with the players of real games, and the games that measures are taken on."""

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 import numpy as np
@@ -14,15 +14,12 @@ from msgspec import Meta
 
 from kit.errors import ConfigError, ReplayError
 from kit.options import Seed, flag
-from learning.accuracy.report import Measured
 from learning.corpus.build import build
 from learning.corpus.layout import CARD_FILE, ROOMS, SPLITS, Part, Room
-from learning.corpus.reader import Corpus, Numbers
+from learning.corpus.reader import Corpus
 from learning.samples.choice import SelectedDecisions, choose
 from learning.supervised.plan import Selection
 from learning.supervised.samples_run import described
-
-_TRAIN: Final = SPLITS.index("train")
 
 
 class GamesPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,16 +43,38 @@ class GamesPlan(msgspec.Struct, frozen=True, kw_only=True):
         return Selection(rooms=self.rooms)
 
 
-class EvaluatedPlayers(NamedTuple):
-    """Selected decisions, of people and of official AI accounts; the loader does not distinguish them."""
+class Measured(msgspec.Struct, frozen=True):
+    """The games behind some figures.
 
-    people: SelectedDecisions
-    ai: SelectedDecisions
+    Attributes:
+        paths: the paths given by the user.
+        content: hash of the corpus, or of the one built from the records.
+        split: part of it; "all" for records.
+        players: the selected players, in words.
+        games: games with such a player.
+        from_training: how many of them belong to the training split.
+        left_out: number of records that could not be used, by reason.
+    """
 
-    @property
-    def games(self) -> Numbers:
-        """All games, ascending."""
-        return np.union1d(self.people.games, self.ai.games)
+    paths: tuple[str, ...]
+    content: str
+    split: str
+    players: str
+    games: int
+    from_training: int
+    left_out: dict[str, int]
+
+    def __str__(self) -> str:
+        """The games in words."""
+        left_out = [f"{count:,} records left out: {why}" for why, count in self.left_out.items()]
+        return ", ".join(
+            (
+                f"{self.games:,} games of {' '.join(self.paths)} (content {self.content[:16]}), "
+                f"split {self.split}, {self.from_training:,} of the training part",
+                self.players,
+                *left_out,
+            )
+        )
 
 
 class Source(NamedTuple):
@@ -106,37 +125,33 @@ def opened(paths: Sequence[Path]) -> Iterator[Source]:
         yield Source(tuple(paths), Corpus(Path(folder)), "all", left_out)
 
 
-def players_of(source: Source, plan: GamesPlan) -> EvaluatedPlayers:
+def players_of(source: Source, plan: GamesPlan) -> SelectedDecisions:
     """Select the decisions to measure on.
 
     Raises:
         ConfigError: no game matches.
     """
-    corpus, split, selection, games = source.corpus, plan.split or source.split, plan.selection, plan.games
+    corpus, split, selection = source.corpus, plan.split or source.split, plan.selection
     part = next((each for each in SPLITS if each == split), None)
-    candidates = corpus.select(split=part, rooms=selection.rooms or ROOMS)
-    people, ai = (
-        choose(
-            corpus,
-            candidates if selection.ai in (None, kind) else candidates[:0],
-            least_rank=selection.least_rank if selection.least_rank >= 0 else None,
-            player=selection.player or None,
-            ai=kind,
-        )
-        for kind in (False, True)
+    players = choose(
+        corpus,
+        corpus.select(split=part, rooms=selection.rooms or ROOMS),
+        least_rank=selection.least_rank if selection.least_rank >= 0 else None,
+        player=selection.player or None,
+        ai=selection.ai,
     )
-    players = EvaluatedPlayers(people, ai)
     if not len(players.games):
         where = ", ".join(map(str, source.paths))
         raise ConfigError(f"{where}: no game matches; split {split}, {described(selection)}")
-    if 0 < games < len(players.games):
-        drawn = np.random.default_rng((plan.seed, 0)).choice(players.games, games, replace=False)
-        return EvaluatedPlayers(_only(people, drawn), _only(ai, drawn))
+    if 0 < plan.games < len(players.games):
+        drawn = np.random.default_rng((plan.seed, 0)).choice(players.games, plan.games, replace=False)
+        kept = np.isin(players.games, drawn)
+        return SelectedDecisions(players.games[kept], players.players[kept])
     return players
 
 
-def measured(source: Source, players: EvaluatedPlayers, plan: GamesPlan) -> Measured:
-    """Describe the decisions for a report."""
+def measured(source: Source, players: SelectedDecisions, plan: GamesPlan) -> Measured:
+    """Describe the games for a report."""
     corpus, games = source.corpus, players.games
     return Measured(
         paths=tuple(map(str, source.paths)),
@@ -144,11 +159,6 @@ def measured(source: Source, players: EvaluatedPlayers, plan: GamesPlan) -> Meas
         split=plan.split or source.split,
         players=described(plan.selection),
         games=len(games),
-        from_training=int((corpus.index["split"][games] == _TRAIN).sum()),
+        from_training=int((corpus.index["split"][games] == SPLITS.index("train")).sum()),
         left_out=source.left_out,
     )
-
-
-def _only(choice: SelectedDecisions, games: Numbers) -> SelectedDecisions:
-    kept = np.isin(choice.games, games)
-    return SelectedDecisions(choice.games[kept], choice.players[kept])

@@ -2,36 +2,44 @@
 
 from __future__ import annotations
 
-import platform
+import itertools
+import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated, Final, NamedTuple
 
+import msgspec
 import numpy as np
 import torch
 from msgspec import Meta
+from numpy.typing import NDArray
 
 from kit.errors import CheckpointMissing, ConfigError
-from kit.options import Count, flag
-from kit.workers.ordered import default_workers
-from learning.accuracy.answers import answers_of, heuristic_answers
-from learning.accuracy.data import EvaluatedPlayers, GamesPlan, measured, opened, players_of
-from learning.accuracy.report import AccuracyDifference, AccuracyReport, Baseline, ModelReport
-from learning.accuracy.scores import RESAMPLES, Answers, Mask, cuts_of, interval_of, part_of, scores_of
-from learning.corpus.reader import Corpus
+from kit.options import flag
+from kit.reports import aligned
+from kit.workers.ordered import batches, default_workers
+from learning.accuracy.data import GamesPlan, Measured, measured, opened, players_of
+from learning.corpus.reader import Corpus, Numbers
+from learning.matches.statistics import Estimate, Means
 from learning.runs.progress import Progress
+from learning.samples.choice import SelectedDecisions
+from learning.samples.loader import Batch, Loader
 from learning.samples.positions import count
 from learning.supervised.plan import Selection
-from learning.supervised.samples_run import device_name
-from policies.checkpoint import Card, describe, load, models_in
+from policies.checkpoint import load, models_in
+from policies.checkpoint.store import Checkpoint
 from policies.features.table import looks_deep
 from policies.flow.slots import Slot
-from policies.nets.architectures import Weights, parameters_of
-from policies.nets.compute import IN_PLAY, Compute
+from policies.nets.architectures import YES, YES_NO
+from policies.nets.compute import IN_PLAY, Compute, Precision
 from policies.play.inference import Averaging, Model
 
-_EVENT: Final = "eval.progress"
+SUPHX: Final = {Slot.DISCARD: 0.767, Slot.RIICHI: 0.857, Slot.CHI: 0.95, Slot.PON: 0.919, Slot.KAN: 0.94}
+"""Agreement of its models with players of the Phoenix room; Suphx, arXiv:2003.13590, table 3."""
+_BATCH: Final = 1024
+_WIDTH: Final = 110
 
 
 class AccuracyPlan(GamesPlan, frozen=True, kw_only=True):
@@ -42,9 +50,7 @@ class AccuracyPlan(GamesPlan, frozen=True, kw_only=True):
         least_rank: only players of at least this rank; 16 is 7-dan.
         player: only the player with this name.
         ai: only official AI accounts if true, only people if false.
-        permutations: tile permutations to average over in each position.
-        heuristic: also evaluate the rule-based player.
-        heuristic_decisions: decisions per model to sample for the rule-based player.
+        permutations: tile permutations to average over in each position; may be repeated.
         compute: how the networks compute.
     """
 
@@ -52,9 +58,7 @@ class AccuracyPlan(GamesPlan, frozen=True, kw_only=True):
     least_rank: Annotated[int, Meta(le=100)] = -1
     player: str = ""
     ai: bool | None = None
-    permutations: Averaging = 1
-    heuristic: bool = True
-    heuristic_decisions: Count = 20_000
+    permutations: tuple[Averaging, ...] = (1,)
     compute: Compute = IN_PLAY
 
     @property
@@ -63,10 +67,86 @@ class AccuracyPlan(GamesPlan, frozen=True, kw_only=True):
         return Selection(rooms=self.rooms, least_rank=self.least_rank, player=self.player, ai=self.ai)
 
 
-class _LoadedNetwork(NamedTuple):
-    folder: Path
-    card: Card
-    weights: Weights
+class Agreement(msgspec.Struct, frozen=True, kw_only=True):
+    """How often a checkpoint agrees with the players.
+
+    Attributes:
+        model: one of the five models.
+        folder: its folder.
+        weights: hash of its file of weights.
+        permutations: tile permutations averaged over in each position.
+        decisions: number of decisions.
+        top1: share in which its likeliest answer is the player's; for chi, pon and kan with the same tiles.
+        difference: from the model's first row, on the same decisions; None for that one itself.
+        suphx: Suphx's share, of its own test games.
+    """
+
+    model: Slot
+    folder: str
+    weights: str
+    permutations: int
+    decisions: int
+    top1: Estimate
+    difference: Estimate | None
+    suphx: float
+
+
+class AccuracyReport(msgspec.Struct, frozen=True, kw_only=True):
+    """Results of `suzaku eval accuracy`.
+
+    Attributes:
+        models: by model, by folder, and by permutations.
+        data: the games.
+        precision: type of the operands of the networks' products.
+        seed: seed of the choice of games.
+        seconds: duration.
+    """
+
+    models: tuple[Agreement, ...]
+    data: Measured
+    precision: Precision
+    seed: int
+    seconds: float
+
+    def __str__(self) -> str:
+        """The report for people."""
+        first = self.models[0]
+        plan = f"{self.data}; {self.precision}, seed {self.seed}, {self.seconds:.0f} s"
+        lines = (
+            f"{first.folder} chooses what the player chose in {first.top1.text(2, 100.0)} % of "
+            f"{first.decisions:,} {first.model} decisions; Suphx: {100.0 * first.suphx:.1f} %",
+            *self._compared(),
+            "",
+            *aligned(
+                ("model", "checkpoints", "permutations", "decisions", "top-1 %", "Suphx %", "difference"),
+                *map(_cells, self.models),
+            ),
+            "",
+            *textwrap.wrap(plan, _WIDTH),
+        )
+        return "\n".join(lines)
+
+    def _compared(self) -> Iterator[str]:
+        """What each other checkpoint does more or less often."""
+        for folder, permutations in dict.fromkeys((row.folder, row.permutations) for row in self.models):
+            found: dict[str, list[str]] = {}
+            for row in self.models:
+                if row.difference is not None and (row.folder, row.permutations) == (folder, permutations):
+                    found.setdefault(_verdict(row.difference), []).append(row.model)
+            if found:
+                said = "; ".join(f"{verdict} in {', '.join(models)}" for verdict, models in found.items())
+                yield f"{folder}, permutations {permutations}: {said}"
+
+
+def _verdict(difference: Estimate) -> str:
+    low, high = difference.low or 0.0, difference.high or 0.0
+    return "more often" if low > 0.0 else "less often" if high < 0.0 else "no clear difference"
+
+
+def _cells(row: Agreement) -> tuple[str, ...]:
+    difference = "" if row.difference is None else row.difference.text(2, 100.0)
+    top1, suphx = row.top1.text(2, 100.0), f"{100.0 * row.suphx:.1f}"
+    return row.model, row.folder, f"{row.permutations}", f"{row.decisions:,}", top1, suphx, difference
 
 
 def evaluate(
@@ -87,129 +167,29 @@ def evaluate(
     """
     started = time.monotonic()
     found = _load_all(checkpoints, plan.models)
-    reports: list[ModelReport] = []
     with opened(paths) as source:
         players = players_of(source, plan)
         data = measured(source, players, plan)
-        for slot, loaded in found.items():
-            reports += _Evaluation(source.corpus, players, slot, plan, quiet=quiet).reports(loaded)
-    if not reports:
+        rows = [
+            row
+            for slot, loaded in found.items()
+            for row in _agreements(source.corpus, players, slot, loaded, plan, quiet=quiet)
+        ]
+    if not rows:
         raise ConfigError(f"the {data.games} games hold no decision for {', '.join(found)}")
+    seconds = round(time.monotonic() - started, 1)
     return AccuracyReport(
-        machine=f"{platform.machine()}, {default_workers()} cores, Python {platform.python_version()}, "
-        f"torch {torch.__version__}",
-        device=device_name(torch.device(plan.compute.device), default_workers()),
-        precision=plan.compute.precision,
-        seconds=round(time.monotonic() - started, 1),
-        data=data,
-        permutations=plan.permutations,
-        seed=plan.seed,
-        resamples=RESAMPLES,
-        models=tuple(reports),
+        models=tuple(rows), data=data, precision=plan.compute.precision, seed=plan.seed, seconds=seconds
     )
 
 
-class _Evaluation:
-    """One slot: every decision is put to each checkpoint, and some to the rule-based player."""
-
-    def __init__(
-        self, corpus: Corpus, players: EvaluatedPlayers, slot: Slot, plan: AccuracyPlan, *, quiet: bool
-    ) -> None:
-        self.corpus, self.players, self.slot = corpus, players, slot
-        self.plan, self.quiet = plan, quiet
-        counts = [count(corpus, choice, slot) for choice in players]
-        self.rows = sum(each.rows for each in counts)
-        self.decisions = sum(each.decisions for each in counts)
-
-    def reports(self, loaded: Sequence[_LoadedNetwork]) -> Iterator[ModelReport]:
-        """One report per checkpoint, if there are decisions."""
-        if not self.decisions:
-            return
-        first: Answers | None = None
-        rules: Answers | None = None
-        rules_s = 0.0
-        chosen = self._sample()
-        for each in loaded:
-            begun = time.monotonic()
-            answers = self._network_answers(each)
-            seconds = time.monotonic() - begun
-            if rules is None and chosen.any():
-                begun = time.monotonic()
-                rules = self._heuristic_answers(answers, chosen)
-                rules_s = time.monotonic() - begun
-            yield ModelReport(
-                folder=str(each.folder),
-                model=each.card.model,
-                weights=each.card.tensors.sha256,
-                card=each.card.card_sha256,
-                described=describe(each.card),
-                parameters=sum(array.size for array in parameters_of(each.weights.arrays).values()),
-                rows=self.rows,
-                seconds=round(seconds, 1),
-                scores=scores_of(answers, self.slot, self.plan.seed),
-                cuts=cuts_of(answers, self.slot, self.plan.seed),
-                heuristic=self._baseline(rules, part_of(answers, chosen), rules_s) if rules else None,
-                difference=self._difference(answers, first, loaded[0].folder) if first else None,
-            )
-            first = first or answers
-
-    def _network_answers(self, loaded: _LoadedNetwork) -> Answers:
-        card = loaded.card
-        model = Model(loaded.weights, card.features, card.without, self.plan.compute)
-        title = f"{self.slot} {loaded.folder.name}"
-        with Progress(_EVENT, title, "positions", total=self.rows, quiet=self.quiet) as progress:
-            answers = answers_of(
-                self.corpus,
-                self.players,
-                self.slot,
-                model,
-                deep=looks_deep(card.features, card.without),
-                averaging=self.plan.permutations,
-                workers=default_workers(),
-                on_progress=progress.advance,
-            )
-        assert len(answers.place) == self.decisions
-        return answers
-
-    def _sample(self) -> Mask:
-        """The decisions to put to the rule-based player."""
-        wanted = min(self.plan.heuristic_decisions if self.plan.heuristic else 0, self.decisions)
-        chosen = np.zeros(self.decisions, np.bool_)
-        rng = np.random.default_rng((self.plan.seed, 1))
-        chosen[rng.choice(self.decisions, wanted, replace=False)] = True
-        return chosen
-
-    def _heuristic_answers(self, answers: Answers, chosen: Mask) -> Answers:
-        total = int(chosen.sum())
-        title = f"{self.slot} heuristic"
-        with Progress(_EVENT, title, "decisions", total=total, quiet=self.quiet) as progress:
-            return heuristic_answers(
-                self.corpus, self.players, self.slot, answers, chosen, on_progress=progress.advance
-            )
-
-    def _baseline(self, rules: Answers, network: Answers, seconds: float) -> Baseline:
-        seed = self.plan.seed
-        return Baseline(
-            scores=scores_of(rules, self.slot, seed),
-            cuts=cuts_of(rules, self.slot, seed),
-            network=scores_of(network, self.slot, seed),
-            seconds=round(seconds, 1),
-        )
-
-    def _difference(self, answers: Answers, first: Answers, folder: Path) -> AccuracyDifference:
-        gained = (answers.place == 0).astype(np.int8) - (first.place == 0).astype(np.int8)
-        return AccuracyDifference(
-            str(folder), float(gained.mean()), interval_of(gained, answers.game, self.plan.seed)
-        )
-
-
-def _load_all(folders: Sequence[Path], models: Sequence[Slot]) -> Mapping[Slot, list[_LoadedNetwork]]:
-    """The checkpoints to measure, by model.
+def _load_all(folders: Sequence[Path], models: Sequence[Slot]) -> Mapping[Slot, dict[Path, Checkpoint]]:
+    """The checkpoints to measure, by model and folder.
 
     Raises:
         CheckpointError: there is none in a folder, or it cannot be used.
     """
-    found: dict[Slot, list[_LoadedNetwork]] = {slot: [] for slot in Slot}
+    found: dict[Slot, dict[Path, Checkpoint]] = {slot: {} for slot in Slot}
     for folder in folders:
         there = models_in(folder)
         wanted = models or tuple(slot for slot in Slot if slot.value in there)
@@ -217,6 +197,91 @@ def _load_all(folders: Sequence[Path], models: Sequence[Slot]) -> Mapping[Slot, 
             advice = "give --checkpoints a folder that `suzaku train` has written"
             raise CheckpointMissing(folder, "card", f"no {'.json, '.join(Slot)}.json in this folder", advice)
         for slot in wanted:
-            checkpoint = load(folder, slot)
-            found[slot].append(_LoadedNetwork(folder, checkpoint.card, checkpoint.weights))
+            found[slot][folder] = load(folder, slot)
     return {slot: loaded for slot, loaded in found.items() if loaded}
+
+
+def _agreements(
+    corpus: Corpus,
+    players: SelectedDecisions,
+    slot: Slot,
+    loaded: Mapping[Path, Checkpoint],
+    plan: AccuracyPlan,
+    *,
+    quiet: bool,
+) -> Iterator[Agreement]:
+    """A row for each checkpoint of one model, if there are decisions."""
+    total = count(corpus, players, slot).rows
+    first: NDArray[np.bool_] | None = None
+    for (folder, checkpoint), averaging in itertools.product(
+        loaded.items() if total else (), plan.permutations
+    ):
+        card = checkpoint.card
+        model = Model(checkpoint.weights, card.features, card.without, plan.compute)
+        deep = looks_deep(card.features, card.without)
+        title = f"{slot} {folder.name}"
+        with Progress("eval.progress", title, "positions", total=total, quiet=quiet) as progress:
+            loader = Loader(
+                corpus,
+                players,
+                slot,
+                features=model.features,
+                deep=deep,
+                batch_size=_BATCH,
+                augment=False,
+                moments=True,
+                workers=default_workers(),
+            )
+            games, right = _agreed(loader, model, averaging, progress)
+        first = right if first is None else first
+        means = Means(games, right, right.astype(np.int8) - first)
+        yield Agreement(
+            model=slot,
+            folder=str(folder),
+            weights=card.tensors.sha256,
+            permutations=averaging,
+            decisions=len(right),
+            top1=means[0],
+            difference=None if right is first else means[1],
+            suphx=SUPHX[slot],
+        )
+
+
+class _Rows(NamedTuple):
+    """Candidates: their decisions and games, how much likelier yes is than no, and whether they happened."""
+
+    decision: Numbers
+    game: Numbers
+    margin: NDArray[np.float64]
+    happened: NDArray[np.bool_]
+
+
+def _agreed(
+    loader: Loader, model: Model, averaging: Averaging, progress: Progress
+) -> tuple[Numbers, NDArray[np.bool_]]:
+    """The game of each decision, ordered by the loader's numbers, and whether the answers are the same."""
+
+    def judged(batch: Batch) -> _Rows:
+        assert batch.moments is not None
+        logits, labels = model.scores(batch.planes.numpy(), averaging), batch.labels.numpy()
+        margin, happened = np.ones(len(labels)), labels == YES
+        if logits.shape[1] == YES_NO:
+            margin = np.diff(logits.astype(np.float64))[:, 0]
+        else:
+            legal = True if batch.legal is None else batch.legal.numpy()
+            happened = np.where(legal, logits, -np.inf).argmax(1) == labels
+        return _Rows(batch.decision.numpy(), batch.moments.game, margin, happened)
+
+    parts: list[_Rows] = []
+    # each thread computes on one core: small products gain nothing from two
+    with ThreadPoolExecutor(loader.workers, "accuracy", torch.set_num_threads, (1,)) as pool:
+        for some in batches(loader.epoch(), loader.workers):
+            parts += pool.map(judged, some)
+            progress.advance(sum(len(batch.labels) for batch in some))
+    rows = _Rows(*map(np.concatenate, zip(*parts, strict=True)))
+    order = np.lexsort((-rows.margin, rows.decision))
+    begins = np.unique(rows.decision[order], return_index=True)[1]
+    likeliest = order[begins]
+    taken = np.logical_or.reduceat(rows.happened[order], begins)
+    right = np.where(rows.margin[likeliest] > 0.0, rows.happened[likeliest], ~taken)
+    return rows.game[likeliest], right

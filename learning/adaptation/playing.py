@@ -18,7 +18,7 @@ from game.warmup import warm_up
 from kit.errors import ConfigError
 from kit.workers.pool import Work
 from learning.adaptation.plan import AdaptationPlan, AdaptationStep, HandRow
-from learning.matches.statistics import Estimate, estimate, resample
+from learning.matches.statistics import Estimate, Means
 from learning.measure import Measurement, Moment, found_in_game
 from policies.adaptation.adaptation import worth_of_deals
 from policies.adaptation.thinking import Thinker, ThinkingSettings, load_thinker
@@ -82,54 +82,46 @@ class AdaptationFigures(msgspec.Struct, frozen=True):
     playouts: tuple[PlayoutFigures, ...]
 
 
-def figures_of(plan: AdaptationPlan, rows: Sequence[HandRow], seed: int = 0) -> AdaptationFigures:
+def figures_of(plan: AdaptationPlan, rows: Sequence[HandRow]) -> AdaptationFigures:
     """The figures of some hands.
 
     Args:
         plan: the plan.
         rows: at least one with tests.
-        seed: seed of the resamples.
     """
     tested = [row for row in rows if row.adapted]
     rounds = np.array([row.round_index for row in tested])
     return AdaptationFigures(
         len(tested),
         tuple(
-            _playout_figures([row.adapted[place] for row in tested], rounds, seed)
+            _playout_figures([row.adapted[place] for row in tested], rounds)
             for place in range(len(plan.playouts) * len(plan.divergences))
         ),
     )
 
 
-def _playout_figures(tests: Sequence[AdaptationStep], rounds: NDArray[np.int64], seed: int) -> PlayoutFigures:
+def _playout_figures(tests: Sequence[AdaptationStep], rounds: NDArray[np.int64]) -> PlayoutFigures:
     gains = np.array([test.gain for test in tests])
     other = np.array([test.changed > 0.0 for test in tests])
     return PlayoutFigures(
         playouts=tests[0].playouts,
         allowed=tests[0].allowed,
-        improved=_share((gains > 0.0)[other], seed),
+        improved=_mean((gains > 0.0)[other]),
         changed=float(other.mean()),
-        gain=_mean(gains, seed),
+        gain=_mean(gains),
         error=float(np.mean([test.error for test in tests])),
         divergence=float(np.mean([test.divergence for test in tests])),
         luck=float(np.mean([test.luck for test in tests])),
         signal=float(np.mean([test.signal for test in tests])),
         seconds=float(np.mean([test.seconds for test in tests])),
         gains={
-            name: _mean(gains[some], seed)
-            for name, part in _CLASSES
-            if (some := np.isin(rounds, list(part))).any()
+            name: _mean(gains[some]) for name, part in _CLASSES if (some := np.isin(rounds, list(part))).any()
         },
     )
 
 
-def _share(true: NDArray[np.bool_], seed: int) -> Estimate:
-    return _mean(true.astype(np.float64), seed) if len(true) else Estimate(None, None, None)
-
-
-def _mean(values: NDArray[np.float64], seed: int) -> Estimate:
-    sums = np.column_stack([values, np.ones(len(values))])
-    return estimate(sums, resample(sums, seed=seed), lambda totals: totals[..., 0] / totals[..., 1])
+def _mean(values: NDArray[Any]) -> Estimate:
+    return Means(np.arange(len(values)), values)[0] if len(values) else Estimate(None, None, None)
 
 
 _PICK, _LEARN, _TEST, _TRIAL = range(4)

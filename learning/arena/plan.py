@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 
 from game.events import Four
 from kit.options import INTERNAL, switch
-from learning.matches.engines import ANSWER_S
-from learning.matches.players import Contender, tables_for
+from learning.matches.players import Contender
 from learning.matches.series import Series, wall_seed
-from policies.nets.compute import IN_PLAY
 from policies.play.rollout import Seating
 
 FORMAT: Final = "suzaku-arena/2"
@@ -83,26 +80,6 @@ class ArenaPlan(Series, frozen=True, kw_only=True):
         """The options that give this plan, as text."""
         players = {"--challenger": self.challenger.flag, "--champion": self.champions.flag}
         return players | {"--games": str(self.games)} | super().flags
-
-    @property
-    def command(self) -> str:
-        """The command that plays these games again."""
-        words = ["suzaku", "arena", "--challenger", self.challenger.flag, "--champion", self.champions.flag]
-        words += ["--games", str(self.games), "--seed", str(self.seed)]
-        if self.tables != tables_for(*self.contenders):
-            words += ["--tables", str(self.tables)]
-        limits = {who.answer_s for who in self.contenders} - {None, ANSWER_S}
-        words += [word for limit in limits for word in ("--answer-timeout", f"{limit:g}")]
-        if self.compute != IN_PLAY:
-            words += ["--precision", self.compute.precision]
-        if self.compute.device != IN_PLAY.device:
-            words += ["--device", self.compute.device]
-        flags = {
-            "--two": self.mode == "2v2",
-            "--tonpuu": self.length == "tonpuu",
-            "--independent": self.independent,
-        }
-        return shlex.join([*words, *(flag for flag, given in flags.items() if given)])
 
     @property
     def caution(self) -> str:

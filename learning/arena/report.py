@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Final
 
-import msgspec
-import numpy as np
-
+from kit.distribution import require
+from learning import plots
 from learning.arena.plan import CHALLENGER, CHAMPION, EQUAL, ArenaPlan
 from learning.matches.figures import (
     PlayFigures,
@@ -17,27 +18,14 @@ from learning.matches.figures import (
     many_faults_of,
     side_of,
     sums_of,
-    table_of,
 )
-from learning.matches.statistics import LEAST_SETS, NORMAL, Floats, first_clear, mean_place
+from learning.matches.statistics import Floats, mean_place
 from learning.matches.tally import GameRow
 
-POINTS: Final = 120
-
-
-class RunningAverage(msgspec.Struct, frozen=True):
-    """The average after some games.
-
-    Attributes:
-        games: their number.
-        placement: the challenger's average.
-        low, high: its 95 % interval by the normal distribution, clipped to 1 and 4.
-    """
-
-    games: int
-    placement: float
-    low: float
-    high: float
+_LEAST_SETS: Final = 32
+"""With fewer sets resampled intervals are too narrow, so a sign test must agree with them."""
+_ERROR: Final = 0.05
+_COLOURS: Final = ("#1f6fb2", "#d2691e")
 
 
 class ArenaReport(PlayFigures, frozen=True):
@@ -47,21 +35,17 @@ class ArenaReport(PlayFigures, frozen=True):
         plan: the plan.
         games: games counted, from whole sets only.
         sets: duplicate sets counted; games if each has walls of its own.
-        clear: whether it ended early because the difference was clear; only in a sequential run.
         verdict: conclusion from the challenger's average placement.
         challenger: its figures.
         champions: their figures.
-        convergence: development over the games of the challenger's average placement.
     """
 
     plan: ArenaPlan
     games: int
     sets: int
-    clear: bool
     verdict: str
     challenger: Side
     champions: Side
-    convergence: tuple[RunningAverage, ...] = msgspec.field(default=(), name="course")
 
     def __str__(self) -> str:
         """The report for people."""
@@ -72,7 +56,6 @@ def report(
     plan: ArenaPlan,
     rows: Iterable[GameRow],
     *,
-    sequential: bool = False,
     seconds: float = 0.0,
     played: int = 0,
     times: dict[str, float] | None = None,
@@ -82,26 +65,21 @@ def report(
     Args:
         plan: plan of the games.
         rows: the games.
-        sequential: ignore games past the point where the difference was clear.
         seconds: duration.
         played: games of this start.
         times: CPU seconds per game, by task.
     """
-    numbered = {row.number: row for row in sorted(rows, key=lambda row: row.number)}
-    clear = clear_after(plan, numbered) if sequential else None
-    rows = [row for number, row in numbered.items() if clear is None or number < clear]
+    rows = sorted(rows, key=lambda row: row.number)
     sets = whole_sets(plan, rows)
     if not sets:
         return None
-    counts = sums_of({CHALLENGER}, sets)[:, :4]
     challenger = side_of(plan.challenger, {CHALLENGER}, sets, plan.length)
     champions = side_of(plan.champions, {CHAMPION}, sets, plan.length)
     return ArenaReport(
         plan=plan,
         games=len(sets) * plan.set_games,
         sets=len(sets),
-        clear=clear is not None,
-        verdict=verdict(challenger, champions, len(sets)),
+        verdict=_verdict(challenger, champions, placements_of(sets)),
         challenger=challenger,
         champions=champions,
         many_faults=many_faults_of((challenger, champions)),
@@ -111,7 +89,6 @@ def report(
         played=played,
         games_per_s=played / seconds if seconds else 0.0,
         times=times or {},
-        convergence=convergence(mean_place(counts), plan.set_games),
     )
 
 
@@ -124,94 +101,89 @@ def whole_sets(plan: ArenaPlan, rows: Iterable[GameRow]) -> list[list[GameRow]]:
     return [sets[number] for number in sorted(sets) if len(sets[number]) == plan.set_games]
 
 
-def clear_after(plan: ArenaPlan, rows: Mapping[int, GameRow]) -> int | None:
-    """Number of games in the first whole blocks after which the difference is clear, in any order of play."""
-    looks: dict[int, int] = {}
-    seen: list[GameRow] = []
-    for block in range(plan.blocks):
-        numbers = plan.numbers(block)
-        if not all(number in rows for number in numbers):
-            break
-        seen += [rows[number] for number in numbers]
-        looks[len(whole_sets(plan, seen))] = numbers.stop
-    if not looks:
-        return None
-    count = first_clear(placements_of(whole_sets(plan, seen)), EQUAL, sorted(looks))
-    return None if count is None else looks[count]
-
-
-def verdict(challenger: Side, champions: Side, sets: int) -> str:
-    """Conclusion from the challenger's average placement, as a sentence.
-
-    Args:
-        challenger: its figures.
-        champions: their figures.
-        sets: number of duplicate sets, or of single games, behind the figures.
-    """
-    placement = challenger.placement
-    if placement.value is None or placement.low is None or placement.high is None:
-        return "no conclusion is possible yet"
-    if placement.low == placement.high:
-        return "every set ended the same way, so the uncertainty is unknown"
-    if sets < LEAST_SETS:
-        return "too few games for a conclusion"
-    if placement.high < EQUAL:
-        return f"{challenger.name} is stronger"
-    if placement.low > EQUAL:
-        return f"{champions.name} is stronger"
-    return "no clear difference in these games"
-
-
 def placements_of(sets: Sequence[Sequence[GameRow]]) -> Floats:
     """``[S]``: the challenger's average place in each set."""
     return mean_place(sums_of({CHALLENGER}, sets)[:, :4])
 
 
-def convergence(placements: Floats, set_games: int) -> tuple[RunningAverage, ...]:
-    """The average after increasing numbers of games, up to all.
+def _verdict(challenger: Side, champions: Side, placements: Floats) -> str:
+    """Conclusion from the challenger's average placement, as a sentence.
 
     Args:
-        placements: ``[S]``: the challenger's average place in each set, in order.
-        set_games: games per set.
-
-    Returns:
-        At most `POINTS` states, from the second set on; a single set gives no estimate of the spread.
+        challenger: its figures.
+        champions: their figures.
+        placements: ``[S]`` the challenger's average place in each set.
     """
-    if len(placements) < 2:
-        return ()
-    counts = np.unique(np.linspace(2, len(placements), POINTS).astype(np.int64))
-    means = np.cumsum(placements)[counts - 1] / counts
-    squares = np.cumsum(placements**2)[counts - 1] / counts
-    deviations = np.sqrt(np.maximum(0.0, squares - means**2) * counts / (counts - 1))
-    reach = NORMAL * deviations / np.sqrt(counts)
-    low, high = np.maximum(1.0, means - reach), np.minimum(4.0, means + reach)
-    rows = zip((counts * set_games).tolist(), means.tolist(), low.tolist(), high.tolist(), strict=True)
-    return tuple(RunningAverage(*row) for row in rows)
+    low, high = challenger.placement.low, challenger.placement.high
+    assert low is not None and high is not None
+    if len(placements) < _LEAST_SETS and _by_chance(placements) > _ERROR:
+        return "too few games for a conclusion"
+    if low <= EQUAL <= high:
+        return "no clear difference in these games"
+    return f"{challenger.name if high < EQUAL else champions.name} is stronger"
+
+
+def _by_chance(placements: Floats) -> float:
+    """The chance that sets of equal players lie as unevenly about the mean: a sign test."""
+    better, worse = int((placements < EQUAL).sum()), int((placements > EQUAL).sum())
+    count = better + worse
+    tail = sum(math.comb(count, fewer) for fewer in range(min(better, worse) + 1))
+    return min(1.0, 2.0 * tail / 2.0**count)
 
 
 # --- for people -------------------------------------------------------------------------------------------
 
 
-def headline(found: ArenaReport) -> str:
-    """The players, the games and their walls, in one line."""
-    plan = found.plan
+def _lines(found: ArenaReport) -> Iterable[str]:
+    plan, one, others = found.plan, found.challenger, found.champions
     walls = (
         "each over walls of its own"
         if plan.independent
         else f"{found.sets} duplicate set{'' if found.sets == 1 else 's'}"
     )
-    return (
-        f"{found.challenger.name} {plan.mode[0]} v {plan.mode[2]} {found.champions.name}: "
-        f"{found.games} {plan.length} games, {walls}, seed {plan.seed}"
-        f"{', stopped because the difference was clear' if found.clear else ''}"
-    )
-
-
-def _lines(found: ArenaReport) -> Iterable[str]:
-    yield headline(found)
-    placement = next(table_of((found.challenger,)))[1][0]
     yield (
-        f"average placement of {found.challenger.name}: {placement.value} {placement.interval} "
+        f"{one.name} {plan.mode[0]} v {plan.mode[2]} {others.name}: "
+        f"{found.games} {plan.length} games, {walls}, seed {plan.seed}"
+    )
+    yield (
+        f"average placement of {one.name}: {one.placement.text(3)} "
         f"(equal strength: {EQUAL:g}): {found.verdict}"
     )
-    yield from found.lines((found.challenger, found.champions), found.plan.caution)
+    yield from found.lines((one, others), plan.caution)
+
+
+def draw_match(found: ArenaReport, path: Path) -> None:
+    """Draw both sides' places with 95 % intervals, and their stable ranks as in the paper's figure 8.
+
+    Args:
+        found: the comparison.
+        path: of the SVG file.
+
+    Raises:
+        ConfigError: matplotlib is not installed.
+
+    Source: Suphx, arXiv:2003.13590, section 4.2; boxes are quartiles over resamples, whiskers 95 %.
+    """
+    require("matplotlib", "--plot")
+    drawing = plots.figure(7.0, 3.5)
+    places, ranks = drawing.subplots(1, 2, width_ratios=(2, 1))
+    for number, (side, colour) in enumerate(zip((found.challenger, found.champions), _COLOURS, strict=True)):
+        for place, share in enumerate((side.first, side.second, side.third, side.fourth), 1):
+            low, value, high = (100.0 * (each or 0.0) for each in (share.low, share.value, share.high))
+            ends = [[value - low], [high - value]]
+            places.bar(place + 0.4 * number - 0.2, value, 0.36, yerr=ends, color=colour, capsize=3.0)
+        rank = side.stable_rank
+        numbers = rank.value, rank.first_quartile, rank.third_quartile, rank.low, rank.high
+        if None not in numbers:  # they are without fourth places
+            box = dict(zip(("med", "q1", "q3", "whislo", "whishi"), numbers, strict=True))
+            filled = {"facecolor": colour, "alpha": 0.4}
+            ranks.bxp([box], positions=[number], showfliers=False, patch_artist=True, boxprops=filled)
+    places.set_xticks(range(1, 5), ("first", "second", "third", "fourth"))
+    places.set_ylabel("share of places, %")
+    ranks.set_xticks((0, 1), (found.challenger.name, found.champions.name))
+    ranks.set_ylabel("stable rank (dan)")
+    for part, colour in zip(ranks.get_xticklabels(), _COLOURS, strict=True):
+        part.set_color(colour)
+    for axes in (places, ranks):
+        axes.grid(axis="y", alpha=0.3)
+    plots.save(drawing, path)

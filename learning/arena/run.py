@@ -1,8 +1,7 @@
-"""`suzaku arena`: plays until all games are played or one side is clearly better, and reports."""
+"""`suzaku arena`: plays the games of a comparison, and reports."""
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,8 @@ import structlog
 
 from kit.errors import ReplayError
 from kit.reports import write_report
-from learning.arena.page.render import write_page
 from learning.arena.plan import ArenaPlan, sets_for
-from learning.arena.report import ArenaReport, clear_after, report
+from learning.arena.report import ArenaReport, draw_match, report
 from learning.matches.players import contender, tables_for
 from learning.matches.runner import OnProgress, SeriesRunner
 from learning.matches.store import read_results, writing
@@ -53,7 +51,6 @@ def run(
     ray: str | None = None,
     folder: Path | None = None,
     records: bool = False,
-    sequential: bool = False,
     on_progress: OnProgress = lambda _games, _of, _decisions: None,
 ) -> ArenaReport | None:
     """Play the games that are missing, and report on all.
@@ -64,7 +61,6 @@ def run(
         ray: address of a cluster to play on; see `learning.workers.spread.spread`.
         folder: folder of the results; an earlier run in it is resumed. None to keep none.
         records: also keep every game's record in the folder.
-        sequential: stop as soon as one side is clearly better.
         on_progress: called with the progress.
 
     Returns:
@@ -76,27 +72,21 @@ def run(
         OSError: the results cannot be written.
     """
     with SeriesRunner(plan, folder, "mjlog" if records else None, on_progress) as runner:
-        if not sequential or clear_after(plan, runner.rows) is None:
-            with contextlib.closing(runner.blocks(workers, ray, one_by_one=sequential)) as blocks:
-                for _ in blocks:
-                    if sequential and clear_after(plan, runner.rows) is not None:
-                        break
+        runner.play(workers, ray)
         return report(
             plan,
             runner.rows.values(),
-            sequential=sequential,
             seconds=runner.seconds,
             played=runner.played,
             times=runner.times,
         )
 
 
-def look(folder: Path, *, sequential: bool = False) -> ArenaReport | None:
+def look(folder: Path) -> ArenaReport | None:
     """Report on the results in a folder, finished or not, without playing.
 
     Args:
         folder: folder of the results.
-        sequential: ignore games past the point where one side was clearly better.
 
     Returns:
         None if no duplicate set is complete.
@@ -105,16 +95,15 @@ def look(folder: Path, *, sequential: bool = False) -> ArenaReport | None:
         ReplayError: there are no results, or they cannot be read.
     """
     plan, rows = read_results(folder, ArenaPlan)
-    return report(plan, rows, sequential=sequential)
+    return report(plan, rows)
 
 
 def compare(
     plan: ArenaPlan,
     folder: Path | None,
-    html: Path | None,
+    plot: Path | None,
     *,
     records: bool,
-    sequential: bool,
     workers: int | None,
     ray: str | None,
     as_json: bool,
@@ -124,9 +113,8 @@ def compare(
     Args:
         plan: the players and games.
         folder: folder of the results, None to keep none.
-        html: file for the page of the comparison, None for no page.
+        plot: SVG file for a plot of places and stable ranks, None for none.
         records: also keep every game's record in the folder.
-        sequential: stop as soon as one side is clearly better.
         workers: processes; one per core if None.
         ray: address of a cluster to play on; see `learning.workers.spread.spread`.
         as_json: print one JSON object.
@@ -145,35 +133,33 @@ def compare(
             ray=ray,
             folder=folder,
             records=records,
-            sequential=sequential,
             on_progress=progress.played,
         )
     if found is None:
         raise ReplayError("no set of games could be completed; see the log")
-    return _show(found, html, as_json=as_json)
+    return _show(found, plot, as_json=as_json)
 
 
-def show_played(folder: Path, html: Path | None, *, sequential: bool, as_json: bool) -> int:
+def show_played(folder: Path, plot: Path | None, *, as_json: bool) -> int:
     """Print the report on the games in a folder, finished or still being played, and return the exit code.
 
     Args:
         folder: folder of the results.
-        html: file for the page of the comparison, None for no page.
-        sequential: ignore games past the point where one side was clearly better.
+        plot: SVG file for a plot of places and stable ranks, None for none.
         as_json: print one JSON object.
 
     Raises:
-        ReplayError: results cannot be read, or the page cannot be written.
+        ReplayError: results cannot be read, or the plot cannot be written.
     """
-    found = look(folder, sequential=sequential)
+    found = look(folder)
     if found is None:
         raise ReplayError(f"{folder}: no set of games is complete yet")
-    return _show(found, html, as_json=as_json)
+    return _show(found, plot, as_json=as_json)
 
 
-def _show(found: ArenaReport, html: Path | None, *, as_json: bool) -> int:
+def _show(found: ArenaReport, plot: Path | None, *, as_json: bool) -> int:
     code = write_report(found, as_json=as_json)
-    if html is not None:
-        with writing(html):
-            write_page(found, html)
+    if plot is not None:
+        with writing(plot):
+            draw_match(found, plot)
     return code

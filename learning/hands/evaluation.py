@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Final
@@ -12,23 +13,11 @@ from msgspec import Meta
 
 from kit.errors import ConfigError
 from kit.options import Count, NotNegative, Share, flag
+from kit.reports import aligned
 from learning import plots
-from learning.accuracy.data import GamesPlan, opened, players_of
-from learning.hands.figures import (
-    DangerFigures,
-    ModelFigures,
-    danger_figures,
-    model_figures,
-    shares_by_turn,
-    true_shares,
-)
-from learning.hands.foresight import (
-    HandDecisions,
-    danger_by_rule,
-    decisions_of,
-    foreseen_by_samples,
-    foreseen_directly,
-)
+from learning.accuracy.data import GamesPlan, Measured, measured, opened, players_of
+from learning.hands.figures import ModelFigures, model_figures, shares_by_turn, true_shares
+from learning.hands.foresight import decisions_of, foreseen_by_samples, foreseen_directly
 from learning.samples.choice import ALL_PLAYERS, SelectedDecisions
 from policies.checkpoint import HAND_MODELS, HandModel, models_in
 from policies.hands.autoregressive import AutoregressiveSettings, load_autoregressive
@@ -37,8 +26,24 @@ from policies.hands.direct import DirectModel
 from policies.hands.generation import Generator
 from policies.nets.architectures import SHANTEN_CLASSES
 
-_COLUMNS: Final = 2
 _DIRECT: Final = "direct"
+_PAPER: Final = {
+    "direct": ("0.86 ± 0.64", "0.00080"),
+    "diffusion": ("1.00 ± 0.75", "0.00188"),
+    "autoregressive": ("1.03 ± 0.78", "0.00390"),
+}
+"""L2 error of shanten and calibration error of waits in the paper (`learning.hands.figures`)."""
+_COLUMNS: Final = (
+    "model",
+    "L2 of shanten ± deviation",
+    "paper",
+    "ready %",
+    "waits: ECE",
+    "after Platt",
+    "paper",
+    "hands/s",
+)
+_WIDTH: Final = 110
 
 
 class HandsEvaluation(GamesPlan, frozen=True, kw_only=True):
@@ -46,8 +51,7 @@ class HandsEvaluation(GamesPlan, frozen=True, kw_only=True):
 
     Attributes:
         models: only this model; may be repeated.
-        decisions: decisions at which hands are generated.
-        discards: discards whose danger is predicted.
+        decisions: decisions at which hands are predicted.
         hands: hands to generate for each opponent at each decision.
         steps: steps of the diffusion; default: those it was distilled for, or 12; may be repeated.
         noise: share of the noise of DDPM at each step; 0 is DDIM; default: 0 if distilled, else 1.
@@ -59,7 +63,6 @@ class HandsEvaluation(GamesPlan, frozen=True, kw_only=True):
 
     models: Annotated[tuple[HandModel, ...], flag("--model")] = ()
     decisions: Annotated[int, Meta(ge=2)] = 1000
-    discards: Annotated[int, Meta(ge=2)] = 50_000
     hands: Count = 100
     steps: tuple[Count, ...] = ()
     noise: Share | None = None
@@ -87,26 +90,39 @@ class HandsReport(msgspec.Struct, frozen=True):
     """The results of a measurement.
 
     Attributes:
-        split: part of the corpus.
-        corpus: its content hash.
-        games: number of games.
-        decisions: decisions at which hands were generated.
+        models: figures of each model.
         by_turn: ``[18, 7]`` true shares of the shanten, by turn.
         ready: true share of ready hands.
-        four: true share of hands with four of a kind.
-        models: figures of each model.
-        danger: predicted deal-ins, by rule and by the direct heads.
+        decisions: decisions at which hands were predicted.
+        hands: hands generated for each opponent at each of them.
+        data: the games.
     """
 
-    split: str
-    corpus: str
-    games: int
-    decisions: int
+    models: tuple[ModelFigures, ...]
     by_turn: list[list[float]]
     ready: float
-    four: float
-    models: tuple[ModelFigures, ...]
-    danger: tuple[DangerFigures, ...]
+    decisions: int
+    hands: int
+    data: Measured
+
+    def __str__(self) -> str:
+        """The report for people."""
+        best = min(self.models, key=lambda each: each.l2.value or 0.0)
+        plan = f"{self.decisions:,} decisions, {self.hands} hands each; {self.data}"
+        lines = (
+            f"{best.model} expects the shanten with an L2 error of {best.l2.text(3)}"
+            f"{', the least of these models' if len(self.models) > 1 else ''}; "
+            f"{_paper(best)[0]} in the paper, at other decisions",
+            "",
+            *aligned(
+                _COLUMNS,
+                ("games", "", "", f"{100.0 * self.ready:.1f}", "", "", "", ""),
+                *map(_cells, self.models),
+            ),
+            "",
+            *textwrap.wrap(plan, _WIDTH),
+        )
+        return "\n".join(lines)
 
 
 def evaluate_hands(
@@ -127,30 +143,41 @@ def evaluate_hands(
     """
     samplers, direct = _models(folder, plan)
     with opened(data) as source:
-        games = players_of(source, plan).games
+        players = players_of(source, plan)
+        games = players.games
         choice = SelectedDecisions(games, np.full(len(games), ALL_PLAYERS, np.uint8))
         decisions = decisions_of(source.corpus, choice, plan.decisions, plan.seed)
         figures: list[ModelFigures] = []
-        danger: tuple[DangerFigures, ...] = ()
         if direct is not None:
             figures.append(model_figures(_DIRECT, foreseen_directly(direct, decisions), decisions))
-            many = decisions_of(source.corpus, choice, plan.discards, plan.seed)
-            figures.append(model_figures(f"{_DIRECT}, more", foreseen_directly(direct, many), many))
-            danger = _danger(direct, many)
         for name, load in samplers.items():
             found = foreseen_by_samples(load(), decisions, plan.hands, plan.seed, title=name, quiet=quiet)
             figures.append(model_figures(name, found, decisions))
         return HandsReport(
-            split=plan.split or source.split,
-            corpus=source.corpus.card["content_sha256"],
-            games=len(games),
-            decisions=len(decisions.players),
+            models=tuple(figures),
             by_turn=shares_by_turn(true_shares(decisions), decisions).tolist(),
             ready=float((decisions.hands.shanten == 0).mean()),
-            four=float((decisions.hands.copies[:, 1:] == 4).any(2).mean()),
-            models=tuple(figures),
-            danger=danger,
+            decisions=len(decisions.players),
+            hands=plan.hands,
+            data=measured(source, players, plan),
         )
+
+
+def _cells(found: ModelFigures) -> tuple[str, ...]:
+    return (
+        found.model,
+        f"{found.l2.text(3)} ± {found.l2_deviation:.3f}",
+        _paper(found)[0],
+        f"{100.0 * found.ready:.1f}",
+        found.waits.ece.text(5),
+        f"{found.scaled_waits.ece.value:.5f}",
+        _paper(found)[1],
+        f"{found.hands_per_s:,.0f}",
+    )
+
+
+def _paper(found: ModelFigures) -> tuple[str, str]:
+    return _PAPER[found.model.partition(",")[0]]
 
 
 def _models(
@@ -191,27 +218,19 @@ def _named(how: DiffusionSettings) -> str:
     return ", ".join(said)
 
 
-def _danger(direct: DirectModel, decisions: HandDecisions) -> tuple[DangerFigures, ...]:
-    rows = np.arange(len(decisions.players))[:, None]
-    found = direct.read(decisions.states, decisions.players)
-    heads = found.deal_ins[rows, np.arange(3), decisions.discards[:, None]].astype(np.float64)
-    return danger_figures(danger_by_rule(decisions), heads, decisions)
-
-
 def save_plots(report: HandsReport, folder: Path) -> None:
     """Draw the shanten by turn and the calibration of waits, as SVG."""
     folder.mkdir(parents=True, exist_ok=True)
-    shown = [each for each in report.models if not each.model.endswith("more")]
     truth = np.array(report.by_turn)
-    drawing = plots.figure(10.0, 2.6 * (1 + len(shown)))
-    axes = drawing.subplots(len(shown) + 1, 1, sharex=True)
+    drawing = plots.figure(10.0, 2.6 * (1 + len(report.models)))
+    axes = drawing.subplots(len(report.models) + 1, 1, sharex=True)
     turns = np.arange(len(truth))
     axes[0].plot(turns, truth @ np.arange(SHANTEN_CLASSES), label="games", color="black")
-    for each in shown:
+    for each in report.models:
         axes[0].plot(turns, np.array(each.by_turn) @ np.arange(SHANTEN_CLASSES), label=each.model)
     axes[0].set_ylabel("mean shanten")
     axes[0].legend(fontsize="small")
-    for axis, each in zip(axes[1:], shown, strict=True):
+    for axis, each in zip(axes[1:], report.models, strict=True):
         for offset, shares, strength in ((-0.2, truth, 0.45), (0.2, np.array(each.by_turn), 1.0)):
             below = np.zeros(len(turns))
             for shanten in range(SHANTEN_CLASSES):
@@ -222,13 +241,13 @@ def save_plots(report: HandsReport, folder: Path) -> None:
     axes[-1].set_xlabel("turn; shanten 0 at the bottom; left the games, right the model")
     plots.save(drawing, folder / "shanten.svg")
     drawing = plots.figure(8.0, 4.0)
-    for axis, name in zip(drawing.subplots(1, _COLUMNS), ("curve", "scaled_curve"), strict=True):
+    for axis, name in zip(drawing.subplots(1, 2), ("waits", "scaled_waits"), strict=True):
         axis.plot((0, 1), (0, 1), ":", color="black")
-        for each in shown:
-            curve = np.array(getattr(each, name))
+        for each in report.models:
+            curve = np.array(getattr(each, name).curve)
             used = curve[:, 0] > 0
             axis.plot(curve[used, 1], curve[used, 2], ".-", label=each.model)
-        axis.set_xlabel("predicted share of waits" + (", after Platt scaling" if name != "curve" else ""))
+        axis.set_xlabel("predicted share of waits" + (", after Platt scaling" if name != "waits" else ""))
         axis.set_ylabel("actual share")
         axis.legend(fontsize="small")
     plots.save(drawing, folder / "waits.svg")

@@ -19,9 +19,7 @@ from learning.samples.choice import SelectedDecisions
 from learning.samples.hidden import HiddenHands, hidden_hands
 from learning.samples.positions import positions_of
 from policies.hands.direct import DirectModel
-from policies.hands.generation import GenerationCounts, Generator
 from policies.hands.views import HandSampler
-from policies.heuristic.danger import danger_of
 from policies.nets.architectures import SHANTEN_CLASSES
 
 _AT_ONCE: Final = 20
@@ -36,7 +34,6 @@ class HandDecisions(NamedTuple):
         players: ``[N]`` int64, who decides.
         games: ``[N]`` int64, a number for each game from 0.
         turns: ``[N]`` int64, discards the player has made.
-        discards: ``[N]`` int64, the kind discarded.
         hands: all hands.
     """
 
@@ -44,7 +41,6 @@ class HandDecisions(NamedTuple):
     players: NDArray[np.int64]
     games: NDArray[np.int64]
     turns: NDArray[np.int64]
-    discards: NDArray[np.int64]
     hands: HiddenHands
 
 
@@ -54,20 +50,14 @@ class Foresight(msgspec.Struct, frozen=True):
     Attributes:
         shanten: ``[N, 3, 7]`` probabilities.
         waits: ``[N, 3, 34]`` probabilities.
-        four: share of hands with four of a kind; NaN where no hands are generated.
-        square: ``[N, 3]`` mean squared error of single samples' shanten; empty where no hands are generated.
         seconds: CPU time of one core.
         samples: hands generated for each opponent and decision; 0 for none.
-        counts: counts of corrections to generated hands; None without such hands.
     """
 
     shanten: NDArray[np.float64]
     waits: NDArray[np.float64]
-    four: float
-    square: NDArray[np.float64]
     seconds: float
     samples: int
-    counts: GenerationCounts | None
 
 
 def decisions_of(corpus: Corpus, choice: SelectedDecisions, most: int, seed: int) -> HandDecisions:
@@ -87,8 +77,8 @@ def decisions_of(corpus: Corpus, choice: SelectedDecisions, most: int, seed: int
         part = slice(first, first + _AT_ONCE)
         found = positions_of(corpus, SelectedDecisions(choice.games[part], choice.players[part]))
         drawn = np.flatnonzero(dice.random(len(found.players)) < share)
-        parts.append((found.states[drawn], found.players[drawn], found.games[drawn], found.labels[drawn]))
-    states, players, games, labels = (np.concatenate(values) for values in zip(*parts, strict=True))
+        parts.append((found.states[drawn], found.players[drawn], found.games[drawn]))
+    states, players, games = (np.concatenate(values) for values in zip(*parts, strict=True))
     rows = np.arange(len(players))
     if most and len(rows) > most:
         rows = np.sort(dice.permutation(rows)[:most])
@@ -98,7 +88,6 @@ def decisions_of(corpus: Corpus, choice: SelectedDecisions, most: int, seed: int
         players=whose,
         games=np.unique(games[rows], return_inverse=True)[1].astype(np.int64),
         turns=states["river_size"][np.arange(len(rows)), whose].astype(np.int64),
-        discards=labels[rows].astype(np.int64),
         hands=hidden_hands(states, players[rows]),
     )
 
@@ -108,15 +97,7 @@ def foreseen_directly(model: DirectModel, decisions: HandDecisions) -> Foresight
     begun = time.process_time()
     found = model.read(decisions.states, decisions.players)
     seconds = time.process_time() - begun
-    return Foresight(
-        found.shanten.astype(np.float64),
-        found.waits.astype(np.float64),
-        np.nan,
-        np.zeros((0, _OTHERS)),
-        seconds,
-        0,
-        None,
-    )
+    return Foresight(found.shanten.astype(np.float64), found.waits.astype(np.float64), seconds, 0)
 
 
 def foreseen_by_samples(
@@ -135,36 +116,22 @@ def foreseen_by_samples(
     count = len(decisions.players)
     by_shanten = np.zeros((count, _OTHERS, SHANTEN_CLASSES))
     by_wait = np.zeros((count, _OTHERS, 34))
-    square = np.zeros((count, _OTHERS))
-    four, seconds = 0, 0.0
+    seconds = 0.0
     with Progress("hands.progress", title, "decisions", total=count, quiet=quiet) as progress:
         for row in range(count):
             one = slice(row, row + 1)
             begun = time.process_time()
             sampled = sampler.sample(decisions.states[one], decisions.players[one], samples, seed)
             seconds += time.process_time() - begun
-            truth = decisions.hands.shanten[row].astype(np.int64)
-            hands = sampled.counts[0]
             _count_hands(
-                hands,
+                sampled.counts[0],
                 decisions.states[one],
                 decisions.players[row],
-                truth,
                 by_shanten[row],
                 by_wait[row],
-                square[row],
             )
-            four += int((hands == 4).any(2).sum())
             progress.advance(1)
-    return Foresight(
-        by_shanten / samples,
-        by_wait / samples,
-        four / (count * _OTHERS * samples),
-        square / samples,
-        seconds,
-        samples,
-        sampler.counts if isinstance(sampler, Generator) else None,
-    )
+    return Foresight(by_shanten / samples, by_wait / samples, seconds, samples)
 
 
 @kernel
@@ -172,10 +139,8 @@ def _count_hands(
     hands: NDArray[np.int8],
     state: NDArray[np.void],
     player: int,
-    truth: NDArray[np.int64],
     by_shanten: NDArray[np.float64],
     by_wait: NDArray[np.float64],
-    square: NDArray[np.float64],
 ) -> None:
     """Add the shanten and the waits of some samples ``[n, 3, 34]``."""
     rec = state[0]
@@ -185,22 +150,12 @@ def _count_hands(
             hand34 = hands[sample, seat]
             distance = max(0, shanten(hand34, melds))
             by_shanten[seat, min(6, distance)] += 1
-            square[seat] += (distance - truth[seat]) ** 2
             mask = waits(hand34, melds) if distance == 0 else np.uint64(0)
             for kind in range(34):
                 by_wait[seat, kind] += (mask >> np.uint64(kind)) & np.uint64(1)
 
 
-def danger_by_rule(decisions: HandDecisions) -> NDArray[np.float64]:
-    """``[N, 3]``: the probability that the discard deals in to each opponent, open hands read."""
-    decided = zip(decisions.states, decisions.players.tolist(), decisions.discards.tolist(), strict=True)
-    return np.array(
-        [danger_of(state, player, reads_melds=True).deal_in[:, kind] for state, player, kind in decided]
-    )
-
-
 @warms_up
 def _warm_up() -> None:
-    hands, truth = np.zeros((1, _OTHERS, KINDS), np.int8), np.zeros(_OTHERS, np.int64)
-    shares = np.zeros((_OTHERS, SHANTEN_CLASSES)), np.zeros((_OTHERS, KINDS))
-    _count_hands(hands, np.zeros(1, ROUND_STATE), 0, truth, *shares, np.zeros(_OTHERS))
+    hands, shares = np.zeros((1, _OTHERS, KINDS), np.int8), np.zeros((_OTHERS, SHANTEN_CLASSES))
+    _count_hands(hands, np.zeros(1, ROUND_STATE), 0, shares, np.zeros((_OTHERS, KINDS)))

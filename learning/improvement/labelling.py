@@ -33,9 +33,9 @@ from learning.improvement.labels import (
     Label,
     LabelledGame,
     LabelsPlan,
-    MeanWithError,
     critic_error,
 )
+from learning.matches.statistics import Estimate, Means
 from learning.measure import Measurement
 from learning.reward.games import played_games
 from learning.samples.choice import ALL_PLAYERS, SelectedDecisions
@@ -300,8 +300,8 @@ class Accepting(msgspec.Struct, frozen=True):
     likely: bool
     to_the_end: bool
     decisions: int
-    points: MeanWithError | None
-    reward: MeanWithError | None
+    points: Estimate
+    reward: Estimate
 
 
 class SlotFigures(msgspec.Struct, frozen=True):
@@ -328,8 +328,8 @@ class SlotFigures(msgspec.Struct, frozen=True):
     reward_signal: float
     changed: float
     accepting: tuple[Accepting, ...]
-    too_much: MeanWithError | None
-    reward_too_much: MeanWithError | None
+    too_much: Estimate | None
+    reward_too_much: Estimate | None
 
 
 class LabelsFigures(msgspec.Struct, frozen=True):
@@ -385,12 +385,9 @@ def _accepting(slot: Slot, rows: Sequence[LabelledGame]) -> Iterator[Accepting]:
             if SLOTS[label.slot] is slot and (label.options[0] != NO) is likely
         ]
         if found:
-            games = [game for _, game in found]
-            points, reward = (
-                MeanWithError.of([label.accepting(unit) for label, _ in found], games)
-                for unit in get_args(Unit)
-            )
-            yield Accepting(likely, to_the_end, len(found), points, reward)
+            values = [[label.accepting(unit) for unit in get_args(Unit)] for label, _ in found]
+            means = Means([game for _, game in found], values)
+            yield Accepting(likely, to_the_end, len(found), means[0], means[1])
 
 
 def _signal(found: Sequence[tuple[float, float]]) -> tuple[float, float]:

@@ -7,13 +7,13 @@ game's decisions of that slot (`learning.samples.positions.positions_of`), so st
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, get_args
 
 import msgspec
-import numpy as np
 from msgspec import Meta
 
 from kit.options import INTERNAL, Count, Seed, flag
+from learning.matches.statistics import Estimate, Means
 from learning.matches.store import ResumablePlan
 from policies.flow.slots import Slot
 from policies.nets.compute import IN_PLAY, Compute
@@ -124,32 +124,8 @@ class LabelledGame(msgspec.Struct, frozen=True):
     checked: tuple[Label, ...] = ()
 
 
-class MeanWithError(msgspec.Struct, frozen=True):
-    """A mean, and its standard error from how games differ; None if all values are of one game."""
-
-    mean: float
-    error: float | None
-
-    @classmethod
-    def of(cls, values: Sequence[float], games: Sequence[int] | Sequence[str]) -> Self | None:
-        """The mean of some values; those of one game are taken as dependent. None without values.
-
-        >>> MeanWithError.of([1.0, 1.0, 3.0, 3.0], [7, 7, 8, 8])
-        MeanWithError(mean=2.0, error=1.0)
-        """
-        if not len(values):
-            return None
-        found = np.asarray(values, np.float64)
-        mean = float(found.mean())
-        places = np.unique(games, return_inverse=True)[1]
-        sums = np.bincount(places, found - mean)
-        if len(sums) < 2:
-            return cls(mean, None)
-        return cls(mean, float(np.sqrt(np.square(sums).sum() * len(sums) / (len(sums) - 1)) / len(found)))
-
-
-def critic_error(games: Sequence[LabelledGame], slot: Slot, unit: Unit) -> MeanWithError | None:
-    """What the critic gives riichi or a call too much: what labels with a horizon exceed those without by.
+def critic_error(games: Sequence[LabelledGame], slot: Slot, unit: Unit) -> Estimate | None:
+    """The critic's mean overestimate of riichi or a call: labels with a horizon less those without.
 
     Args:
         games: labelled games, some of them checked.
@@ -168,4 +144,4 @@ def critic_error(games: Sequence[LabelledGame], slot: Slot, unit: Unit) -> MeanW
         for label, whole in zip(game.labels, game.checked, strict=True)
         if SLOTS[label.slot] is slot
     ]
-    return MeanWithError.of([value for value, _ in found], [game for _, game in found])
+    return Means([game for _, game in found], [value for value, _ in found])[0] if found else None

@@ -26,7 +26,6 @@ from torch.nn import functional
 
 from kit.errors import ConfigError
 from kit.options import INTERNAL, Count, NotNegative, Share
-from kit.reports import number_text
 from learning.corpus.layout import Split
 from learning.corpus.reader import Corpus, Numbers
 from learning.improvement.labels import (
@@ -36,9 +35,9 @@ from learning.improvement.labels import (
     Label,
     LabelledGame,
     LabelsPlan,
-    MeanWithError,
     critic_error,
 )
+from learning.matches.statistics import Estimate, Means
 from learning.matches.store import read_rows
 from learning.runs.learner import Learner
 from learning.runs.loop import EvaluationResult
@@ -56,6 +55,7 @@ from policies.nets.networks import network_of
 
 _LEAST: Final = 1e-6
 _TEMPERATURES: Final = {"points": 20.0, "reward": 0.4}
+_NO_GAIN: Final = Estimate(0.0, 0.0, 0.0)
 _SLOT_NUMBERS: Final = {slot: number for number, slot in enumerate(SLOTS)}
 
 
@@ -178,7 +178,7 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
         }
         error = critic_error(list(games.values()), plan.model, plan.unit)
         # one game tells too little to correct all others by it
-        self._too_much = error.mean if error is not None and error.error is not None else 0.0
+        self._too_much = 0.0 if error is None or error.low is None else error.value or 0.0
         super().__init__(plan, corpus, out, parent, commit, moments=True)
         assert self.begin is not None, "there is a model to improve"
         first = network_of(self.begin.weights)
@@ -268,14 +268,14 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
         chosen = gained.isfinite() & (gained != 0.0)
         changed, valued = gained[chosen], int(gained.isfinite().sum())
         loss, best = sum(losses) / len(gained), self.status.best
-        gain = MeanWithError.of(changed.tolist(), torch.cat(games)[chosen].tolist())
-        mean, error = (gain.mean, gain.error or 0.0) if gain is not None else (0.0, 0.0)
+        gain = Means(torch.cat(games)[chosen].numpy(), changed.numpy())[0] if len(changed) else _NO_GAIN
+        mean = gain.value or 0.0
         correlation = float(products[0] / max(1e-9, np.sqrt(products[1] * products[2])))
         return EvaluationResult(
             score=loss,
             improved=best is None or loss < best,
             text=f"loss {loss:.5f}, {len(changed)} of {valued} labelled choices change and gain "
-            f"{number_text(mean)} ± {number_text(error)} {self.plan.unit} each; "
+            f"{gain} {self.plan.unit} each; "
             f"correlation of changes with labels {correlation:.3f}",
             curves={
                 "validation/loss": loss,
@@ -285,7 +285,8 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
             metrics={
                 "loss": loss,
                 "gain": mean,
-                "error": error,
+                "gain_low": gain.low or 0.0,
+                "gain_high": gain.high or 0.0,
                 "changed": len(changed),
                 "labels": valued,
                 "correlation": correlation,

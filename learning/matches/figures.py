@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -207,27 +207,14 @@ def crashes_in(rows: Iterable[GameRow]) -> tuple[str, ...]:
 # --- for people -------------------------------------------------------------------------------------------
 
 
-class Cell(NamedTuple):
-    """A number as text, and its interval, "" for a plain count."""
-
-    value: str
-    interval: str
-
-
-def table_of(sides: Sequence[Side]) -> Iterator[tuple[str, list[Cell]]]:
-    """The table: each figure's name, and a cell for each player."""
-    for label, field, scale, digits in _TABLE:
-        yield label, [_cell(getattr(side, field), scale, digits) for side in sides]
-    yield "expected dan (IQR)", [_climbed(side) for side in sides]
-    yield "decisions", [Cell(f"{side.decisions}", "") for side in sides]
-    yield "faults", [Cell(f"{side.faults}", "") for side in sides]
-
-
 def lines_of(sides: Sequence[Side]) -> Iterator[str]:
     """The table as text: a line for each figure, a column for each player."""
     yield _line("", (side.name[:28] for side in sides))
-    for label, cells in table_of(sides):
-        yield _line(label, ("  ".join(filter(None, cell)) for cell in cells))
+    for label, field, scale, digits in _TABLE:
+        yield _line(label, (getattr(side, field).text(digits, scale) for side in sides))
+    yield _line("expected dan (IQR)", (_climbed(side.ladder) for side in sides))
+    yield _line("decisions", (f"{side.decisions}" for side in sides))
+    yield _line("faults", (f"{side.faults}" for side in sides))
 
 
 def _line(label: str, cells: Iterable[str]) -> str:
@@ -254,13 +241,5 @@ _TABLE: Final = (
 )
 
 
-def _cell(number: Estimate | Spread, scale: float, digits: int) -> Cell:
-    value, low, high, *_ = (
-        "–" if part is None else f"{scale * part:.{digits}f}" for part in msgspec.structs.astuple(number)
-    )
-    return Cell(value, f"[{low}, {high}]")
-
-
-def _climbed(side: Side) -> Cell:
-    ladder = side.ladder
-    return Cell(f"{ladder.dan:.2f}", f"[{ladder.first_quartile:.0f}, {ladder.third_quartile:.0f}]")
+def _climbed(ladder: Ladder) -> str:
+    return f"{ladder.dan:.2f} ({ladder.first_quartile:.0f}–{ladder.third_quartile:.0f})"

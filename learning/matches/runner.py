@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Generic, Self, TypeAlias, TypeVar
@@ -186,15 +186,12 @@ class SeriesRunner(Generic[P]):
         """CPU seconds per game of this start, by task."""
         return {what: spent / self.played for what, spent in sorted(self._times.items()) if self.played}
 
-    def blocks(
-        self, workers: int | None = None, ray: str | None = None, *, one_by_one: bool = False
-    ) -> Generator[int, None, None]:
-        """Play the incomplete blocks; yield the number of each as it becomes complete.
+    def play(self, workers: int | None = None, ray: str | None = None) -> None:
+        """Play the games that are missing.
 
         Args:
             workers: processes; one per core if None.
             ray: address of a cluster to play on; see `learning.workers.spread.spread`.
-            one_by_one: hand out single blocks, for a run that may stop after any of them.
 
         Raises:
             ConfigError: there is no such cluster.
@@ -211,25 +208,16 @@ class SeriesRunner(Generic[P]):
         files = {} if ray is None else packed(*dict.fromkeys(series.contenders))
         played = frozenset(number for block in missing for number in series.numbers(block) if number in rows)
         setup = Setup(series, self._form, files, played)
-        stretches = [
-            tuple(each)
-            for each in batches(missing, 1 if one_by_one else self._stretch(len(missing), workers, ray))
-        ]
+        stretches = [tuple(each) for each in batches(missing, self._stretch(len(missing), workers, ray))]
         ended = spread(player_of_blocks, setup, stretches, workers=workers, ray=ray)
-        left = dict.fromkeys(missing)
         with contextlib.closing(ended):
-            for stretch, one in ended:
+            for _, one in ended:
                 if isinstance(one, GameEnd):
                     self._take(one)
                     self._go_on(one.times)
                 elif not isinstance(one, Done):
                     self._decisions += one.decisions
                     self._go_on(one.times)
-                    continue
-                for block in [block for block in stretch if block in left]:
-                    if all(number in rows for number in series.numbers(block)):
-                        del left[block]
-                        yield block
 
     def _stretch(self, missing: int, workers: int | None, ray: str | None) -> int:
         """How many blocks a process is given at once: its share, so that it seldom stops."""

@@ -1,14 +1,13 @@
-"""Statistics of comparisons: resampling over duplicate sets, and figures derived from places.
+"""Statistics of comparisons: resampling over games or duplicate sets, and figures derived from places.
 
-The games of one duplicate set share their walls, so sets are the independent units and are resampled. A set
-is a row of sums (`[S, K]`: number of first places, points …). A statistic is a function of such sums, over
-all sets or over equally many drawn with replacement.
+The games of one duplicate set share their walls, and decisions of one game depend on each other, so sets or
+games are the independent units and are resampled. A unit is a row of sums (`[S, K]`: number of first places,
+points …). A statistic is a function of such sums, over all units or over equally many drawn with replacement.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -22,14 +21,8 @@ Statistic: TypeAlias = Callable[[Floats], Floats]
 """Maps sums ``[..., K]`` to numbers ``[...]``."""
 
 RESAMPLES: Final = 5_000
-LEAST_SETS: Final = 32
-"""With fewer sets nothing is called clear: the intervals rely on averaging many values."""
 
 _LOW, _HIGH = 0.025, 0.975
-NORMAL: Final = 1.959964
-"""Standard deviations on either side of the mean of a normal distribution that cover 95 %."""
-_NARROWEST: Final = 500.0
-"""Number of sets at which an always-valid interval is narrowest."""
 _AT_ONCE: Final = 250
 """Resamples made at a time, to keep the weights small."""
 
@@ -42,12 +35,20 @@ class Estimate(msgspec.Struct, frozen=True):
     high: float | None
 
     def __str__(self) -> str:
-        """The number with its interval in brackets.
+        """The number with its interval.
 
         >>> str(Estimate(0.5, 0.25, 0.75)), str(Estimate(None, None, None))
-        ('0.5 [0.25, 0.75]', 'not defined')
+        ('0.5 (0.25–0.75)', '-')
         """
-        return _with_range(self.value, self.low, self.high)
+        return _with_range(self.value, self.low, self.high, number_text)
+
+    def text(self, digits: int, scale: float = 1.0) -> str:
+        """The number with its interval, to some digits.
+
+        >>> Estimate(0.5, 0.25, 0.75).text(1, 100.0), Estimate(1.0, -2.0, 4.0).text(0)
+        ('50.0 (25.0–75.0)', '1 (-2 to 4)')
+        """
+        return _with_range(self.value, self.low, self.high, lambda each: f"{scale * each:,.{digits}f}")
 
 
 class Spread(msgspec.Struct, frozen=True):
@@ -59,16 +60,45 @@ class Spread(msgspec.Struct, frozen=True):
     low: float | None
     high: float | None
 
-    def __str__(self) -> str:
-        """The number with its 95 % range in brackets."""
-        return _with_range(self.value, self.low, self.high)
+    def text(self, digits: int, scale: float = 1.0) -> str:
+        """The number with its interquartile range, to some digits."""
+        return Estimate(self.value, self.first_quartile, self.third_quartile).text(digits, scale)
+
+
+class Means:
+    """Means over cases, with intervals from resampling the games that the cases are of.
+
+    Args:
+        games: ``[N]`` the game of each case; at least one case.
+        columns: ``[N]`` or ``[N, K]`` values of the cases.
+    """
+
+    def __init__(self, games: npt.ArrayLike, *columns: npt.ArrayLike) -> None:
+        place = np.unique(games, return_inverse=True)[1]
+        values = np.column_stack([np.ones(len(place)), *columns])
+        self._sums: Floats = np.zeros((place.max() + 1, values.shape[1]))
+        np.add.at(self._sums, place, values)
+        self._drawn = resample(self._sums)
+
+    def __getitem__(self, column: int) -> Estimate:
+        """The mean of a column.
+
+        >>> Means([7, 7, 8], [1.0, 1.0, 4.0])[0]
+        Estimate(value=2.0, low=1.0, high=4.0)
+        """
+        return self.of(lambda means: means[..., column])
+
+    def of(self, statistic: Statistic) -> Estimate:
+        """A statistic of the means ``[..., K]``, without an interval if all cases are of one game."""
+        found = estimate(self._sums, self._drawn, lambda sums: statistic(sums[..., 1:] / sums[..., :1]))
+        return found if len(self._sums) > 1 else Estimate(found.value, None, None)
 
 
 def resample(sums: Floats, count: int = RESAMPLES, seed: int = 0) -> Floats:
-    """Sums over equally many sets, drawn with replacement.
+    """Sums over equally many units, drawn with replacement.
 
     Args:
-        sums: ``[S, K]``, one row per set.
+        sums: ``[S, K]``, one row per unit.
         count: number of resamples.
         seed: seed of the draw.
 
@@ -76,20 +106,20 @@ def resample(sums: Floats, count: int = RESAMPLES, seed: int = 0) -> Floats:
         ``[count, K]``.
     """
     rng = np.random.default_rng(seed)
-    sets = len(sums)
+    units = len(sums)
     parts = []
     for start in range(0, count, _AT_ONCE):
         size = min(_AT_ONCE, count - start)
-        weights = rng.multinomial(sets, np.full(sets, 1.0 / sets), size=size)
+        weights = rng.multinomial(units, np.full(units, 1.0 / units), size=size)
         parts.append(weights @ sums)
     return np.concatenate(parts)
 
 
 def estimate(sums: Floats, drawn: Floats, statistic: Statistic) -> Estimate:
-    """A statistic over all sets, with its 95 % interval.
+    """A statistic over all units, with its 95 % interval.
 
     Args:
-        sums: ``[S, K]``, one row per set.
+        sums: ``[S, K]``, one row per unit.
         drawn: ``[N, K]``, from `resample`.
         statistic: function of the sums.
     """
@@ -99,7 +129,7 @@ def estimate(sums: Floats, drawn: Floats, statistic: Statistic) -> Estimate:
 
 
 def spread(sums: Floats, drawn: Floats, statistic: Statistic) -> Spread:
-    """A statistic over all sets, with its interquartile range and its 95 % range over the resamples."""
+    """A statistic over all units, with its interquartile range and its 95 % range over the resamples."""
     value, of_drawn = _values(sums, drawn, statistic)
     return Spread(value, *_quantiles(of_drawn, 0.25, 0.75), *_quantiles(of_drawn, _LOW, _HIGH))
 
@@ -125,9 +155,13 @@ def mean_place(counts: Floats) -> Floats:
     return mean
 
 
-def _with_range(*numbers: float | None) -> str:
-    texts = [number_text(each) for each in numbers if each is not None]
-    return f"{texts[0]} [{texts[1]}, {texts[2]}]" if len(texts) == len(numbers) else "not defined"
+def _with_range(
+    value: float | None, low: float | None, high: float | None, text: Callable[[float], str]
+) -> str:
+    shown, *ends = ("-" if each is None else text(each) for each in (value, low, high))
+    if ends == ["-", "-"]:
+        return shown
+    return f"{shown} ({(' to ' if '-' in ''.join(ends) else '–').join(ends)})"
 
 
 def _values(sums: Floats, drawn: Floats, statistic: Statistic) -> tuple[float | None, Floats]:
@@ -145,42 +179,3 @@ def _quantiles(values: Floats, low: float, high: float) -> tuple[float | None, f
 
 def _finite(value: Any) -> float | None:
     return float(value) if np.isfinite(value) else None
-
-
-def half_width(deviation: float, count: int, level: float = 0.95) -> float:
-    """Half the width of an always-valid interval for a mean: it holds at all counts at once.
-
-    Checking repeatedly, and stopping as soon as such an interval excludes the true mean, errs with a
-    probability of at most ``1 - level``; with an interval made for a single check that would happen almost
-    surely.
-
-    Args:
-        deviation: standard deviation of single values.
-        count: number of values.
-        level: level of the interval.
-
-    Source: Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, arXiv:2103.06476, theorem 2.2 (asymptotic
-    confidence sequences), narrowest at `_NARROWEST` values.
-    """
-    chance = 1.0 - level
-    wish = -2.0 * math.log(chance)
-    rho2 = (wish + math.log(wish + 1.0)) / _NARROWEST
-    grown = count * rho2 + 1.0
-    return deviation * math.sqrt(2.0 * grown / (count * count * rho2) * math.log(math.sqrt(grown) / chance))
-
-
-def first_clear(values: Floats, equal: float, looks: Sequence[int]) -> int | None:
-    """Number of values after which their mean clearly differs from ``equal``; None if it never does.
-
-    Args:
-        values: ``[S]``, independent, in a fixed order.
-        equal: the mean for players of equal strength.
-        looks: counts at which to check, ascending; those below `LEAST_SETS` are skipped.
-    """
-    for count in looks:
-        seen = values[:count]
-        if count < LEAST_SETS or count > len(values):
-            continue
-        if abs(float(seen.mean()) - equal) > half_width(float(seen.std(ddof=1)), count):
-            return count
-    return None

@@ -63,22 +63,6 @@ _AHEAD: Final = 2
 """Batches per worker that may be in progress or waiting to be taken."""
 
 
-class Facts(NamedTuple):
-    """Attributes that accuracy is broken down by, one element for each row of a batch.
-
-    Attributes:
-        turn: ``[B]`` int8, discards the player has made in this round.
-        riichi: ``[B]`` bool, whether an opponent has declared.
-        rank: ``[B]`` int8, the player's dan index.
-        game: ``[B]`` int64, the game's place in the index.
-    """
-
-    turn: NDArray[np.int8]
-    riichi: NDArray[np.bool_]
-    rank: NDArray[np.int8]
-    game: Numbers
-
-
 class Moments(NamedTuple):
     """The moments of a batch in their games, one element for each row.
 
@@ -115,7 +99,6 @@ class Batch(NamedTuple):
         legal: ``[B, 34]`` bool, the kinds that may be discarded; None for the other slots.
         decision: ``[B]`` int64, a number for each decision, unique within the epoch. The rows of a decision
             are adjacent; the end of a batch may separate them.
-        facts: attributes as arrays if requested, else None.
         hands: all hands as arrays if requested, else None; their tiles are permuted as those of the planes.
         moments: where the rows stand in their games, as arrays, if requested, else None.
         who: ``[B]`` int64, the player as a place in the loader's identities, -1 for none of them; None if it
@@ -126,7 +109,6 @@ class Batch(NamedTuple):
     labels: torch.Tensor
     legal: torch.Tensor | None
     decision: torch.Tensor
-    facts: Facts | None
     hands: HiddenHands | None = None
     moments: Moments | None = None
     who: torch.Tensor | None = None
@@ -147,7 +129,6 @@ class _Arrays(NamedTuple):
     labels: NDArray[np.int64]
     legal: NDArray[np.bool_] | None
     decision: NDArray[np.int64]
-    facts: Facts | None
     hands: HiddenHands | None
     moments: Moments | None
     who: Numbers | None
@@ -165,7 +146,6 @@ class Loader:
         batch_size: Samples in a batch; an epoch's last batch may be smaller.
         seed: Seed of the order and of the permutations.
         augment: Rename the tiles of each sample: suits exchanged, 1 and 9 mirrored, or neither.
-        facts: Also deliver the attributes that accuracy is broken down by.
         hands: Also deliver everybody's hands.
         moments: Also deliver where the rows stand in their games.
         identities: Players to tell apart, as `learning.samples.choice.identity_table` names them.
@@ -192,7 +172,6 @@ class Loader:
         batch_size: int = 1024,
         seed: int = 0,
         augment: bool = True,
-        facts: bool = False,
         hands: bool = False,
         moments: bool = False,
         identities: Sequence[str] = (),
@@ -216,7 +195,6 @@ class Loader:
         self.batch_size = batch_size
         self.seed = seed
         self.augment = augment
-        self.facts = facts
         self.hands = hands
         self.moments = moments
         self._who = identity_table(corpus, identities) if identities else None
@@ -258,7 +236,6 @@ class Loader:
             torch.from_numpy(arrays.labels),
             None if arrays.legal is None else torch.from_numpy(arrays.legal),
             torch.from_numpy(arrays.decision),
-            arrays.facts,
             arrays.hands,
             arrays.moments,
             None if arrays.who is None else torch.from_numpy(arrays.who),
@@ -329,14 +306,6 @@ class Loader:
             labels=np.empty(size, np.int64),
             legal=np.empty((size, KINDS), np.bool_) if self.slot is Slot.DISCARD else None,
             decision=np.empty(size, np.int64),
-            facts=Facts(
-                np.empty(size, np.int8),
-                np.empty(size, np.bool_),
-                np.empty(size, np.int8),
-                np.empty(size, np.int64),
-            )
-            if self.facts
-            else None,
             hands=no_hands(size) if self.hands else None,
             moments=Moments(
                 np.empty(size, np.int64),
@@ -360,8 +329,6 @@ class Loader:
         states, players, games = found.states[owners], found.players[owners], found.games[owners]
         out.labels[part] = found.labels[piece.rows]
         out.decision[part] = piece.first + owners
-        if out.facts is not None:
-            self._fill_facts(states, players, games, out.facts, part)
         if out.who is not None and self._who is not None:
             out.who[part] = self._who[games, players]
         if out.hands is not None:
@@ -392,17 +359,6 @@ class Loader:
             out.legal[part] = permute_columns(kinds_of(found.legal[owners]), numbers)
         if self._by_decision and self.slot is Slot.CHI:
             out.labels[part] = mirrored_places(out.labels[part], numbers)
-
-    def _fill_facts(
-        self, states: NDArray[np.void], players: NDArray[np.int8], games: Numbers, facts: Facts, part: slice
-    ) -> None:
-        rows = np.arange(len(players))
-        declared = states["riichi"] != 0
-        declared[rows, players] = False
-        facts.turn[part] = states["river_size"][rows, players]
-        facts.riichi[part] = declared.any(axis=1)
-        facts.rank[part] = self.corpus.index["ranks"][games, players]
-        facts.game[part] = games
 
 
 def _shuffled(found: Positions, rng: np.random.Generator, one_in: int, always: NDArray[np.bool_]) -> Numbers:

@@ -3,30 +3,25 @@
 A decision gives two noisy means: the difference between its two choices in sampled worlds, and with the true
 hands. The worlds of both are drawn independently, so their covariance over decisions is not biased by the
 noise. The variance of a mean is: it contains the variance of the worlds over their number, which is
-subtracted, as comparing halves of the worlds with each other would do, averaged over all ways to halve them.
+subtracted (equivalent to split-half over all splits).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from game.scoring.settlement import RewardKind
-from learning.matches.statistics import Estimate
+from learning.matches.statistics import Estimate, Floats, Means
 from learning.worlds.plan import DecisionWorlds, GameWorlds, HandErrors, SampledWorlds, WorldsPlan
 from policies.adaptation.thinking import SEARCHES
 from policies.play.search import SearchSettings, shrunk
 
 CHOSEN_BY: Final = (16, 35, 70, 140)
 """Numbers of worlds to choose by."""
-_RESAMPLES: Final = 2_000
-_LEVEL: Final = (2.5, 97.5)
-
-Floats = NDArray[np.float64]
 
 
 class SamplerChoices(msgspec.Struct, frozen=True):
@@ -108,25 +103,23 @@ class WorldsFigures(msgspec.Struct, frozen=True):
     seconds: float
 
 
-def figures_of(plan: WorldsPlan, games: Sequence[GameWorlds], seed: int = 0) -> WorldsFigures:
+def figures_of(plan: WorldsPlan, games: Sequence[GameWorlds]) -> WorldsFigures:
     """The figures of some games.
 
     Args:
         plan: the plan.
         games: one or more, with at least one decision.
-        seed: seed of the resamples.
     """
-    numbered = [(number, row) for number, game in enumerate(games) for row in game.decisions]
-    owners, rows = np.array([number for number, _ in numbered]), [row for _, row in numbered]
-    resamples = _Resamples(owners, len(games), seed)
+    rows = [row for game in games for row in game.decisions]
+    owners = [number for number, game in enumerate(games) for _ in game.decisions]
     return WorldsFigures(
         games=len(games),
         decisions=len(rows),
         close=float(np.mean([game.close for game in games])),
-        points=_choices(plan, rows, "points", resamples) if plan.play else None,
-        final=_choices(plan, rows, "global", resamples) if plan.play and plan.final else None,
+        points=_choices(plan, rows, "points", owners) if plan.play else None,
+        final=_choices(plan, rows, "global", owners) if plan.play and plan.final else None,
         samplers=tuple(
-            _sampler(name, [row.samplers[place * len(plan.horizons)] for row in rows], resamples)
+            _sampler(name, [row.samplers[place * len(plan.horizons)] for row in rows], owners)
             for place, name in enumerate(plan.samplers)
         ),
         seconds=float(sum(game.seconds for game in games) / len(rows)),
@@ -134,7 +127,7 @@ def figures_of(plan: WorldsPlan, games: Sequence[GameWorlds], seed: int = 0) -> 
 
 
 def _choices(
-    plan: WorldsPlan, rows: Sequence[DecisionWorlds], reward: RewardKind, resamples: _Resamples
+    plan: WorldsPlan, rows: Sequence[DecisionWorlds], reward: RewardKind, owners: Sequence[int]
 ) -> ChoiceFigures:
     by_points, search = reward == "points", SEARCHES[reward]
     true = np.array([row.true if by_points else row.true_final for row in rows], np.float64)
@@ -148,43 +141,44 @@ def _choices(
     def sampler(way: tuple[str, int], place: int) -> SamplerChoices:
         sampled, whole = worlds_of(place), (way[0], 0)
         full = worlds_of(plan.ways.index(whole)) if whole in plan.ways else sampled
-        one = _moments(sampled)
-        both = np.column_stack([one, moments, sampled.mean(axis=1) * true.mean(axis=1)])
         numbers = [number for number in CHOSEN_BY if number <= sampled.shape[1]]
+        means = Means(  # the first seven columns are those of `_correlation`
+            owners,
+            _moments(sampled),
+            moments,
+            sampled.mean(axis=1) * true.mean(axis=1),
+            (sampled - full).mean(axis=1),
+            *(_gain(sampled, true, number) for number in numbers),
+            *(_gain(sampled, true, number, (ratios, search)) for number in numbers),
+        )
         return SamplerChoices(
             f"{way[0]}, {way[1]} discards" if way[1] else way[0],
             float(np.sqrt(sampled.var(axis=1, ddof=1).mean())),
-            resamples.mean((sampled - full).mean(axis=1)),
+            means[7],
             float(np.mean([row.samplers[place].play_ms for row in rows]) / sampled.shape[1]),
-            resamples.estimate(one, _deviation),
-            resamples.estimate(both, _correlation),
-            {str(number): resamples.mean(_gain(sampled, true, number)) for number in numbers},
-            {
-                str(number): resamples.mean(_gain(sampled, true, number, (ratios, search)))
-                for number in numbers
-            },
+            means.of(_deviation),
+            means.of(_correlation),
+            {str(number): means[8 + column] for column, number in enumerate(numbers)},
+            {str(number): means[8 + len(numbers) + column] for column, number in enumerate(numbers)},
         )
 
+    within = [number for number in CHOSEN_BY if 2 * number <= true.shape[1]]
+    means = Means(owners, moments, *(_gain_within(true, number) for number in within))
     return ChoiceFigures(
-        advantage=resamples.estimate(moments[:, :1], lambda sums: sums[..., 0]),
-        deviation=resamples.estimate(moments, _deviation),
+        advantage=means[0],
+        deviation=means.of(_deviation),
         noise=float(np.sqrt(true.var(axis=1, ddof=1).mean())),
-        bound={
-            str(number): resamples.mean(_gain_within(true, number))
-            for number in CHOSEN_BY
-            if 2 * number <= true.shape[1]
-        },
+        bound={str(number): means[3 + column] for column, number in enumerate(within)},
         samplers=tuple(sampler(way, place) for place, way in enumerate(plan.ways)),
     )
 
 
-def _sampler(name: str, found: Sequence[SampledWorlds], resamples: _Resamples) -> SamplerFigures:
+def _sampler(name: str, found: Sequence[SampledWorlds], owners: Sequence[int]) -> SamplerFigures:
+    traits = HandErrors.__struct_fields__
+    means = Means(owners, *([getattr(each.scores, trait) for each in found] for trait in traits))
     return SamplerFigures(
         name=name,
-        scores={
-            trait: resamples.mean(np.array([getattr(each.scores, trait) for each in found]))
-            for trait in HandErrors.__struct_fields__
-        },
+        scores={trait: means[column] for column, trait in enumerate(traits)},
         ms=float(np.mean([each.ms for each in found])),
     )
 
@@ -249,32 +243,3 @@ def _gain_within(true: Floats, number: int) -> Floats:
     rest = (true.sum(axis=1)[:, None] - parts.sum(axis=2)) / (true.shape[1] - number)
     found: Floats = (-rest * (parts.mean(axis=2) < 0.0)).mean(axis=1)
     return found
-
-
-class _Resamples:
-    """Draws games with replacement."""
-
-    def __init__(self, owners: NDArray[np.int64], games: int, seed: int) -> None:
-        rng = np.random.default_rng(seed)
-        counts = rng.multinomial(games, np.full(games, 1.0 / games), size=_RESAMPLES)
-        self._weights = counts[:, owners].astype(np.float64)
-        self._weights = self._weights[self._weights.sum(axis=1) > 0]
-
-    def mean(self, values: Floats) -> Estimate:
-        """A mean over decisions."""
-        return self.estimate(values[:, None], lambda means: means[..., 0])
-
-    def estimate(self, values: Floats, statistic: Callable[[Floats], Floats]) -> Estimate:
-        """A statistic of means over decisions.
-
-        Args:
-            values: ``[n, K]``, of each decision.
-            statistic: maps means ``[..., K]`` to numbers ``[...]``.
-        """
-        value = float(statistic(values.mean(axis=0)))
-        drawn = statistic(self._weights @ values / self._weights.sum(axis=1)[:, None])
-        drawn = drawn[np.isfinite(drawn)]
-        if not np.isfinite(value) or not len(drawn):
-            return Estimate(None, None, None)
-        low, high = np.percentile(drawn, _LEVEL)
-        return Estimate(value, float(low), float(high))

@@ -96,14 +96,13 @@ class DiffusionSampler(Generator):
         scores = (COPIES * clean[:, 1:, 0]).double().numpy()
         reds = clean[:, 1:, 1][..., FIVES].double().numpy()
         copies = np.empty((count, 3, KINDS), np.int8)
-        filled = 0
         for sample in range(count):
             if self.settings.rounding == "together":
                 round_together(scores[sample], view.unseen, view.sizes, copies[sample])
             else:
                 draws = dice.random(_MOST_TILES)
-                filled += round_greedily(scores[sample], view.unseen, view.sizes, draws, copies[sample])
-        return DrawnHands(copies, scores, reds, filled)
+                round_greedily(scores[sample], view.unseen, view.sizes, draws, copies[sample])
+        return DrawnHands(copies, scores, reds)
 
     def _denoised(self, view: View, seen: Columns, dice: np.random.Generator) -> Tensor:
         """``[n, 4, 2, 34]``, from noise."""

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import msgspec
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from kit.errors import StateMismatchError
 from policies.checkpoint import HandModel, load
 from policies.features.encode import encode
 from policies.hands.direct import DirectModel
-from policies.hands.ready import AS_SAMPLED, BLOCKS, IMPOSSIBLE, REPLACED, is_ready, make_ready
+from policies.hands.ready import BLOCKS, IMPOSSIBLE, is_ready, make_ready
 from policies.hands.rounding import place_reds
 from policies.hands.views import SampledHands, View, generator_for, view_of
 from policies.nets.architectures import DenoiserArchitecture
@@ -38,37 +37,11 @@ class DrawnHands(NamedTuple):
         copies: ``[n, 3, 34]`` int8, consistent but for riichi.
         scores: ``[n, 3, 34]`` float, copies before rounding.
         reds: ``[n, 3, 3]`` float, by hand and suit; the red five is in the hand with the highest above ½.
-        filled: tiles that had to be drawn at random.
     """
 
     copies: NDArray[np.int8]
     scores: NDArray[np.float64]
     reds: NDArray[np.float64]
-    filled: int = 0
-
-
-class GenerationCounts(msgspec.Struct):
-    """Counts of the corrections that made generated hands consistent.
-
-    Attributes:
-        hands: hands generated, three a sample.
-        tiles: their tiles.
-        filled: tiles drawn at random because rounding left them open.
-        riichi: hands of players in riichi.
-        unready: of these, those that were not ready when they were first drawn.
-        corrected: samples in which tiles were exchanged to make a hand ready.
-        replaced: samples in which a random ready hand was needed.
-        raised: hands not in riichi that were made ready because the direct model expects more ready hands.
-    """
-
-    hands: int = 0
-    tiles: int = 0
-    filled: int = 0
-    riichi: int = 0
-    unready: int = 0
-    corrected: int = 0
-    replaced: int = 0
-    raised: int = 0
 
 
 class Generator(ABC):
@@ -80,9 +53,6 @@ class Generator(ABC):
         tries: how often a sample is drawn again whose player in riichi is not ready, before its tiles are
             exchanged.
         direct: how often hands that are not in riichi are ready; None to leave that to the network.
-
-    Attributes:
-        counts: what happened to the hands generated so far.
     """
 
     def __init__(
@@ -90,7 +60,6 @@ class Generator(ABC):
     ) -> None:
         self.network = network.eval()
         self.features, self.tries, self._direct = features, tries, direct
-        self.counts = GenerationCounts()
 
     @inference()
     def sample(
@@ -128,33 +97,25 @@ class Generator(ABC):
     def _consistent(self, view: View, seen: Columns, dice: np.random.Generator, count: int) -> DrawnHands:
         """Hands of one state, ready in riichi."""
         drawn = self.draw(view, seen, count, dice)
-        self.counts.hands += 3 * count
-        self.counts.tiles += count * int(view.sizes.sum())
-        self.counts.filled += drawn.filled
         return self._ready(view, seen, dice, drawn) if view.riichi.any() else drawn
 
     def _ready(self, view: View, seen: Columns, dice: np.random.Generator, drawn: DrawnHands) -> DrawnHands:
         """The samples with ready hands in riichi: drawn again, then corrected."""
-        unready = self._unready(view, drawn.copies)
-        self.counts.riichi += unready.size
-        self.counts.unready += int(unready.sum())
-        again = np.flatnonzero(unready.any(1))
+        again = np.flatnonzero(self._unready(view, drawn.copies).any(1))
         for _ in range(self.tries):
             if not again.size:
                 return drawn
             other = self.draw(view, seen, len(again), dice)
-            for ours, theirs in zip(drawn[:3], other[:3], strict=True):
+            for ours, theirs in zip(drawn, other, strict=True):
                 ours[again] = theirs  # type: ignore[index]
             again = again[self._unready(view, other.copies).any(1)]
         for sample in again:
-            how = self._made_ready(view, seen, dice, drawn, int(sample))
-            self.counts.corrected += how != AS_SAMPLED
-            self.counts.replaced += how == REPLACED
+            self._make_ready(view, seen, dice, drawn, int(sample))
         return drawn
 
-    def _made_ready(
+    def _make_ready(
         self, view: View, seen: Columns, dice: np.random.Generator, drawn: DrawnHands, sample: int
-    ) -> int:
+    ) -> None:
         """Correct a sample; where its other hands leave no ready one, another is drawn in its place.
 
         Raises:
@@ -171,8 +132,8 @@ class Generator(ABC):
                 dice.random(_DRAWS),
             )
             if how != IMPOSSIBLE:
-                return how
-            for ours, theirs in zip(drawn[:3], self.draw(view, seen, 1, dice)[:3], strict=True):
+                return
+            for ours, theirs in zip(drawn, self.draw(view, seen, 1, dice), strict=True):
                 ours[sample] = theirs[0]  # type: ignore[index]
         raise StateMismatchError("the tiles left make no ready hand for a player in riichi")
 
@@ -204,7 +165,6 @@ class Generator(ABC):
             )
             if how != IMPOSSIBLE:
                 drawn.copies[sample] = copies
-                self.counts.raised += int(chosen[sample].sum())
 
     def _unready(self, view: View, copies: NDArray[np.int8]) -> NDArray[np.bool_]:
         """``[n, riichi]``: hands of players in riichi that are not ready."""

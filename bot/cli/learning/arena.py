@@ -32,10 +32,8 @@ def arena(
     challenger: str = "network",
     champion: str = "heuristic",
     games: Count = 400,
-    sequential: bool = False,
     out: OutputFolder | None = None,
     records: bool = False,
-    html: OutputFile | None = None,
     report_only: Annotated[bool, flag("--report")] = False,
     workers: Workers = None,
     ray: Ray = None,
@@ -64,11 +62,9 @@ def arena(
             and records.
         champion: player in the other seats.
         games: number of games, rounded up to whole sets.
-        sequential: stop as soon as one side is clearly better.
         out: folder for the results. A stopped run resumes there; a finished run continues if --games is
             larger.
         records: also save the record of every game in --out.
-        html: write the comparison as one self-contained web page.
         report_only: play no games; report on the games in --out, also of an unfinished run.
         workers: processes.
         ray: address of a cluster.
@@ -82,7 +78,8 @@ def arena(
         walls: walls over which a difference is played out, with --differences.
         horizon: with --differences, stop play-outs after this many discards and let the critic value the
             rest, which is quicker but adds its errors; 0: play to the end of the round.
-        plot: with --differences, SVG file for a plot of where the gain comes from.
+        plot: SVG file for a plot of places and stable ranks, or with --differences of where the gain comes
+            from.
         as_json: whether to print JSON.
     """
     from bot.startup.warm import warm_up_visibly
@@ -91,10 +88,8 @@ def arena(
     from learning.matches.store import compute_for, tables_in
 
     if differences:
-        if sequential or records or html or given.keys() & {"mode", "independent"}:
-            raise ConfigError(
-                "--differences goes with none of --sequential, --records, --html, --two and --independent"
-            )
+        if records or given.keys() & {"mode", "independent"}:
+            raise ConfigError("--differences goes with none of --records, --two and --independent")
         return compare_decisions(
             challenger,
             champion,
@@ -110,8 +105,8 @@ def arena(
             compute=compute_for(out, device, precision),
             **given,
         )
-    if plot is not None or horizon:
-        raise ConfigError("--plot and --horizon go with --differences; --html draws a match")
+    if horizon:
+        raise ConfigError("--horizon goes with --differences")
     if out is None and (report_only or records):
         raise ConfigError(
             "--report needs --out: the folder whose games to report on"
@@ -119,7 +114,7 @@ def arena(
             else "--records needs --out: records are kept beside the results"
         )
     if out is not None and report_only:
-        return show_played(out, html, sequential=sequential, as_json=as_json)
+        return show_played(out, plot, as_json=as_json)
     plan = make_plan(
         challenger,
         champion,
@@ -130,6 +125,4 @@ def arena(
         **given,
     )
     warm_up_visibly()
-    return compare(
-        plan, out, html, records=records, sequential=sequential, workers=workers, ray=ray, as_json=as_json
-    )
+    return compare(plan, out, plot, records=records, workers=workers, ray=ray, as_json=as_json)

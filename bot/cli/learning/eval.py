@@ -53,8 +53,7 @@ def accuracy(
 ) -> int:
     """Compare the networks' choices with those of players in real games.
 
-    Reports how often they agree and how confident the networks are, by turn, riichi and rank, together with
-    the rule-based player.
+    Reports how often each model agrees, beside the figures of Suphx.
 
     Args:
         given: the measurement.
@@ -85,8 +84,7 @@ def hands(
 ) -> int:
     """Compare the predictions of the models of hands with real games (docs/hands.md).
 
-    Reports the errors of shanten, the calibration of waits, the cost of generated hands, and how well rules
-    and the direct model predict deal-ins.
+    Reports the errors of shanten, the calibration of waits, and the cost of generated hands.
 
     Args:
         plan: the measurement.

@@ -6,8 +6,8 @@ chosen otherwise, both choices are played out to the end of the round by B in ev
 over the same redrawn walls. The game then goes on with A's choice. Luck is common to both sides of a
 difference, so few games say as much as a match of many.
 
-Two things bias it: what a round does to later ones counts only as far as points, or the reward predictor, say
-it; and a horizon adds the critic's errors.
+Two things bias it: effects on later rounds count only through points or the predictor, and a horizon adds
+the critic's errors.
 
 Source: Kakade and Langford, "Approximately optimal approximate reinforcement learning", ICML 2002, lemma 6.1.
 """

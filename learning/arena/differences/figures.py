@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from bisect import bisect
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
@@ -11,27 +13,50 @@ import numpy as np
 
 from kit.distribution import require
 from kit.errors import ConfigError
+from kit.reports import aligned
 from learning import plots
-from learning.arena.differences.plan import Difference, DifferencesGame, DifferencesPlan
-from learning.matches.statistics import Estimate, Floats, estimate, ratio, resample
+from learning.arena.differences.plan import MODELS, Difference, DifferencesGame, DifferencesPlan
+from learning.matches.statistics import Estimate, Floats, Means
+from learning.measure import MeasurementReport
 
-_SURE: Final = (0.2, 0.5, 0.8)
+_CONFIDENCES: Final = (0.2, 0.5, 0.8)
 _COLOUR: Final = "#b5402a"
 _EQUAL: Final = "#777777"
+_WIDTH: Final = 110
+_COLUMNS: Final = "decisions", "differing decisions a game", "points", "final reward", "place"
+
+_DIVISIONS: Final[tuple[tuple[tuple[str, ...], Callable[[Difference], int]], ...]] = (
+    (MODELS, lambda each: MODELS.index(each.model)),
+    (("go-around 1 to 6", "go-around 7 to 12", "go-around 13 and later"), lambda each: each.go_around // 6),
+    (("tenpai", "not tenpai"), lambda each: not each.tenpai),
+    (("against riichi", "no riichi against"), lambda each: not each.riichi),
+    (("East", "South", "West"), lambda each: each.round_index // 4),
+    (
+        (
+            "confidence below 20 %",
+            "confidence 20 to 50 %",
+            "confidence 50 to 80 %",
+            "confidence 80 % or more",
+            "confidence unknown",
+        ),
+        lambda each: 4 if each.confidence is None else bisect(_CONFIDENCES, each.confidence),
+    ),
+)
+"""Each divides all differences: the names of its parts, and the place of a difference's part among them."""
 
 
 class Gain(msgspec.Struct, frozen=True):
     """What is gained a game.
 
     Attributes:
-        of: decisions that it counts.
+        subset: decisions that it counts.
         differences: number of them a game.
         points: gain in points.
         reward: gain in the expected final reward.
         place: change of the expected place, below 0 is better; not defined if nothing says places.
     """
 
-    of: str
+    subset: str
     differences: float
     points: Estimate
     reward: Estimate
@@ -58,40 +83,6 @@ class DifferencesFigures(msgspec.Struct, frozen=True):
     by: tuple[Gain, ...]
     seconds: float
     seconds_for_500: float | None
-
-
-def _turn(each: Difference) -> str:
-    return (
-        "go-around 1 to 6"
-        if each.go_around < 6
-        else "go-around 7 to 12"
-        if each.go_around < 12
-        else "go-around 13 and later"
-    )
-
-
-def _wind(each: Difference) -> str:
-    return ("East", "South", "West")[min(each.round_index // 4, 2)]
-
-
-def _sureness(each: Difference) -> str:
-    sure = each.sure
-    if sure is None:
-        return "sureness unknown"
-    return next(
-        (f"sure by less than {limit}" for limit in _SURE if sure < limit), f"sure by {_SURE[-1]} or more"
-    )
-
-
-_DIVISIONS: Final[tuple[Callable[[Difference], str], ...]] = (
-    lambda each: each.model,
-    _turn,
-    lambda each: "tenpai" if each.tenpai else "not tenpai",
-    lambda each: "against riichi" if each.riichi else "no riichi against",
-    _wind,
-    _sureness,
-)
-"""Each divides all differences."""
 
 
 def figures_of(plan: DifferencesPlan, rows: Sequence[DifferencesGame]) -> DifferencesFigures:
@@ -121,24 +112,21 @@ def figures_of(plan: DifferencesPlan, rows: Sequence[DifferencesGame]) -> Differ
 
 
 def _gains(rows: Sequence[DifferencesGame]) -> list[Gain]:
-    """Over all decisions, then by each division; all from the same resamples of the games."""
-    names = ["all"]
-    for part_of in _DIVISIONS:
-        names += sorted({part_of(each) for row in rows for each in row.differences})
+    """Over all decisions, then by each division that has some; all from the same resamples of the games."""
+    names = ["all", *(name for parts, _ in _DIVISIONS for name in parts)]
+    firsts = np.cumsum([1, *(len(parts) for parts, _ in _DIVISIONS)]).tolist()
     sums: Floats = np.zeros((len(rows), len(names), 4))
     for number, row in enumerate(rows):
         for each in row.differences:
-            parts = [0, *(names.index(part_of(each)) for part_of in _DIVISIONS)]
+            parts = [0]
+            for first, (division, part_of) in zip(firsts, _DIVISIONS, strict=False):
+                parts.append(first + min(part_of(each), len(division) - 1))
             sums[number, parts] += (1.0, *_worth(each))
-    games = np.concatenate([np.ones((len(rows), 1)), sums.reshape(len(rows), -1)], axis=1)
-    drawn = resample(games)
+    means = Means(np.arange(len(rows)), sums.reshape(len(rows), -1))
     return [
-        Gain(
-            name,
-            float(sums[:, part, 0].mean()),
-            *(estimate(games, drawn, ratio(1 + 4 * part + column, 0)) for column in (1, 2, 3)),
-        )
+        Gain(name, float(sums[:, part, 0].mean()), *(means[4 * part + column] for column in (1, 2, 3)))
         for part, name in enumerate(names)
+        if not part or sums[:, part, 0].any()
     ]
 
 
@@ -163,9 +151,38 @@ def draw_differences(found: DifferencesFigures, path: Path) -> None:
     for row, gain in enumerate(gains):
         low, value, high = (each or 0.0 for each in (gain.points.low, gain.points.value, gain.points.high))
         axes.errorbar(value, row, xerr=[[value - low], [high - value]], fmt="o", color=_COLOUR, capsize=3.0)
-    axes.set_yticks(range(len(gains)), [f"{gain.of} ({gain.differences:.1f} a game)" for gain in gains])
+    axes.set_yticks(range(len(gains)), [f"{gain.subset} ({gain.differences:.1f} a game)" for gain in gains])
     axes.invert_yaxis()
     axes.axvline(0.0, color=_EQUAL, linewidth=0.8)
     axes.grid(axis="x", alpha=0.3)
     axes.set_xlabel("points gained a game")
     plots.save(drawing, path)
+
+
+def text_of(report: MeasurementReport[DifferencesPlan, DifferencesFigures]) -> str:
+    """The report for people."""
+    plan, found = report.plan, report.figures
+    one, other, points = plan.challenger.name, plan.champions.name, found.gain.points
+    low, high = points.low or 0.0, points.high or 0.0
+    verdict = f"{one} gains" if low > 0.0 else f"{one} loses" if high < 0.0 else "no clear difference"
+    cost = found.seconds_for_500
+    played = (
+        f"{found.games:,} {plan.length} games, seed {plan.seed}, {plan.walls} walls, "
+        f"{f'horizon {plan.horizon}' if plan.horizon else 'to the end of the round'}, "
+        f"{plan.compute.precision}; {found.decisions:.1f} decisions of {one} a game, "
+        f"{found.faults:.2f} faults; "
+        f"{found.seconds:,.0f} CPU s, {'-' if cost is None else f'{cost:,.0f}'} for ± 500 points"
+    )
+    lines = (
+        f"{one} over {other}, points a game: {points.text(0)}: {verdict}",
+        "",
+        *aligned(_COLUMNS, *map(_cells, (found.gain, *found.by))),
+        "",
+        *textwrap.wrap(played, _WIDTH),
+    )
+    return "\n".join(lines)
+
+
+def _cells(gain: Gain) -> tuple[str, ...]:
+    place = "" if gain.place.value is None else gain.place.text(3)
+    return gain.subset, f"{gain.differences:.1f}", gain.points.text(0), gain.reward.text(1), place

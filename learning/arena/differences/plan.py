@@ -23,6 +23,8 @@ from policies.play.critic import CRITIC_FOLDER
 from policies.play.named import predictor_files
 
 FORMAT: Final = "suzaku-differences/3"
+MODELS: Final = "discard", "riichi", "chi", "pon", "kan", "rule"
+"""Models that decide; "rule" for a win or nine terminals."""
 
 
 class DifferencesPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -66,13 +68,13 @@ class Difference(msgspec.Struct, frozen=True, array_like=True):
     """One decision in which the players differ.
 
     Attributes:
-        model: that decides it: discard, riichi, chi, pon or kan; "rule" for a win or nine terminals.
+        model: that decides it, of `MODELS`.
         go_around: earlier discards of the player in the round.
         tenpai: whether the player is tenpai, or would be after a discard.
         riichi: whether an opponent has declared riichi.
         round_index: 0 East 1 … 8 West 1.
-        sure: how much likelier the champion's choice is to the champion than the challenger's; None if it
-            does not say.
+        confidence: how much likelier the champion's choice is to the champion than the challenger's; None
+            if it does not say.
         points: what the challenger's choice is worth more, in points: the mean over the walls.
         reward: the same in the expected final reward.
         place: the same in the expected place; None if nothing says places.
@@ -83,7 +85,7 @@ class Difference(msgspec.Struct, frozen=True, array_like=True):
     tenpai: bool
     riichi: bool
     round_index: int
-    sure: float | None
+    confidence: float | None
     points: float
     reward: float
     place: float | None

@@ -59,7 +59,7 @@ class _Differing(Moment, frozen=True):
     number: int
     choices: tuple[Action, Action]
     model: str
-    sure: float | None
+    confidence: float | None
 
 
 class _Compared:
@@ -103,7 +103,11 @@ def _differing(request: Request, ours: Action, theirs: Choice) -> _Differing:
     model = model_of(choices)
     said = theirs.verdict.probabilities if theirs.verdict is not None else {}
     return _Differing.of(
-        request, number=request.number, choices=choices, model=model, sure=sureness(model, choices, said)
+        request,
+        number=request.number,
+        choices=choices,
+        model=model,
+        confidence=confidence_of(model, choices, said),
     )
 
 
@@ -124,7 +128,7 @@ def model_of(choices: tuple[Action, Action]) -> str:
     return next((model for model, of_model in _MODELS.items() if kinds & of_model), "discard")
 
 
-def sureness(model: str, choices: tuple[Action, Action], said: Mapping[Action, float]) -> float | None:
+def confidence_of(model: str, choices: tuple[Action, Action], said: Mapping[Action, float]) -> float | None:
     """How much likelier the champion's choice is to the champion; None if it does not say.
 
     Args:
@@ -219,7 +223,7 @@ def _difference(moment: _Differing, gained: Sequence[float]) -> Difference:
         tenpai=bool(shanten(record["hand34"][player].copy(), int(record["meld_count"][player])) <= 0),
         riichi=bool(riichi.any()),
         round_index=int(record["round_index"]),
-        sure=moment.sure,
+        confidence=moment.confidence,
         points=round(points, 1),
         reward=round(reward, 4),
         place=round(place[0], 5) if place else None,

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from kit.errors import ConfigError
 from kit.reports import write_report
-from learning.arena.differences.figures import draw_differences, figures_of
+from learning.arena.differences.figures import draw_differences, figures_of, text_of
 from learning.arena.differences.plan import DifferencesGame, DifferencesPlan, make_differences_plan
 from learning.arena.differences.playing import TOGETHER, differences_of_games, setup_of
 from learning.matches.store import writing
@@ -54,7 +54,8 @@ def compare_decisions(
         report = DIFFERENCES.so_far(folder)
     else:
         raise ConfigError("--report needs --out: the folder whose games to report on")
+    code = write_report(report, text_of, as_json=as_json)
     if plot is not None:
         with writing(plot):
             draw_differences(report.figures, plot)
-    return write_report(report, as_json=as_json)
+    return code

@@ -13,7 +13,7 @@ from tests.cli import run_cli as run
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
-WRITTEN = {"--out", "--capture", "--html", "--plot", "--plots", "--log"}
+WRITTEN = {"--out", "--capture", "--plot", "--plots", "--log"}
 """Options for paths that are written to and need not exist."""
 
 
@@ -74,8 +74,8 @@ def test_the_cases_are_all_there() -> None:
         ),
         (["games", "--folder", "x" * 5000], "File name too long"),
         (["corpus", "build", "file", "--out", "file"], "`file`: `file` is a file, so no folder"),
-        (["arena", "--html", "missing/page.html"], "no folder `missing`; create it first, or name another"),
-        (["arena", "--html", "folder"], "`folder`: a folder, expected the name of a file to write"),
+        (["arena", "--plot", "missing/plot.svg"], "no folder `missing`; create it first, or name another"),
+        (["arena", "--plot", "folder"], "`folder`: a folder, expected the name of a file to write"),
         (["play", "--out", "a\x1b[31m/\0"], "a path cannot contain a NUL character"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -11,7 +12,7 @@ import pytest
 
 from game.actions import PASS, Action, ActionKind
 from kit.errors import ConfigError
-from learning.arena.differences.figures import draw_differences, figures_of
+from learning.arena.differences.figures import draw_differences, figures_of, text_of
 from learning.arena.differences.plan import (
     Difference,
     DifferencesGame,
@@ -20,12 +21,12 @@ from learning.arena.differences.plan import (
 )
 from learning.arena.differences.playing import (
     alike,
+    confidence_of,
     differences_of_games,
     model_of,
     setup_of,
-    sureness,
 )
-from learning.measure import Measurement
+from learning.measure import Measurement, MeasurementReport
 from tests.cli import run_cli
 
 CAREFUL = "from tests.policies.fakes import Undecided\n"
@@ -102,9 +103,30 @@ def test_gains_are_the_sum_of_differences(players: tuple[str, str]) -> None:
     figures = figures_of(plan, found)
     points = sum(each.points for row in found for each in row.differences) / 2
     assert figures.gain.points.value == pytest.approx(points)
-    models = [each.points.value or 0.0 for each in figures.by if each.of in ("chi", "pon", "kan", "riichi")]
+    models = [
+        each.points.value or 0.0 for each in figures.by if each.subset in ("chi", "pon", "kan", "riichi")
+    ]
     assert sum(models) == pytest.approx(points)
     assert figures.seconds == pytest.approx(0.2)
+
+
+def test_the_report_has_a_verdict_and_a_row_for_each_part(players: tuple[str, str]) -> None:
+    def differ(model: str, go_around: int, confidence: float | None) -> Difference:
+        return Difference(model, go_around, tenpai=False, riichi=True, round_index=0, confidence=confidence,
+                          points=-100.0, reward=-1.0, place=None)  # fmt: skip
+
+    each = differ("pon", 20, None), differ("discard", 3, 0.2), differ("discard", 3, 0.1)
+    rows = [DifferencesGame(number, 90, 0, each, 1.0) for number in range(2)]
+    plan = a_plan(*players)
+    verdict, _, names, *table = text_of(MeasurementReport(plan, figures_of(plan, rows))).splitlines()
+    one, other = plan.challenger.name, plan.champions.name
+    assert verdict == f"{one} over {other}, points a game: -300 (-300 to -300): {one} loses"
+    assert re.split("  +", names) == ["decisions", "differing decisions a game", "points", "final reward"]
+    assert [re.split("  +", line)[0] for line in table[: table.index("")]] == [
+        "all", "discard", "pon", "go-around 1 to 6", "go-around 13 and later", "not tenpai", "against riichi",
+        "East", "confidence below 20 %", "confidence 20 to 50 %", "confidence unknown",
+    ]  # fmt: skip
+    assert re.split("  +", table[1])[1:] == ["2.0", "-200 (-200 to -200)", "-2.0 (-2.0 to -2.0)"]
 
 
 @pytest.mark.slow
@@ -130,8 +152,8 @@ def test_giving_up_tenpai_hands_loses_points(tmp_path: Path) -> None:
     (tmp_path / "quitter.py").write_text(QUITTER)
     plan = a_plan(f"python:{tmp_path}/quitter.py:Quitter", "heuristic", games=3)
     found = figures_of(plan, rows(plan, range(3)))
-    assert {each.of for each in found.by} >= {"tenpai", "discard", "riichi"}
-    assert "not tenpai" not in {each.of for each in found.by}
+    assert {each.subset for each in found.by} >= {"tenpai", "discard", "riichi"}
+    assert "not tenpai" not in {each.subset for each in found.by}
     assert found.gain.points.high is not None
     assert found.gain.points.high < 0.0
     assert found.gain.reward.value is not None
@@ -150,7 +172,7 @@ def test_copies_of_a_face_are_the_same_choice() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs", "said", "model", "sure"),
+    ("ours", "theirs", "said", "model", "confidence"),
     [
         (DISCARD, OTHER, {DISCARD: 0.2, OTHER: 0.7}, "discard", 0.5),
         (DISCARD, RIICHI, {RIICHI: 0.6}, "riichi", 0.2),
@@ -161,16 +183,16 @@ def test_copies_of_a_face_are_the_same_choice() -> None:
         (DISCARD, RIICHI, {}, "riichi", None),
     ],
 )  # fmt: skip
-def test_how_sure_the_champion_is(
-    ours: Action, theirs: Action, said: dict[Action, float], model: str, sure: float | None
+def test_how_confident_the_champion_is(
+    ours: Action, theirs: Action, said: dict[Action, float], model: str, confidence: float | None
 ) -> None:
     choices = (ours, theirs)
     assert model_of(choices) == model
-    assert sureness(model, choices, said) == (None if sure is None else pytest.approx(sure))
+    assert confidence_of(model, choices, said) == (None if confidence is None else pytest.approx(confidence))
 
 
 def test_the_plot_has_a_row_for_each_part(players: tuple[str, str], tmp_path: Path) -> None:
-    each = Difference("discard", 7, tenpai=True, riichi=False, round_index=4, sure=0.1, points=-100.0,
+    each = Difference("discard", 7, tenpai=True, riichi=False, round_index=4, confidence=0.1, points=-100.0,
                       reward=-1.0, place=None)  # fmt: skip
     games = [DifferencesGame(number, 90, 0, (each,) * (number + 1), 1.0) for number in range(4)]
     found = figures_of(a_plan(*players), games)
@@ -179,7 +201,7 @@ def test_the_plot_has_a_row_for_each_part(players: tuple[str, str], tmp_path: Pa
     path = tmp_path / "differences.svg"
     draw_differences(found, path)
     texts = [text for node in ET.parse(path).iter() for text in (node.text or "",)]
-    assert {f"{part.of} (2.5 a game)" for part in (found.gain, *found.by)} <= set(texts)
+    assert {f"{part.subset} (2.5 a game)" for part in (found.gain, *found.by)} <= set(texts)
 
 
 def test_players_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:
@@ -191,9 +213,9 @@ def test_players_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:
     result = run_cli("arena", "--differences", "--two", "--out", out, "--games", "4")
     assert result.exit_code == 2
     assert "--differences goes with none of" in result.output
-    result = run_cli("arena", "--plot", str(tmp_path / "gain.svg"))
+    result = run_cli("arena", "--horizon", "8")
     assert result.exit_code == 2
-    assert "go with --differences" in result.output
+    assert "--horizon goes with --differences" in result.output
     result = run_cli("arena", "--differences", "--report")
     assert result.exit_code == 2
     assert "--report needs --out" in result.output

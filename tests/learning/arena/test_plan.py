@@ -8,12 +8,11 @@ import pytest
 
 from kit.errors import ConfigError
 from learning.arena.plan import SEATS, ArenaPlan, Mode, sets_for
-from learning.matches.players import ENGINE_TABLES, Contender
 from learning.matches.series import wall_seed
 from learning.matches.store import RESULTS_FILE, Store, compute_for, tables_in
 from learning.matches.tally import GameRow
 from policies.nets.compute import Compute
-from tests.learning.arena.made_up import HEURISTIC, a_plan
+from tests.learning.arena.made_up import a_plan
 
 
 def test_the_games_of_a_set_share_their_walls_and_use_every_seating_once() -> None:
@@ -111,14 +110,3 @@ def test_a_gpu_that_is_not_there_is_no_device_for_a_run(monkeypatch: pytest.Monk
     with pytest.raises(ConfigError, match="--device: torch finds no GPU it can use; use --device auto"):
         compute_for(None, "cuda", "auto")
     assert compute_for(None, "auto", "fp32") == Compute(rows=32)
-
-
-def test_the_command_includes_every_choice() -> None:
-    plain = "suzaku arena --challenger heuristic --champion random --games 8 --seed 0"
-    assert a_plan().command == f"{plain} --tables 8 --tonpuu"
-    half = msgspec.structs.replace(a_plan(), compute=Compute("cuda", "bf16", 2048))
-    assert half.command == f"{plain} --tables 8 --precision bf16 --device cuda --tonpuu"
-    engine = Contender("engine:node e.js", "e", answer_s=2.5)
-    plan = ArenaPlan(challenger=HEURISTIC, champions=engine, sets=3, seed=4, mode="2v2", tables=ENGINE_TABLES)
-    wanted = "suzaku arena --challenger heuristic --champion 'engine:node e.js' --games 18 --seed 4"
-    assert plan.command == f"{wanted} --answer-timeout 2.5 --two"

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import msgspec
 import numpy as np
 import pytest
 
 from kit.reports import write_report
-from learning.arena.report import ArenaReport, placements_of, report, whole_sets
+from learning.arena.report import ArenaReport, draw_match, placements_of, report, whole_sets
 from learning.matches.statistics import Estimate
 from tests.learning.arena.made_up import a_plan, a_row
 
@@ -93,10 +95,34 @@ def test_the_report_as_text_and_as_json(capsys: pytest.CaptureFixture[str]) -> N
     text = capsys.readouterr().out
     assert text.startswith("heuristic 1 v 3 random: 8 tonpuu games, 2 duplicate sets, seed 0\n")
     assert "average placement" in text
-    assert "1.625  [1.250, 2.000]" in text
+    assert "1.625 (1.250–2.000)" in text
     assert "fault: game 1: E1-0 turn 3 player 0: too late" in text
     assert "8 games in 4.0 s, 2.00 games/s" in text
     assert write_report(found, as_json=True) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["challenger"]["placement"] == {"value": 1.625, "low": 1.25, "high": 2.0}
     assert answer["plan"]["seed"] == 0
+
+
+@pytest.mark.parametrize(
+    ("places", "sets", "says"),
+    [
+        ([1, 2, 4, 1, 2, 3, 1, 2, 4, 3, 1, 1], 40, "heuristic is stronger"),
+        ([4, 3, 4, 1, 2, 3, 4, 4], 40, "random is stronger"),
+        ([1, 2, 3, 4, 2, 1, 4, 4, 3, 1, 1, 4], 40, "no clear difference in these games"),
+        ([1, 2, 3, 4], 40, "no clear difference in these games"),
+        ([1, 2, 3, 4, 2, 1, 4, 4, 3, 1, 1, 4], 9, "too few games for a conclusion"),
+        ([1, 1, 1, 2], 4, "too few games for a conclusion"),
+        ([1, 1, 1, 1, 1, 2, 1, 1], 10, "heuristic is stronger"),  # 1.125 in every set
+    ],
+)
+def test_the_verdict_follows_from_the_interval(places: list[int], sets: int, says: str) -> None:
+    assert a_report([places[number % len(places)] for number in range(4 * sets)]).verdict == says
+
+
+@pytest.mark.parametrize("places", [[1, 2, 4, 1, 1, 1, 4, 2] * 4, [1, 2, 2, 1]])
+def test_a_plot_can_be_made_of_any_report(places: list[int], tmp_path: Path) -> None:
+    path = tmp_path / "match.svg"
+    draw_match(a_report(places), path)
+    texts = {node.text for node in ET.parse(path).iter()}
+    assert {"first", "second", "third", "fourth", "stable rank (dan)", "heuristic", "random"} <= texts

@@ -12,7 +12,6 @@ from structlog.testing import capture_logs
 import learning.matches.runner
 from kit.workers.pool import DONE, Done
 from learning.arena.plan import ArenaPlan
-from learning.arena.report import ArenaReport
 from learning.arena.run import run
 from learning.matches.records import CRASHES_FOLDER, RECORDS_FOLDER
 from learning.matches.runner import GameEnd, SeriesRunner, Setup, Stretch
@@ -85,49 +84,8 @@ def test_a_game_that_crashes_is_kept_with_its_seed(tmp_path: Path, monkeypatch: 
     assert len(events) > 60
 
 
-def play_rows(monkeypatch: pytest.MonkeyPatch, places: list[int], order: list[int]) -> None:
-    """Let blocks end in a given order, with given places."""
-
-    def spread(
-        prepare: object, setup: Setup, tasks: list[Stretch], *, workers: int | None, ray: str | None
-    ) -> Iterator[tuple[Stretch, GameEnd | Done]]:
-        plan = setup.series
-        assert isinstance(plan, ArenaPlan)
-        assert all(len(stretch) == 1 for stretch in tasks), "a run that may stop is handed out by the block"
-        for (block,) in sorted(tasks, key=lambda stretch: order.index(stretch[0])):
-            for number in plan.numbers(block):
-                yield (block,), GameEnd(a_row(plan, number, places[number % len(places)]), {})
-            yield (block,), DONE
-
-    monkeypatch.setattr(learning.matches.runner, "spread", spread)
-
-
-def of_games(found: ArenaReport | None) -> tuple[int, bool, object]:
-    assert found is not None
-    return found.games, found.clear, found.challenger
-
-
-def test_a_sequential_run_counts_the_same_games_whatever_was_played_first(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    plan = a_plan(sets=96)
-    assert plan.blocks == 6
-    play_rows(monkeypatch, [1, 1, 2, 3], [0, 1, 2, 3, 4, 5])
-    straight = of_games(run(plan, workers=1, sequential=True))
-    play_rows(monkeypatch, [1, 1, 2, 3], [3, 2, 5, 0, 1, 4])
-    mixed = of_games(run(plan, workers=1, sequential=True, folder=tmp_path))
-    assert straight == mixed
-    assert straight[:2] == (128, True)
-    assert of_games(run(plan, workers=1, sequential=True, folder=tmp_path)) == mixed
-
-
-def test_a_sequential_run_of_equals_plays_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    play_rows(monkeypatch, [1, 2, 3, 4, 4, 3, 2, 1, 1, 1, 4, 4], list(range(6)))
-    assert of_games(run(a_plan(sets=96), workers=1, sequential=True))[:2] == (384, False)
-
-
 def test_a_process_plays_its_share_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fewer stretches leave tables empty less often; a block is complete as soon as its games are."""
+    """Fewer stretches leave tables empty less often."""
     plan = a_plan(sets=96)
     handed: list[Stretch] = []
 
@@ -143,9 +101,10 @@ def test_a_process_plays_its_share_without_a_pause(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(learning.matches.runner, "spread", spread)
     with SeriesRunner(plan) as runner:
-        assert list(runner.blocks(workers=2)) == [2, 1, 0, 5, 4, 3]
+        runner.play(workers=2)
+        assert len(runner.rows) == plan.games
     assert handed == [(0, 1, 2), (3, 4, 5)]
     handed.clear()
     with SeriesRunner(plan) as runner:
-        assert len(list(runner.blocks(workers=4))) == 6
+        runner.play(workers=4)
     assert handed == [(0, 1), (2, 3), (4, 5)]

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from game.layout import ROUND_STATE
-from learning.hands.figures import danger_figures, model_figures, platt_scaled, true_shares
+from learning.accuracy.data import Measured
+from learning.hands.evaluation import HandsReport
+from learning.hands.figures import model_figures, platt_scaled, shares_by_turn, true_shares
 from learning.hands.foresight import Foresight, HandDecisions
 from learning.samples.hidden import no_hands
 
@@ -28,24 +32,21 @@ def decisions(seed: int = 0) -> HandDecisions:
         np.zeros(COUNT, np.int64),
         numbers % 40,
         numbers % 15,
-        kinds[:, 0],
         hands,
     )
 
 
-def foresight(shanten: NDArray[np.float64], waits: NDArray[np.float64], samples: int = 0) -> Foresight:
-    return Foresight(shanten, waits, np.nan, np.zeros((0, 3)), 1.0, samples, None)
+def foresight(shanten: NDArray[np.float64], waits: NDArray[np.float64]) -> Foresight:
+    return Foresight(shanten, waits, seconds=1.0, samples=0)
 
 
 def test_whoever_knows_the_hands_makes_no_error() -> None:
     truth = decisions()
     found = model_figures("oracle", foresight(true_shares(truth), truth.hands.waits.astype(float)), truth)
-    assert found.l2.value == found.root_square.value == found.distribution.value == 0.0
-    assert found.shanten_loss.value == pytest.approx(0.0)
-    before, after = found.waits["all"]
-    assert before.ece.value == pytest.approx(0.0, abs=1e-5)
-    assert before.log_loss.value == pytest.approx(0.0, abs=1e-5)
-    assert after.cases == COUNT * 3 * 34
+    assert found.l2.value == 0.0
+    assert np.array_equal(found.by_turn, shares_by_turn(true_shares(truth), truth), equal_nan=True)
+    assert found.waits.ece.value == pytest.approx(0.0, abs=1e-5)
+    assert sum(cases for cases, _, _ in found.waits.curve) == COUNT * 3 * 34
 
 
 def test_a_constant_has_the_error_of_a_constant() -> None:
@@ -57,12 +58,8 @@ def test_a_constant_has_the_error_of_a_constant() -> None:
     assert found.l2.value == pytest.approx(1.0, abs=0.02)
     assert found.l2.low is not None and found.l2.high is not None
     assert found.l2.low < 1.0 < found.l2.high
-    assert found.shanten_loss.value == pytest.approx(np.log(4))
-    before, _ = found.waits["all"]
-    assert before.ece.value == pytest.approx(0.0, abs=1e-9)
-    assert before.log_loss.value == pytest.approx(-rate * np.log(rate) - (1 - rate) * np.log(1 - rate))
-    riichi, others = found.waits["riichi"][0], found.waits["other"][0]
-    assert riichi.cases + others.cases == before.cases
+    assert found.ready == 0.25
+    assert found.waits.ece.value == pytest.approx(0.0, abs=1e-9)
 
 
 def test_a_probability_twice_too_high_is_seen_and_scaled_back() -> None:
@@ -72,25 +69,23 @@ def test_a_probability_twice_too_high_is_seen_and_scaled_back() -> None:
     waits = dice.random(chance.shape) < chance / 2
     truth = truth._replace(hands=truth.hands._replace(waits=waits))
     found = foresight(true_shares(truth), chance)
-    before, after = model_figures("bold", found, truth).waits["all"]
-    assert before.ece.value == pytest.approx(0.125, abs=0.002)
-    assert after.ece.value is not None and after.ece.value < 0.005
-    assert after.log_loss.value is not None and before.log_loss.value is not None
-    assert after.log_loss.value < before.log_loss.value
+    figures = model_figures("bold", found, truth)
+    assert figures.waits.ece.value == pytest.approx(0.125, abs=0.002)
+    assert figures.scaled_waits.ece.value is not None and figures.scaled_waits.ece.value < 0.005
     scaled = platt_scaled(found, truth)
     assert scaled[chance == 0.4].mean() == pytest.approx(0.2, abs=0.01)
 
 
-def test_deal_ins_foreseen_better_have_less_loss_and_more_area() -> None:
+def test_the_report_has_a_row_for_the_games_and_for_each_model() -> None:
     truth = decisions()
-    dealt_in = truth.hands.deal_ins[np.arange(COUNT), 0, truth.discards]
-    blind, sharp = np.full((COUNT, 3), 0.03), np.full((COUNT, 3), 0.001)
-    sharp[:, 0] = np.where(dealt_in, 0.9, 0.01)
-    everybody, riichi, others = danger_figures(blind, sharp, truth)
-    assert everybody.cases == 3 * COUNT == riichi.cases + others.cases
-    assert everybody.deal_ins == riichi.deal_ins + others.deal_ins >= dealt_in.sum()
-    assert everybody.auc[0].value == pytest.approx(0.5)
-    assert everybody.auc[1].value is not None and everybody.auc[1].value > 0.95
-    assert everybody.gain.low is not None and everybody.gain.low > 0.0
-    assert everybody.auc_gain.value == pytest.approx(everybody.auc[1].value - 0.5)
-    assert everybody.foreseen[0] == pytest.approx(0.03 * 3 * COUNT)
+    found = foresight(true_shares(truth), truth.hands.waits.astype(float))
+    models = tuple(model_figures(name, found, truth) for name in ("direct", "diffusion, 4 steps"))
+    games = Measured(("corpus",), "0" * 64, "test", "all players", 40, 0, {})
+    report = HandsReport(models, models[0].by_turn, 0.25, COUNT, 100, games)
+    verdict, _, names, first, direct, diffusion, _, *plan = str(report).splitlines()
+    assert verdict.startswith("direct expects the shanten with an L2 error of 0.000 (0.000–0.000), the least")
+    assert re.split("  +", names)[:3] == ["model", "L2 of shanten ± deviation", "paper"]
+    assert first.split() == ["games", "25.0"]
+    assert re.split("  +", direct)[1:3] == ["0.000 (0.000–0.000) ± 0.000", "0.86 ± 0.64"]
+    assert re.split("  +", diffusion)[1:3] == ["0.000 (0.000–0.000) ± 0.000", "1.00 ± 0.75"]
+    assert " ".join(plan).startswith("4,000 decisions, 100 hands each; 40 games of corpus (content 00000000")

@@ -29,8 +29,9 @@ from learning.improvement.labelling import (
     make_labels_plan,
     setup_of,
 )
-from learning.improvement.labels import FORMAT, NO, SLOTS, Label, LabelledGame, LabelsPlan, MeanWithError
+from learning.improvement.labels import FORMAT, NO, SLOTS, Label, LabelledGame, LabelsPlan
 from learning.improvement.training import LabelledBatch, improve, improvement_loss
+from learning.matches.statistics import Estimate
 from learning.matches.store import RESULTS_FILE, read_rows
 from learning.samples.choice import choose
 from learning.samples.positions import positions_of
@@ -179,13 +180,14 @@ def test_the_figures_say_what_the_critic_gives_calls_too_much(corpus: Corpus, st
         (False, False, 3), (True, False, 3), (False, True, 2), (True, True, 2),
     ]  # fmt: skip
     declined, called_for, declined_to_the_end, _ = chi.accepting
-    assert (declined.points, declined.reward) == (MeanWithError(500.0, 0.0), MeanWithError(2.0, 0.0))
-    assert (called_for.points, called_for.reward) == (MeanWithError(100.0, 0.0), MeanWithError(-2.0, 0.0))
-    assert declined_to_the_end.points == MeanWithError(300.0, 100.0)
-    assert chi.too_much == MeanWithError(125.0, 75.0)  # decisions of one game are dependent
-    assert chi.reward_too_much == MeanWithError(0.0, 0.0)
+    assert (declined.points, declined.reward) == (Estimate(500.0, 500.0, 500.0), Estimate(2.0, 2.0, 2.0))
+    assert called_for.points == Estimate(100.0, 100.0, 100.0)
+    assert called_for.reward == Estimate(-2.0, -2.0, -2.0)
+    assert declined_to_the_end.points == Estimate(300.0, 200.0, 400.0)
+    assert chi.too_much == Estimate(125.0, 50.0, 200.0)  # decisions of one game are dependent
+    assert chi.reward_too_much == Estimate(0.0, 0.0, 0.0)
     (of_one_game,) = labels(Path()).report(a_plan(corpus, start), rows[:1]).figures.slots
-    assert of_one_game.too_much == MeanWithError(200.0, None)
+    assert of_one_game.too_much == Estimate(200.0, None, None)
 
 
 def test_the_figures_say_how_much_of_the_labels_is_signal(corpus: Corpus, start: Path) -> None:

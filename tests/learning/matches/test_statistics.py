@@ -5,11 +5,10 @@ import pytest
 
 from game.ranking import stable_rank
 from learning.matches.statistics import (
-    LEAST_SETS,
+    Estimate,
     Floats,
+    Means,
     estimate,
-    first_clear,
-    half_width,
     mean_place,
     resample,
     spread,
@@ -66,31 +65,25 @@ def test_a_stable_rank_without_a_last_place_has_no_end() -> None:
     assert spread(sums[:1], resample(sums[:1]), stable_rank).value is None
 
 
-def test_the_interval_for_many_looks_is_wider_than_that_for_one() -> None:
-    for count in (50, 500, 5000):
-        once = 1.96 / np.sqrt(count)
-        assert 1.3 * once < half_width(1.0, count) < 2.6 * once
-    assert half_width(2.0, 500) == pytest.approx(2 * half_width(1.0, 500))
-    assert half_width(1.0, 500, level=0.99) > half_width(1.0, 500)
+def test_means_resample_whole_games() -> None:
+    right = np.repeat(np.random.default_rng(0).random(40) < 0.5, 25)
+    together = Means(np.repeat(np.arange(40), 25), right)[0]
+    apart = Means(np.arange(1000), right)[0]
+    assert together.value == apart.value == right.mean()
+    # of 40 independent throws, and of 1000
+    for found, throws in ((together, 40), (apart, 1000)):
+        assert found.low is not None and found.high is not None
+        assert found.high - found.low == pytest.approx(3.92 * 0.5 / throws**0.5, rel=0.15)
+        assert found.low < right.mean() < found.high
+    assert Means(np.zeros(1000), right)[0] == Estimate(right.mean(), None, None)
 
 
-def test_equal_players_are_seldom_called_different_however_often_checked() -> None:
-    rng = np.random.default_rng(3)
-    looks = range(16, 801, 16)
-    wrong = sum(first_clear(mean_place(sets_of(rng, 800)), 2.5, looks) is not None for _ in range(200))
-    assert wrong <= 10
-
-
-def test_a_clear_difference_is_seen_early_and_at_a_look() -> None:
-    values = mean_place(sets_of(np.random.default_rng(4), 800, np.array([0.4, 0.3, 0.2, 0.1])))
-    found = first_clear(values, 2.5, range(16, 801, 16))
-    assert found is not None
-    assert found % 16 == 0
-    assert LEAST_SETS <= found <= 128
-    assert first_clear(values[:found], 2.5, [found]) == found
-    assert first_clear(values[: found - 1], 2.5, [found]) is None
-
-
-def test_nothing_is_clear_after_a_few_sets() -> None:
-    assert first_clear(np.full(LEAST_SETS, 1.0), 2.5, [1, 8, LEAST_SETS - 1]) is None
-    assert first_clear(np.full(LEAST_SETS, 1.0), 2.5, [LEAST_SETS]) == LEAST_SETS
+def test_a_statistic_of_means_has_an_interval_too() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.normal(3.0, 2.0, 2000)
+    means = Means(np.arange(2000) // 2, np.column_stack([values, values**2]), values)
+    found = means.of(lambda each: np.sqrt(each[..., 1] - each[..., 0] ** 2))
+    assert found.value == pytest.approx(values.std())
+    assert found.low is not None and found.high is not None
+    assert found.low < 2.0 < found.high
+    assert means[2] == means[0]

@@ -123,7 +123,7 @@ def test_chosen_decisions_are_in_every_epoch_and_others_in_some(corpus: Corpus) 
 @pytest.mark.parametrize("start", [1, 3, 100])
 def test_an_epoch_can_begin_later(corpus: Corpus, monkeypatch: pytest.MonkeyPatch, start: int) -> None:
     choice = choose(corpus, corpus.select()[:5])
-    loader = Loader(corpus, choice, Slot.CHI, batch_size=64, pool_games=2, facts=True)
+    loader = Loader(corpus, choice, Slot.CHI, batch_size=64, pool_games=2, moments=True)
     everything = [contents(batch) for batch in loader.epoch(2)]
     assert len(everything) > 4
     encoded = []
@@ -160,27 +160,8 @@ def test_legal_kinds_are_those_of_the_positions(corpus: Corpus) -> None:
     masks = positions_of(corpus, choice).legal.tolist()
     (batch,) = Loader(corpus, choice, batch_size=10_000, augment=False).epoch()
     assert batch.legal is not None
-    assert batch.facts is None
     found = [sum(1 << kind for kind in np.flatnonzero(row)) for row in batch.legal.numpy()]
     assert [masks[number] for number in batch.decision] == found
-
-
-def test_facts_are_those_of_the_player(corpus: Corpus) -> None:
-    choice = choose(corpus, corpus.select()[:3])
-    found = positions_of(corpus, choice, Slot.PON)
-    (batch,) = Loader(corpus, choice, Slot.PON, batch_size=10_000, facts=True).epoch()
-    order = np.argsort(batch.facts.game, kind="stable")
-    assert sorted(batch.facts.game.tolist()) == sorted(found.games[found.owners].tolist())
-    wanted = []
-    for owner in found.owners:
-        state, player, game = found.states[owner], int(found.players[owner]), int(found.games[owner])
-        riichi = any(state["riichi"][other] for other in range(4) if other != player)
-        rank = int(corpus.index["ranks"][game, player])
-        wanted.append((game, int(state["river_size"][player]), riichi, rank))
-    facts = batch.facts
-    rows = zip(facts.game[order], facts.turn[order], facts.riichi[order], facts.rank[order], strict=True)
-    assert sorted((int(g), int(t), bool(r), int(k)) for g, t, r, k in rows) == sorted(wanted)
-    assert {riichi for _, _, riichi, _ in wanted} == {False, True}
 
 
 @pytest.mark.parametrize("slot", [Slot.DISCARD, Slot.PON])
@@ -264,5 +245,5 @@ def sorted_rows(planes: np.ndarray, labels: np.ndarray) -> list[tuple[bytes, int
 
 def contents(batch: Batch) -> list[bytes]:
     tensors = (batch.planes, batch.labels, batch.legal, batch.decision)
-    arrays = [each.numpy() for each in tensors if each is not None] + list(batch.facts or ())
+    arrays = [each.numpy() for each in tensors if each is not None] + list(batch.moments or ())
     return [each.tobytes() for each in arrays]

@@ -75,8 +75,6 @@ def test_hands_are_always_possible(make: type[Generator]) -> None:
     found = sampler.sample(states, players, 3, seed=1)
     assert found.counts.shape == (len(states), 3, 3, 34)
     assert faults(states, players, found) == []
-    assert sampler.counts.hands == 9 * len(states)
-    assert sampler.counts.riichi > 0
 
 
 @all_samplers
@@ -144,7 +142,6 @@ def test_as_many_hands_are_ready_as_the_direct_model_expects() -> None:
             for hand, count in zip(sample, counts, strict=True)
         ]
         shares.append(np.mean(ready))
-        assert (sampler.counts.raised > 0) == match_ready
     assert shares[0] < shares[1]
     assert shares[1] == pytest.approx(expected, abs=0.04)
 

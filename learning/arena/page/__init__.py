@@ -1,1 +1,0 @@
-"""A comparison as one self-contained page: no script, no other file, no network."""
