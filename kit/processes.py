@@ -63,8 +63,8 @@ def keep_freed_memory() -> bool:
     """Keep freed memory instead of returning it to the system; return whether that is possible.
 
     glibc returns blocks of 32 MB and more as soon as they are freed, and the system clears their pages again
-    for the next step. With tensors of 140 to 670 MB a step then takes twice as long. Other C libraries are left as
-    they are.
+    for the next step. With tensors of 140 to 670 MB a step then takes twice as long. Other C libraries are
+    left as they are.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt
