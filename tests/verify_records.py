@@ -69,13 +69,12 @@ from kit.errors import BotError
 from kit.reports import write_json
 from kit.text import clean_text
 from kit.workers.ordered import batches, default_workers, in_order, peak_memory_mb
-from learning.corpus.check import unsupported
+from learning.corpus.pack import unsupported
 from learning.corpus.sources import StoredRecord, load, stored_games
 from replays.mjlog.reader import read_record
 from replays.record import GameRecord
+from replays.review.report import length_of
 
-HANCHAN = 8
-"""The bit of a game type."""
 TABLE = 4
 """The whole table's place among the five records of a round; the others are the players'."""
 BATCH = 32
@@ -196,7 +195,7 @@ class GameCheck:
         self.record = record
         self.counts = Counter(seeded=int(bool(record.shuffle or record.round_shuffles)))
         self.found: list[Difference] = []
-        self.length: GameLength = "hanchan" if record.game_type & HANCHAN else "tonpuu"
+        self.length: GameLength = length_of(record.game_type)
         self.year = int(record.game_id[:4]) if record.game_id[:4].isdigit() else 0
         self.walls: Iterator[Wall] = iter(())
         if record.shuffle:

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
 
-from game.events import (
-    Discard,
-    Draw,
-    EndGame,
-    EndRound,
-    GameEvent,
-    PlayerLeft,
-    PlayerReturned,
-    RiichiAccepted,
-    StartGame,
-    StartRound,
-)
+from game.events import EndGame, EndRound, GameEvent, PlayerLeft, PlayerReturned, StartGame
 
 _NOT_PACKED: Final = frozenset((StartGame, EndRound, EndGame, PlayerLeft, PlayerReturned))
 
@@ -54,26 +43,3 @@ def absences(events: Sequence[GameEvent]) -> list[Absence]:
             number += type(event) not in _NOT_PACKED
     found += [Absence(player, first, number) for player, first in left.items()]
     return sorted(found, key=lambda absence: (absence.first, absence.player))
-
-
-def acts_of_absent(events: Sequence[GameEvent]) -> Iterator[tuple[StartRound | None, int, GameEvent]]:
-    """Acts of absent players that no server does for them: the round, discards before it, and the event."""
-    away: set[int] = set()
-    deal: StartRound | None = None
-    turn = 0
-    for event in events:
-        if isinstance(event, StartRound):
-            deal, turn = event, 0
-        elif isinstance(event, PlayerLeft):
-            away.add(event.player)
-        elif isinstance(event, PlayerReturned):
-            away.discard(event.player)
-        elif away and getattr(event, "player", -1) in away and not _is_automatic(event):
-            yield deal, turn, event
-        turn += isinstance(event, Discard)
-
-
-def _is_automatic(event: GameEvent) -> bool:
-    if isinstance(event, Discard):
-        return event.tsumogiri
-    return isinstance(event, Draw | RiichiAccepted)

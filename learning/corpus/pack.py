@@ -13,13 +13,18 @@ from game.scoring.settlement import placements
 from game.state import fold_packed, new_round
 from kit.errors import ReplayError, StateMismatchError
 from learning.corpus.absences import Absence, absences
-from learning.corpus.check import unsupported
 from learning.corpus.layout import compress_events, is_ai, room_of, split_of
 from learning.corpus.sources import StoredRecord, load
 from replays.mjlog.reader import read_record
 from replays.record import GameRecord
 
 _HANCHAN: Final = 8
+_UNSUPPORTED: Final = (
+    (16, "three players"),
+    (2, "no red fives"),
+    (4, "no open tanyao"),
+    (512 | 1024, "chips"),
+)
 
 
 class PackedGame(msgspec.Struct, frozen=True):
@@ -54,6 +59,11 @@ class PackedPart(msgspec.Struct, frozen=True):
     games: list[PackedGame]
     not_supported: list[tuple[str, str]]
     rejected: list[tuple[str, str]]
+
+
+def unsupported(game_type: int) -> str:
+    """Reason why games of this type are left out, "" if they are not."""
+    return next((why for bits, why in _UNSUPPORTED if game_type & bits), "")
 
 
 def pack_part(batch: list[StoredRecord]) -> bytes:
