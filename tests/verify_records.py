@@ -20,12 +20,12 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
 
-from game.actions import Action, ActionKind
+from game.actions import NINE_TERMINALS, Action, ActionKind
 from game.events import (
     Ankan,
     Chi,
@@ -94,8 +94,13 @@ SMALL_UMA_TENTHS = (100, 50, -50, -100)
 RAN_OUT = ("exhaustive", "nagashi_mangan")
 AFTER_A_DISCARD = ("four_winds", "four_riichi", "four_kans")
 ABORTS = ("nine_terminals", "triple_ron", *AFTER_A_DISCARD)
+CLAIMS = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN, ActionKind.RON)
 VALUE = ("fu", "points", "limit", "yaku", "yakuman", "value")
 """Fields of a win that a record may leave to us."""
+
+
+Begins: TypeAlias = tuple[int, int, int, Four]
+"""Index, honba, sticks and scores of a round."""
 
 
 class Difference(msgspec.Struct):
@@ -175,12 +180,8 @@ class Finished(NamedTuple):
     scores: Four
     sticks: int
     won: bool
-    aborted: bool
     repeats: bool
-
-    def ends(self, length: GameLength) -> bool:
-        index, aborted = self.start.round_index, self.aborted
-        return game_over(index, self.repeats, self.scores, length, aborted=aborted)
+    ends: bool
 
 
 class GameCheck:
@@ -207,6 +208,7 @@ class GameCheck:
         self.name = ""
         self.start: StartRound | None = None
         self.last: Finished | None = None
+        self.due: Begins | None = (0, 0, 0, (START_SCORE,) * 4)
 
     def run(self) -> None:
         for event in self.record.events:
@@ -215,7 +217,7 @@ class GameCheck:
                 self.finish()
                 self.deal(event)
             elif self.start and self.fits and pack(event) is not None:
-                self.step(self.start, event)
+                self.step(event)
         self.finish()
         self.end()
 
@@ -247,32 +249,21 @@ class GameCheck:
     # --- a round --------------------------------------------------------------------------------------
 
     def deal(self, start: StartRound) -> None:
-        last, first = self.last, self.counts["rounds"] == 0
-        if last is not None and last.ends(self.length):
-            self.report("end", f"the game went on with {last.scores}", oddity=self.why_on(last))
+        if self.last and self.last.ends:
+            self.report("end", f"the game went on with {self.last.scores}", oddity=self.why_on(self.last))
         wind, number = divmod(start.round_index, 4)
         self.name = f"{('East', 'South', 'West', 'North')[wind % 4]} {number + 1}"
         self.name += f" honba {start.honba}" if start.honba else ""
         self.start, self.fits, self.last = start, True, None
+        self.seen = self.views
         self.results: list[Win | DrawnRound] = []
         self.kan: GameEvent | None = None
         self.previous: GameEvent = start
         self.wall = next(self.walls, None)
         self.fold(start)
-        if first or last:
-            index, honba, sticks, scores = 0, 0, 0, (START_SCORE,) * 4
-            if last is not None:
-                before, sticks, scores = last.start, last.sticks, last.scores
-                index, honba = next_round(
-                    before.round_index, before.honba, dealer_repeats=last.repeats, won=last.won
-                )
-            self.compare(
-                "order",
-                round=(start.round_index, index),
-                honba=(start.honba, honba),
-                sticks=(start.riichi_sticks, sticks),
-                scores=(start.scores, scores),
-            )
+        begins = (start.round_index, start.honba, start.riichi_sticks, start.scores)
+        self.compare("order", begins=(begins, self.due or begins))
+        self.due = None
         if self.wall:
             dice = self.record.dice[self.counts["rounds"] :][:1]
             self.compare("wall", dice=(dice, (self.wall.dice,)))
@@ -292,70 +283,61 @@ class GameCheck:
                 self.fits = False
                 return
 
-    def step(self, start: StartRound, event: GameEvent) -> None:
+    def step(self, event: GameEvent) -> None:
         table = self.views[TABLE]
+        if isinstance(event, Win | DrawnRound):
+            if not self.results:
+                self.seen = [clone(view) for view in self.views]
+            self.results.append(event)
+            self.fold(event)
+            return
+        if self.results:
+            self.report("event", f"{event!r} after the result")
+            self.fits = False
+            return
+        if isinstance(event, Draw | Discard):
+            # The indicator of an open kan is revealed after the draw.
+            hidden = isinstance(event, Draw) and isinstance(self.kan, Daiminkan | Kakan)
+            if table["indicator_count"] != table["kan_count"] + 1 - hidden:
+                self.report("event", f"{table['indicator_count']} indicators lie open before {event!r}")
         match event:
-            case Win() | DrawnRound():
-                if not self.results:
-                    self.before = [clone(view) for view in self.views]
-                self.results.append(event)
-                self.fold(event)
-                return
-            case _ if self.results:
-                self.report("event", f"{event!r} after the result")
-                self.fits = False
-                return
             case Draw():
                 if table["phase"] in (PHASE_CLAIM, PHASE_ROB):
-                    self.passed(self.views, ())
+                    self.passed(())
                 if table["phase"] == PHASE_CLAIM and (reason := aborted_by(table)):
                     self.report("legality", f"{event!r} although {reason} ends the round")
-                # The indicator of an open kan is revealed after the draw.
-                self.indicators(event, hidden=int(isinstance(self.kan, Daiminkan | Kakan)))
                 if self.wall:
                     due = next(self.wall.replacements if self.kan else self.wall.draws, None)
                     self.compare("wall", draw=(event.tile, due))
                 self.kan = None
             case DoraRevealed() if self.wall:
                 self.compare("wall", indicator=(event.indicator, next(self.wall.indicators, None)))
-            case Chi() | Pon() | Daiminkan():
-                self.counts["claims"] += 1
-                self.passed(self.views, (event.player,))
-                self.move(event)
-            case Discard() | Riichi() | Ankan() | Kakan():
-                self.counts["moves"] += 1
-                self.move(event)
-                if isinstance(event, Discard):
-                    self.indicators(event)
-        if isinstance(event, Daiminkan | Ankan | Kakan):
-            self.kan = event
+            case Chi() | Pon() | Daiminkan() | Discard() | Riichi() | Ankan() | Kakan():
+                if isinstance(event, Chi | Pon | Daiminkan):
+                    self.passed((event.player,))
+                if isinstance(event, Daiminkan | Ankan | Kakan):
+                    self.kan = event
+                kind = ActionKind[type(event).__name__.upper()]
+                made = Action(kind, getattr(event, "tile", -1), getattr(event, "consumed", ()))
+                self.look_up(event, event.player, made)
         self.previous = event
         self.fold(event)
 
-    def indicators(self, event: GameEvent, hidden: int = 0) -> None:
-        table = self.views[TABLE]
-        if table["indicator_count"] != table["kan_count"] + 1 - hidden:
-            self.report("event", f"{table['indicator_count']} indicators lie open before {event!r}")
+    def look_up(self, event: GameEvent, player: int, action: Action) -> None:
+        """Look an action up among the legal ones of its player's own view."""
+        self.counts["claims" if action.kind in CLAIMS else "moves"] += 1
+        if faces(action) not in map(faces, legal_actions(self.seen[player], player)):
+            rule = broken_rule(self.seen[player], event)
+            # Every server checks winning hands itself: if ours finds no win, our rules are wrong.
+            forbidden = "" if rule == RULES[NOT_COMPLETE] else rule
+            self.report("legality", f"{event!r} is not offered: {rule}", player, forbidden=forbidden)
 
-    def move(self, event: Discard | Riichi | Chi | Pon | Daiminkan | Ankan | Kakan) -> None:
-        legal = legal_actions(self.views[event.player], event.player)
-        kind = ActionKind[type(event).__name__.upper()]
-        made = Action(kind, getattr(event, "tile", -1), getattr(event, "consumed", ()))
-        if faces(made) not in map(faces, legal):
-            self.not_legal(event, event.player, self.views)
-
-    def not_legal(self, event: GameEvent, player: int, views: Sequence[np.void]) -> None:
-        rule = broken_rule(views[player], event)
-        # Every server checks winning hands itself: if ours finds no win, our rules are wrong.
-        forbidden = "" if rule == RULES[NOT_COMPLETE] else rule
-        self.report("legality", f"{event!r} is not offered: {rule}", player, forbidden=forbidden)
-
-    def passed(self, views: Sequence[np.void], acting: Collection[int]) -> None:
+    def passed(self, acting: Collection[int]) -> None:
         """Look up the chances that everybody else let pass."""
         for player in range(4):
-            if player != views[TABLE]["last_player"] and player not in acting:
+            if player != self.seen[TABLE]["last_player"] and player not in acting:
                 # With wins that lack a yaku, which are chances, too: to let one pass makes furiten.
-                self.counts["passes"] += legal_rows(views[player], player, ROWS) > 1
+                self.counts["passes"] += legal_rows(self.seen[player], player, ROWS) > 1
 
     # --- results --------------------------------------------------------------------------------------
 
@@ -379,23 +361,23 @@ class GameCheck:
                 aborted = event.reason in ABORTS
                 self.drawn(event)
         if self.fits:
-            tenpai = bool(self.before[TABLE]["waits"][start.dealer])
+            tenpai = bool(self.seen[TABLE]["waits"][start.dealer])
             repeats = any(win.player == start.dealer for win in wins) if wins else aborted or tenpai
             scores, sticks = tuple(table["scores"].tolist()), int(table["riichi_sticks"])
-            self.last = Finished(start, scores, sticks, bool(wins), aborted, repeats)
+            ends = game_over(start.round_index, repeats, scores, self.length, aborted=aborted)
+            self.last = Finished(start, scores, sticks, bool(wins), repeats, ends)
+            index, honba = next_round(start.round_index, start.honba, dealer_repeats=repeats, won=bool(wins))
+            self.due = (index, honba, sticks, scores)
 
     def won(self, wins: list[Win]) -> None:
-        table = self.before[TABLE]
+        table = self.seen[TABLE]
         for win in wins:
             own = win.player == win.from_player
-            self.counts["moves" if own else "claims"] += 1
-            # A ron on the riichi discard comes before the riichi is accepted.
-            late = not own and isinstance(self.previous, RiichiAccepted)
-            kind = ActionKind.TSUMO if own else ActionKind.RON
-            if late or not self.may(win.player, kind):
-                self.not_legal(win, win.player, self.before)
+            self.look_up(win, win.player, Action(ActionKind.TSUMO if own else ActionKind.RON, win.tile))
+            if not own and isinstance(self.previous, RiichiAccepted):
+                self.report("legality", f"{win!r} on a riichi that was accepted", win.player)
         if table["phase"] in (PHASE_CLAIM, PHASE_ROB):
-            self.passed(self.before, [win.player for win in wins])
+            self.passed([win.player for win in wins])
         tile, source = wins[0].tile, wins[0].from_player
         ura = max((win.ura_indicators for win in wins), key=len)
         if self.wall:
@@ -412,18 +394,14 @@ class GameCheck:
             self.compare("result", win.player, **pairs, ura=(len(win.ura_indicators), shown))
 
     def drawn(self, drawn: DrawnRound) -> None:
-        table, reason = self.before[TABLE], drawn.reason
+        table, reason = self.seen[TABLE], drawn.reason
         if reason == "nine_terminals":
-            self.counts["moves"] += 1
-            if not self.may(int(table["turn"]), ActionKind.NINE_TERMINALS):
-                self.report("legality", f"{reason} is not offered", int(table["turn"]))
+            self.look_up(drawn, int(table["turn"]), NINE_TERMINALS)
         elif reason == "triple_ron":
             for player in {0, 1, 2, 3} - {int(table["last_player"])}:
-                self.counts["claims"] += 1
-                if not self.may(player, ActionKind.RON):
-                    self.report("legality", "ron is not offered", player)
+                self.look_up(drawn, player, Action(ActionKind.RON, int(table["last_tile"])))
         elif reason != "unknown":
-            self.passed(self.before, ())
+            self.passed(())
             due = reason if reason in AFTER_A_DISCARD else None
             self.compare("legality", abort=(due, aborted_by(table)))
         held = drawn_round(table, reason, range(4))
@@ -434,9 +412,6 @@ class GameCheck:
                 self.report("result", f"shows {hand}, which is not their hand", player)
             elif reason in RAN_OUT:
                 self.compare("result", player, noten=(hand is None, ours.hands[player] is None))
-
-    def may(self, player: int, kind: ActionKind) -> bool:
-        return any(action.kind is kind for action in legal_actions(self.before[player], player))
 
     # --- the end --------------------------------------------------------------------------------------
 
@@ -455,7 +430,7 @@ class GameCheck:
         if end is None:
             self.report("end", "the game has no end")
         elif last is not None:
-            if not last.ends(self.length):
+            if not last.ends:
                 self.report("end", f"the game ended with {last.scores}")
             scores = final_scores(last.scores, last.sticks)
             self.compare("end", scores=(end.scores, scores))
@@ -496,8 +471,8 @@ def whole_results(scores: Four, uma_tenths: Four) -> tuple[int, ...]:
 
 class Checked(NamedTuple):
     counts: Counter[str]
-    not_supported: str
-    found: list[Difference]
+    found: Sequence[Difference] = ()
+    not_supported: str = ""
 
 
 class Batch(NamedTuple):
@@ -516,27 +491,21 @@ def check(stored: StoredRecord) -> Checked:
     try:
         loaded = load(stored)
         name = loaded.game_id
-        why = unsupported(loaded.game_type)
-        return Checked(Counter(), why, []) if why else check_record(read_record(loaded.text, name))
-    except BotError as exc:
-        return unreadable(name, f"{stored.place}: {exc}")
+        if why := unsupported(loaded.game_type):  # before it is read: games of three cannot be
+            return Checked(Counter(), not_supported=why)
+        return check_record(read_record(loaded.text, name))
+    except (BotError, ValueError) as exc:  # ValueError: of the seed
+        text = f"{stored.place}: {exc}"
+        return Checked(Counter(unreadable=1), [Difference(name, "", 0, "unreadable", -1, text)])
 
 
 def check_record(record: GameRecord) -> Checked:
     """Check one game."""
-    why = unsupported(record.game_type) or ("" if record.is_complete else "hidden hands")
-    if why:
-        return Checked(Counter(), why, [])
+    if why := unsupported(record.game_type) or ("" if record.is_complete else "hidden hands"):
+        return Checked(Counter(), not_supported=why)
     game = GameCheck(record)
-    try:
-        game.run()
-    except ValueError as exc:  # of the seed
-        return unreadable(record.game_id, str(exc))
-    return Checked(Counter({**game.counts, "checked": 1}), "", game.found)
-
-
-def unreadable(name: str, text: str) -> Checked:
-    return Checked(Counter(unreadable=1), "", [Difference(name, "", 0, "unreadable", -1, text)])
+    game.run()
+    return Checked(Counter({**game.counts, "checked": 1}), game.found)
 
 
 def verify(paths: Sequence[Path], workers: int) -> dict[str, Any]:
