@@ -109,6 +109,7 @@ def test_a_planted_difference_is_found_in_its_place(
     events = replaced(record.events[place])
     found = with_kind(with_events(record, place, *events), kind)
     assert text in found[0].text
+    assert kind != "event" or len({each.round for each in found}) == 1
     start = max(n for n in range(place + 1) if isinstance(record.events[n], StartRound))
     before = (*record.events[start:place], *events[:-1])
     assert found[0].turn == sum(isinstance(event, Discard) for event in before)

@@ -203,7 +203,7 @@ class GameCheck:
             self.walls = walls(record.shuffle)
         elif record.round_shuffles:
             self.walls = (next(walls(seed)) for seed in record.round_shuffles)
-        self.views = [new_round() for _ in range(TABLE + 1)]
+        self.views = [new_round()] * (TABLE + 1)
         self.away: set[int] = set()
         self.name = ""
         self.start: StartRound | None = None
@@ -255,7 +255,7 @@ class GameCheck:
         self.name = f"{('East', 'South', 'West', 'North')[wind % 4]} {number + 1}"
         self.name += f" honba {start.honba}" if start.honba else ""
         self.start, self.fits, self.last = start, True, None
-        self.seen = self.views
+        self.views = self.seen = [new_round() for _ in range(TABLE + 1)]
         self.results: list[Win | DrawnRound] = []
         self.kan: GameEvent | None = None
         self.previous: GameEvent = start
