@@ -538,9 +538,9 @@ def totals(games: Sequence[Checked]) -> dict[str, Any]:
     counts["differences"] = len(unexplained) - counts["unreadable"]
     counts["forbidden_games"] = sum(any(each.forbidden for each in game.found) for game in games)
     return {name: counts[name] for name in COUNTS} | {
-        "not_supported": Counter(game.not_supported for game in games if game.not_supported),
-        "oddities": oddities,
-        "forbidden": Counter(each.forbidden for each in found if each.forbidden),
+        "not_supported": dict(Counter(game.not_supported for game in games if game.not_supported)),
+        "oddities": dict(oddities),
+        "forbidden": dict(Counter(each.forbidden for each in found if each.forbidden)),
         "listed": [each for each in found if not each.oddity],
         "explanations": {name: text for name, text in ODDITIES.items() if name in oddities},
     }
