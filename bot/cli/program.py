@@ -79,7 +79,7 @@ COMMANDS: Final = (
     completion,
 )
 GROUPS: Final[Sequence[tuple[str, str, Sequence[Command]]]] = (
-    ("corpus", "Build and check the training corpus.", (corpus.verify, corpus.build, corpus.extract)),
+    ("corpus", "Build the training corpus.", (corpus.build, corpus.extract)),
     ("train", "Train networks on real games, or by self-play.", TRAIN),
     ("eval", "Measure the networks and their estimates.", evaluation.EVAL),
     (

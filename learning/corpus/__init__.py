@@ -1,1 +1,1 @@
-"""Corpora of real games: checked against our rules, and stored for fast reading by learning."""
+"""Corpora of real games: stored for fast reading by learning."""

@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
 
-from game.events import Discard
+from game.events import Discard, EndGame, EndRound, GameEvent, PlayerLeft, PlayerReturned, StartGame
 from game.packing import pack_all
 from game.scoring.settlement import placements
 from game.state import fold_packed, new_round
 from kit.errors import ReplayError, StateMismatchError
-from learning.corpus.absences import Absence, absences
-from learning.corpus.check import unsupported
 from learning.corpus.layout import compress_events, is_ai, room_of, split_of
 from learning.corpus.sources import StoredRecord, load
 from replays.mjlog.reader import read_record
 from replays.record import GameRecord
 
 _HANCHAN: Final = 8
+_UNSUPPORTED: Final = (
+    (16, "three players"),
+    (2, "no red fives"),
+    (4, "no open tanyao"),
+    (512 | 1024, "chips"),
+)
+_NOT_PACKED: Final = frozenset((StartGame, EndRound, EndGame, PlayerLeft, PlayerReturned))
+
+
+class Absence(msgspec.Struct, frozen=True):
+    """One player's time away: their moves were then the server's, and are no samples.
+
+    Attributes:
+        player: the player.
+        first: number of the first packed event of the game after they left.
+        end: number of the first packed event after their return; the number of all if they never returned.
+    """
+
+    player: int
+    first: int
+    end: int
 
 
 class PackedGame(msgspec.Struct, frozen=True):
@@ -54,6 +73,11 @@ class PackedPart(msgspec.Struct, frozen=True):
     games: list[PackedGame]
     not_supported: list[tuple[str, str]]
     rejected: list[tuple[str, str]]
+
+
+def unsupported(game_type: int) -> str:
+    """Reason why games of this type are left out, "" if they are not."""
+    return next((why for bits, why in _UNSUPPORTED if game_type & bits), "")
 
 
 def pack_part(batch: list[StoredRecord]) -> bytes:
@@ -118,6 +142,25 @@ def pack_game(record: GameRecord, source: str) -> PackedGame:
         names=record.names,
         absences=away,
     )
+
+
+def absences(events: Sequence[GameEvent]) -> list[Absence]:
+    """All absences of a game, ordered by when they began."""
+    if not any(type(event) is PlayerLeft for event in events):
+        return []
+    found: list[Absence] = []
+    left: dict[int, int] = {}
+    number = 0
+    for event in events:
+        if isinstance(event, PlayerLeft):
+            left.setdefault(event.player, number)
+        elif isinstance(event, PlayerReturned):
+            if event.player in left:
+                found.append(Absence(event.player, left.pop(event.player), number))
+        else:
+            number += type(event) not in _NOT_PACKED
+    found += [Absence(player, first, number) for player, first in left.items()]
+    return sorted(found, key=lambda absence: (absence.first, absence.player))
 
 
 def _bits(flags: Iterable[bool]) -> int:

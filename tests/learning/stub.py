@@ -9,8 +9,8 @@ import numpy as np
 
 from game.events import GameEvent
 from game.packing import Packed, pack_all
-from learning.corpus.absences import absences
 from learning.corpus.layout import ABSENCE, GAME
+from learning.corpus.pack import absences
 from learning.corpus.reader import Corpus
 from learning.samples.choice import ALL_PLAYERS, SelectedDecisions
 

@@ -16,7 +16,6 @@ from kit.errors import ConfigError
 from learning.arena.plan import ArenaPlan
 from learning.corpus.build import build
 from learning.corpus.reader import Corpus
-from learning.corpus.verify import verify
 from learning.matches.players import Contender
 from learning.matches.records import CRASHES_FOLDER, RECORDS_FOLDER
 from learning.matches.store import RESULTS_FILE, read_results
@@ -28,6 +27,7 @@ from replays.formats import read_game
 from tests.cli import run_cli
 from tests.learning.arena.made_up import HEURISTIC, RANDOM, break_table
 from tests.policies.models import save_models
+from tests.verify_records import verify
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
@@ -139,7 +139,7 @@ def test_both_forms_become_the_same_corpus_which_is_verified_and_learned_from(tm
         folder = tmp_path / form
         run(msgspec.structs.replace(plan, form=form), folder, workers=1)
         checked = verify([folder], 1)
-        assert (checked.checked, checked.games, checked.differences) == (2, 2, 0)
+        assert (checked["checked"], checked["games"], checked["differences"]) == (2, 2, 0)
         built = build([folder], folder / "corpus", 1)
         assert (built.games, built.rejected) == (2, 0)
         content.add(built.content)

@@ -1,4 +1,4 @@
-"""`suzaku corpus`: real games to learn from, checked and stored."""
+"""`suzaku corpus`: real games to learn from."""
 
 from __future__ import annotations
 
@@ -10,19 +10,6 @@ from kit.options import Count, flag
 
 if TYPE_CHECKING:
     import learning.corpus.layout
-
-
-@command()
-def verify(paths: Records, /, *, as_json: AsJson = False, workers: Workers = None) -> int:
-    """Check real games against the bot's rules.
-
-    Checks every event, every action taken or declined, every win and payment, the order of the rounds, the
-    end of the game, and the walls. Lists each difference by game, round and turn.
-    """
-    from learning.corpus.verify import print_report
-    from learning.corpus.verify import verify as verify_games
-
-    return print_report(verify_games(paths, workers), as_json=as_json)
 
 
 @command()

@@ -26,7 +26,7 @@ def test_every_command_and_option_says_what_it_is(path: tuple[str, ...], command
     ("line", "said"),
     [
         ("paly", 'Unknown command "paly". Did you mean "play"?'),
-        ("corpus verfy", 'Unknown command "verfy". Did you mean "verify"?'),
+        ("corpus biuld", 'Unknown command "biuld". Did you mean "build"?'),
         ("play --gmaes 1", "Unknown option: --gmaes. Did you mean --games?"),
         ("review file --seta 1", "no such option: --seta"),
         ("play extra", "Unexpected argument: extra."),

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
+import os
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from kit.errors import ConfigError, ReplayError
+from kit.text import clean_text
+from learning.corpus import sources
 from learning.corpus.extract import extract
 from learning.corpus.layout import SPLITS, split_of
-from replays.formats import read_game
+from replays.formats import MAX_EXPANDED, MAX_FILE, read_game
+from replays.store import shards
 from tests.cli import run_cli
 from tests.learning.corpus.games import MODERN, records, texts, write_shard
 
@@ -59,3 +65,62 @@ def test_an_unknown_part_is_reported(tmp_path: Path) -> None:
     shard = write_shard(tmp_path / "a.jsonl.zst", texts(MODERN, 1))
     with pytest.raises(ConfigError, match="--part tests: the parts are train, validation, test"):
         extract([shard], tmp_path / "out", parts=["tests"])
+
+
+def test_files_and_folders_are_read(tmp_path: Path) -> None:
+    (id_a, text_a), (_, text_b) = texts(MODERN, 2)
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / f"{id_a}.mjlog.xml").write_text(text_a, encoding="utf-8")
+    (tmp_path / "b.mjlog.gz").write_bytes(gzip.compress(text_b.encode()))
+    (tmp_path / "notes.txt").write_text("not a record")
+    ids = [sources.load(stored).game_id for stored in sources.stored_games([tmp_path])]
+    assert ids[1:] == [id_a]
+    assert ids[0].startswith("nolog-")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("a.xml", b"\xff\xfe", "not UTF-8"),
+        ("a.xml", b"<html></html>", "not a record"),
+        ("a.gz", gzip.compress(b"x", mtime=0)[:-6], "cut short"),
+        ("a.gz", gzip.compress(b" " * (MAX_EXPANDED + 1), mtime=0), "expands past"),
+        ("a.xml", b" " * (MAX_FILE + 1), "more than"),
+        ("a.jsonl.zst", b"no shard", "a.jsonl.zst"),
+        ("a.jsonl.zst", b"", "empty"),
+        ("a.jsonl.zst", zstandard.compress(b'{"id":"a","text":""}')[:-1], "cut short"),
+    ],
+)
+def test_a_broken_file_is_reported_and_skipped(tmp_path: Path, name: str, data: bytes, reason: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    found = extract([tmp_path / name, write_shard(tmp_path / "good.jsonl.zst", texts(MODERN, 1))], tmp_path)
+    assert found.games == len(found.unreadable) == 1
+    assert reason in found.unreadable[0]
+
+
+def test_a_line_that_is_too_long_is_reported_and_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shards, "MAX_LINE", 1_000_000)
+    shard = write_shard(tmp_path / "long.jsonl.zst", [("long", "x" * 3_000_000), *texts(MODERN, 1)])
+    found = extract([shard], tmp_path)
+    assert found.games == len(found.unreadable) == 1
+    assert "more than 1000000 bytes" in found.unreadable[0]
+
+
+def test_missing_records_are_reported(tmp_path: Path) -> None:
+    with pytest.raises(ReplayError, match="no records"):
+        extract([tmp_path], tmp_path)
+    assert len(extract([tmp_path / "gone.jsonl.zst"], tmp_path).unreadable) == 1
+
+
+@pytest.mark.parametrize("name", [b"a\x1b]0;owned\x07\n\xe2\x80\xaeb.xml", b"not-utf-8-\xff.xml"])
+def test_file_names_cannot_control_the_terminal(name: bytes, tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(name)).write_text("no record")
+    for form in ([], ["--json"]):
+        result = run_cli("corpus", "extract", tmp_path, "--out", str(tmp_path / "out"), *form)
+        assert result.exit_code == 1
+        told = [line for line in result.output.split("\n") if "owned" in line or "not-utf-8" in line]
+        assert told
+        assert all(clean_text(line) == line for line in told)
+        assert form or len(told) == 1
