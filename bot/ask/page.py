@@ -14,22 +14,22 @@ import msgspec
 import structlog
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from bot.ask.questions import Questions
 from bot.config.settings import AskPage
-from bot.dashboard.access import Access, RequestGuard
-from bot.dashboard.connections import Limits
-from bot.dashboard.files import page_of, served_file
-from bot.dashboard.serving import PagePort, serving, token_of
 from bot.logs.redaction import clean_text
 from bot.play.stopping import signals_call
 from bot.review.command import make_reviewer
 from bot.startup.warm import warm_up_visibly
 from bot.terminal.result import EXIT_DONE, EXIT_FAILED
+from bot.web.access import Access, RequestGuard
+from bot.web.files import page_of, served_file
+from bot.web.limits import Limits
+from bot.web.serving import PagePort, serving, token_of
 from game.position import FieldError, WrittenPosition, place
 from kit.distribution import program_name
 from kit.errors import BotError, DecisionError
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 
 OWN: Final = files("bot.ask") / "web"
-MODULES: Final = ("editor.js", "fields.js", "palette.js", "answer.js", "asking.js")
 LARGEST: Final = 4096
 """Longest position as JSON, in bytes; the longest possible round takes less than half of it."""
 
@@ -109,14 +108,16 @@ def make_ask_app(access: Access, program: str, policy: str, questions: Questions
 
     async def ask(request: Request) -> Response:
         body = b""
-        async for part in request.stream():
-            body += part
-            if len(body) > LARGEST:
-                return _response(*_complaint(_TOO_LARGE, "this is too long for a position"))
         try:
+            async for part in request.stream():
+                body += part
+                if len(body) > LARGEST:
+                    return _response(*_complaint(_TOO_LARGE, "this is too long for a position"))
             return _response(*await questions.answer(body))
         except DecisionError as exc:
             return _response(*_complaint(_UNAVAILABLE, str(exc)))
+        except ClientDisconnect:
+            return _response(*_complaint(_NOT_JSON, "this is only the beginning of a position"))
 
     routes = [Route("/", home), Route("/ask", ask, methods=["POST"]), Route("/web/{name}", _file)]
     return Starlette(routes=routes, middleware=[Middleware(RequestGuard, access=access)])
@@ -172,7 +173,7 @@ def _response(status: int, body: bytes) -> Response:
 
 
 def _file(request: Request) -> Response:
-    return served_file(request.path_params["name"], dict.fromkeys(MODULES, OWN), [OWN / "ask.css"])
+    return served_file(request.path_params["name"], OWN)
 
 
 def ask_on_page(

@@ -17,25 +17,15 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp
 
-from bot.dashboard.access import Access, RequestGuard
-from bot.dashboard.files import page_of, served_file
 from bot.dashboard.past import as_json, games_shown, replay_of
 from bot.dashboard.pump import SessionInfo
-from bot.dashboard.sockets import BrowserSockets
 from bot.logs.redaction import clean_text
+from bot.web.access import Access, RequestGuard
+from bot.web.files import page_of, served_file
+from bot.web.sockets import BrowserSockets
 from kit.errors import ReplayError
 
 OWN: Final = files("bot.dashboard") / "web"
-PAGES: Final = ("live.js", "past.js", "replay.js")
-MODULES: Final = (
-    *PAGES,
-    "line.js",
-    "running.js",
-    "status.js",
-    "session.js",
-    "ladder.js",
-    "texts.js",
-)
 
 
 def make_app(access: Access, folder: Path, about: SessionInfo, watching: BrowserSockets | None) -> ASGIApp:
@@ -99,4 +89,4 @@ def _sorry(exc: ReplayError, status: int) -> Response:
 
 
 def _file(request: Request) -> Response:
-    return served_file(request.path_params["name"], dict.fromkeys(MODULES, OWN), [OWN / "dashboard.css"])
+    return served_file(request.path_params["name"], OWN)

@@ -24,8 +24,8 @@ from bot.dashboard.feed import (
 )
 from bot.dashboard.game_messages import GameMessages, header_of
 from bot.dashboard.guesses import HandQuestion
-from bot.dashboard.message_log import MessageLog
 from bot.dashboard.session import SessionFacts
+from bot.web.message_log import MessageLog
 
 log = structlog.get_logger(__name__)
 

@@ -16,13 +16,13 @@ import structlog
 from bot.config.settings import Config
 from bot.config.settings import Dashboard as Settings
 from bot.dashboard.app import make_app
-from bot.dashboard.connections import Limits
 from bot.dashboard.feed import Feed
 from bot.dashboard.guesses import HandGuesses
-from bot.dashboard.message_log import MessageLog
 from bot.dashboard.pump import Pump, SessionInfo
-from bot.dashboard.serving import PagePort, serving, token_of
-from bot.dashboard.sockets import BrowserSockets
+from bot.web.limits import Limits
+from bot.web.message_log import MessageLog
+from bot.web.serving import PagePort, serving, token_of
+from bot.web.sockets import BrowserSockets
 from kit.distribution import program_name
 
 EXIT_DONE: Final = 0

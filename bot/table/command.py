@@ -22,11 +22,6 @@ from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
 from bot.config.settings import Config
-from bot.dashboard.access import POLICY_VIOLATION, Access, RequestGuard
-from bot.dashboard.app import OWN as DASHBOARD
-from bot.dashboard.connections import Limits
-from bot.dashboard.files import page_of, served_file
-from bot.dashboard.serving import PagePort, serving, token_of
 from bot.play.stopping import signals_call
 from bot.records.keeping import RecordKeeper, closing_text
 from bot.review.command import make_reviewer
@@ -39,21 +34,15 @@ from bot.table.reviews import Advisor, TableReviews
 from bot.table.saved import GameFile, GameStart, SavedGame, SavedGames
 from bot.table.seat import PersonSeat
 from bot.terminal.result import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
+from bot.web.access import POLICY_VIOLATION, Access, RequestGuard
+from bot.web.files import page_of, served_file
+from bot.web.limits import Limits
+from bot.web.serving import PagePort, serving, token_of
 from kit.distribution import program_name
 from replays.review.report import Reviewer
 
 SEAT: Final = "seat"
 OWN: Final = files("bot.table") / "web"
-MODULES: Final = (
-    "play.js",
-    "actions.js",
-    "hand.js",
-    "panel.js",
-    "clock.js",
-    "sound.js",
-    "wording.js",
-)
-SHARED: Final = ("line.js", "running.js", "status.js", "texts.js")
 
 
 def make_table_app(access: Access, host: TableHost) -> ASGIApp:
@@ -97,9 +86,7 @@ def _unknown() -> Response:
 
 
 def _file(request: Request) -> Response:
-    modules = dict.fromkeys(SHARED, DASHBOARD) | dict.fromkeys(MODULES, OWN)
-    sheets = [DASHBOARD / "dashboard.css", OWN / "table.css"]
-    return served_file(request.path_params["name"], modules, sheets)
+    return served_file(request.path_params["name"], OWN)
 
 
 FAREWELL_S: Final = 1.5

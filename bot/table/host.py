@@ -15,7 +15,6 @@ from typing import Any, Final
 import numpy as np
 import structlog
 
-from bot.dashboard.connections import Limits
 from bot.player.worker import WorkerThread
 from bot.table.opponents import Opponents
 from bot.table.plan import LevelName, TableBot
@@ -26,6 +25,7 @@ from bot.tenhou.lobby.lobby_table import LobbyTable
 from bot.tenhou.lobby.moves import Move
 from bot.tenhou.lobby.table_seat import SeatInfo
 from bot.tenhou.lobby.tabletop import Tabletop
+from bot.web.limits import Limits
 from game.actions import Action
 from game.table.table import Table
 from kit.errors import IllegalActionError, StateMismatchError

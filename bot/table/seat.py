@@ -19,9 +19,6 @@ from typing import Any, Final
 import msgspec
 import structlog
 
-from bot.dashboard.connections import Limits
-from bot.dashboard.message_log import MessageLog
-from bot.dashboard.sockets import BrowserSockets
 from bot.table.plan import LevelName
 from bot.table.requests import (
     ChooseAction,
@@ -43,6 +40,9 @@ from bot.tenhou.lobby.tabletop import Tabletop
 from bot.tenhou.messages import Hello, Ready, ServerMessage, render_json
 from bot.tenhou.session import Session, SessionSettings
 from bot.tenhou.session.events import PromptClosed, PromptOpened, SessionEvent, TableEvent
+from bot.web.limits import Limits
+from bot.web.message_log import MessageLog
+from bot.web.sockets import BrowserSockets
 from game.actions import Action, ActionKind
 from game.events import DrawnRound, StartRound, Win
 from game.observation import Observation

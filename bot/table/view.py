@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bot.dashboard.feed import Began, Feed, Happened, Restated
 from bot.dashboard.game_messages import GameMessages, header_of
-from bot.dashboard.message_log import MessageLog
 from bot.tenhou.session import Session
 from bot.tenhou.session.events import SessionEvent
+from bot.web.message_log import MessageLog
 from replays.record import DecisionRecord
 
 

@@ -12,13 +12,6 @@ const english = {
   past: "Past games",
   now: "Running game",
   waiting: "No game is running yet. It will appear here when it starts.",
-  wire: {
-    opening: "Connecting to Suzaku …",
-    open: "Connected",
-    lost: (/** @type {number} */ seconds) => `Suzaku is not responding. Next try in ${seconds} s.`,
-    full: "Too many browsers are watching.",
-    over: "Suzaku has stopped. This is its last state.",
-  },
   line: {
     connecting: "connecting to the game server",
     open: "logging in",
@@ -88,13 +81,6 @@ const japanese = {
   past: "過去の対局",
   now: "進行中の対局",
   waiting: "まだ対局は始まっていません。始まるとここに表示されます。",
-  wire: {
-    opening: "Suzaku に接続中…",
-    open: "接続済み",
-    lost: (seconds) => `Suzaku が応答しません。${seconds} 秒後に再接続します。`,
-    full: "閲覧者が多すぎます。",
-    over: "Suzaku は終了しました。これが最後の状態です。",
-  },
   line: {
     connecting: "対局サーバーに接続中",
     open: "ログイン中",

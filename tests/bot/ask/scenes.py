@@ -14,8 +14,8 @@ from bot.ask import questions as questions_module
 from bot.ask.page import AskedPolicy, make_ask_app, serve_answers
 from bot.ask.questions import Questions
 from bot.config.settings import AskPage
-from bot.dashboard.connections import Limits
-from bot.dashboard.serving import PagePort, serving
+from bot.web.limits import Limits
+from bot.web.serving import PagePort, serving
 from kit.workers.child import START_S, Line
 from policies.nets.compute import IN_PLAY
 from tests.bot.child_here import ChildHere

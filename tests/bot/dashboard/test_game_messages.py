@@ -11,11 +11,11 @@ import pytest
 
 from bot.config.settings import GUEST
 from bot.dashboard.feed import Began, DecisionSent, Feed, Happened, Item, Lost, Restated
-from bot.dashboard.message_log import MessageLog
 from bot.dashboard.past import games_shown, gathered, replay_of
 from bot.dashboard.pump import Pump
 from bot.dashboard.session import LADDER_GAMES, ladder
 from bot.logs.redaction import REDACTOR
+from bot.web.message_log import MessageLog
 from game.events import EndGame, StartRound, Win
 from kit.errors import ReplayError
 from policies.flow.decisions import Decision

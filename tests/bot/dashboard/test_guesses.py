@@ -14,10 +14,10 @@ import structlog
 from bot.config.settings import Dashboard
 from bot.dashboard.feed import DecisionSent, Feed, HandsGuessed, Item
 from bot.dashboard.guesses import HandGuesses, HandQuestion
-from bot.dashboard.message_log import MessageLog
 from bot.dashboard.past import gathered
 from bot.dashboard.pump import Pump
 from bot.dashboard.server import DashboardServer
+from bot.web.message_log import MessageLog
 from kit import processes
 from replays.review.schema import CandidateHand, CandidateHands
 from tests.bot.child_here import ChildHere

@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bot.config.settings import TablePage
-from bot.dashboard.connections import Limits
-from bot.dashboard.serving import PagePort, serving
 from bot.table.command import make_table_app
 from bot.table.host import TableHost
 from bot.table.opponents import Opponents
@@ -24,6 +22,8 @@ from bot.table.plan import TableBot, TablePlan, TableSetup
 from bot.table.reviews import Advisor, TableReviews
 from bot.table.seat import PersonSeat
 from bot.tenhou.lobby.table_seat import ClockSettings
+from bot.web.limits import Limits
+from bot.web.serving import PagePort, serving
 from kit.errors import ConfigError
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.decision import decide

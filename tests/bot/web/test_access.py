@@ -7,9 +7,9 @@ from websockets.exceptions import InvalidStatus
 
 from bot.config.settings import Config, load_config
 from bot.config.settings import Dashboard as Section
-from bot.dashboard.access import Access, is_loopback
 from bot.dashboard.feed import Feed
 from bot.dashboard.server import DashboardServer, open_dashboard
+from bot.web.access import Access, is_loopback
 from kit.errors import ConfigError
 from tests.bot.dashboard.scenes import ABOUT, TOKEN, Watcher, ask, library, server
 

@@ -1,4 +1,4 @@
-"""Whatever opens connections to the dashboard, the page answers and games are played and saved."""
+"""Whatever opens connections to a page, games are played and saved, and the page answers again afterwards."""
 
 from __future__ import annotations
 
@@ -23,25 +23,29 @@ import pytest
 import structlog
 from websockets.exceptions import ConnectionClosed
 
-from bot.dashboard.connections import MINUTE_S, Limits, OncePerMinute, most_connections
 from bot.dashboard.feed import Feed
+from bot.web.limits import MINUTE_S, Limits, OncePerMinute, most_connections
 from tests.bot.dashboard.scenes import PATIENCE_S, Watcher, ask, library, server
 from tests.bot.descriptors import no_descriptor_left
 
 ROOT = Path(__file__).parents[3]
 HALF_A_REQUEST = b"GET / HT"
-HALF_A_BODY = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
-ONE_ANSWER = b"GET /games HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nConnection: close\r\n\r\n"
+A_REQUEST = b"GET /games HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n"
 UNREAD = 60 * b"GET /web/style.css HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n\r\n"
 """Requests whose answers nobody reads, and that do not fit into the buffers in between."""
+WATCHES = (
+    b"GET /live?run=&seq=0 HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nOrigin: http://127.0.0.1:PORT\r\n"
+    b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
 FLOOD = 100
 """Half-open connections: more than the program may have file descriptors."""
 FEW = Limits(connections=16)
 
 
 @pytest.fixture(autouse=True)
-def _room_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.dashboard.connections.GRACE_S", 0.1)
+def _this_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.web.serving._CROWDED", OncePerMinute())
     monkeypatch.setattr("asyncio.constants.ACCEPT_RETRY_DELAY", 0.05)
 
 
@@ -60,17 +64,8 @@ def opened(port: int, count: int, sent: bytes = b"") -> Iterator[list[socket.soc
         yield lines
 
 
-def asks_to_watch(port: int) -> bytes:
-    return (
-        f"GET /live?run=&seq=0 HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
-        "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-    ).encode()
-
-
 def is_closed(line: socket.socket) -> bool:
     """Whether the other side eventually closes the connection; anything it sends before is ignored."""
-    line.settimeout(PATIENCE_S)
     try:
         while line.recv(1 << 16):
             pass
@@ -81,49 +76,21 @@ def is_closed(line: socket.socket) -> bool:
     return True
 
 
-def is_reset(line: socket.socket, sends: bytes) -> bool:
-    """The same without reading: whether sent data is answered by a reset."""
-    until = time.monotonic() + PATIENCE_S
-    while time.monotonic() < until:
-        try:
-            line.sendall(sends)
-        except OSError:
-            return True
-        time.sleep(0.02)
-    return False
-
-
 # --- in number --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sent", [b"", HALF_A_REQUEST, HALF_A_BODY, UNREAD])
-def test_the_page_answers_beside_many_connections_that_wait_for_nothing(sent: bytes) -> None:
-    with (
-        structlog.testing.capture_logs() as logs,
-        server(None, library(), limits=FEW) as served,
-        opened(served.port, FEW.connections, sent) as lines,
-    ):
-        assert [ask(served, "/games")[0] for _ in range(3)] == [200, 200, 200]
-        assert is_closed(lines[0])
+def test_connections_beyond_the_limit_are_closed_and_the_last_allowed_is_answered_503() -> None:
+    with structlog.testing.capture_logs() as logs, server(None, library(), limits=FEW) as served:
+        with opened(served.port, FEW.connections) as held:
+            with opened(served.port, 5) as more:
+                assert all(is_closed(line) for line in more)
+            held[0].sendall(A_REQUEST.replace(b"PORT", str(served.port).encode()))
+            assert held[0].recv(12) == b"HTTP/1.1 503"
+            assert is_closed(held[0])
+        until = time.monotonic() + PATIENCE_S
+        while ask(served, "/games")[0] != 200:
+            assert time.monotonic() < until
     assert [line["event"] for line in logs].count("dashboard.crowded") == 1
-
-
-def test_a_request_that_is_being_answered_is_not_closed_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    go_on = threading.Event()
-
-    def answer_slowly() -> str:
-        go_on.wait(PATIENCE_S)
-        return ""
-
-    monkeypatch.setattr("bot.dashboard.files.styles", answer_slowly)
-    with server(None, library(), limits=FEW) as served:
-        line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE_S)
-        line.request("GET", "/web/style.css")
-        with opened(served.port, FEW.connections) as others:
-            assert is_closed(others[0])
-            go_on.set()
-            assert line.getresponse().status == 200
-        line.close()
 
 
 def test_only_so_many_browsers_watch_that_others_can_load_a_page() -> None:
@@ -155,12 +122,11 @@ def test_without_a_descriptor_left_connections_wait_until_there_is_one() -> None
         server(None, library()) as served,
         socket.socket() as line,
     ):
-        with opened(served.port, 1, ONE_ANSWER) as lines:
-            assert is_closed(lines[0])  # whatever the first answer opens once is open, the rest is closed
+        assert ask(served, "/games")[0] == 200  # whatever the first answer opens once is open
         line.settimeout(PATIENCE_S)
         with no_descriptor_left():
             line.connect(("127.0.0.1", served.port))
-            line.sendall(ONE_ANSWER.replace(b"PORT", str(served.port).encode()))
+            line.sendall(A_REQUEST.replace(b"PORT", str(served.port).encode()))
             until = time.monotonic() + PATIENCE_S
             while not any(each["event"] == "dashboard.crowded" for each in logs):
                 assert time.monotonic() < until
@@ -171,19 +137,61 @@ def test_without_a_descriptor_left_connections_wait_until_there_is_one() -> None
 # --- in time ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("sent", [b"", HALF_A_REQUEST, A_REQUEST + HALF_A_REQUEST])
+def test_a_connection_without_a_complete_request_is_closed(sent: bytes) -> None:
+    with (
+        server(None, library(), limits=Limits(message_s=0.2)) as served,
+        opened(served.port, 1, sent) as lines,
+    ):
+        assert is_closed(lines[0])
+
+
+def test_a_connection_whose_responses_nobody_reads_is_closed() -> None:
+    with (
+        server(None, library(), limits=Limits(message_s=0.2)) as served,
+        opened(served.port, 1, UNREAD) as lines,
+    ):
+        until = time.monotonic() + PATIENCE_S
+        with pytest.raises(ConnectionError):  # sent data is answered by a reset
+            while time.monotonic() < until:
+                lines[0].sendall(HALF_A_REQUEST)
+                time.sleep(0.02)
+
+
+def test_a_request_is_answered_however_long_that_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer_slowly() -> str:
+        time.sleep(0.5)
+        return ""
+
+    monkeypatch.setattr("bot.web.files.styles", answer_slowly)
+    with server(None, library(), limits=Limits(message_s=0.1)) as served:
+        assert ask(served, "/web/style.css")[0] == 200
+
+
 def test_a_client_that_answers_no_ping_is_closed() -> None:
     with (
         server(Feed(), library(), limits=Limits(ping_s=0.1)) as served,
-        opened(served.port, 1, asks_to_watch(served.port)) as lines,
+        opened(served.port, 1, WATCHES) as lines,
     ):
         assert is_closed(lines[0])
+
+
+def test_the_server_ends_promptly_although_clients_are_connected() -> None:
+    with contextlib.ExitStack() as clients:
+        with server(Feed(), library()) as served:
+            for sent in (b"", HALF_A_REQUEST, UNREAD, WATCHES):
+                clients.enter_context(opened(served.port, 1, sent))
+            assert ask(served, "/games")[0] == 200
+            began = time.monotonic()
+        assert time.monotonic() - began < 4.0
+        assert not any(thread.name == "dashboard" for thread in threading.enumerate())
 
 
 # --- in lines of the log ----------------------------------------------------------------------------------
 
 
 def test_invalid_requests_are_logged_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:
-    with server(None, library()) as served, opened(served.port, 50, b"\0\r\n\r\n") as lines:
+    with server(None, library()) as served, opened(served.port, 20, b"\0\r\n\r\n") as lines:
         assert all(is_closed(line) for line in lines)
     assert sum("Invalid HTTP request" in record.message for record in caplog.records) <= 1
     assert all(record.levelno < logging.ERROR for record in caplog.records)
@@ -201,7 +209,7 @@ def test_frequent_events_are_counted_and_logged_once_a_minute() -> None:
 
 
 @pytest.mark.slow
-def test_games_are_kept_and_the_page_answers_beside_a_flood_of_half_open_connections(tmp_path: Path) -> None:
+def test_games_are_kept_beside_a_flood_of_half_open_connections(tmp_path: Path) -> None:
     play = (
         f"{sys.executable} -m bot.cli play --dashboard --dashboard-port 0 --type tonpuu --games 100 --json "
         f"--seed 7 --pace instant --out {shlex.quote(str(tmp_path / 'games'))}"
@@ -219,7 +227,12 @@ def test_games_are_kept_and_the_page_answers_beside_a_flood_of_half_open_connect
         watchdog = threading.Timer(2 * PATIENCE_S, process.kill)
         watchdog.start()
         try:
-            besiege(process, port_of(process, tmp_path / "log"), tmp_path / "games")
+            port = port_of(process, tmp_path / "log")
+            besiege(process, port, tmp_path / "games")
+            while not answers(port):
+                assert process.poll() is None
+                time.sleep(0.02)
+            process.send_signal(signal.SIGINT)
             assert process.stdout is not None
             games = json.loads(process.stdout.read())["games"]
             assert process.wait() == 130
@@ -243,23 +256,18 @@ def port_of(process: subprocess.Popen[bytes], log: Path) -> int:
 
 
 def besiege(process: subprocess.Popen[bytes], port: int, games: Path) -> None:
-    """Keep many half-open connections until the page has answered and games are saved; then stop."""
+    """Keep many half-open connections until games are saved."""
     held: list[socket.socket] = []
-    answered = stopped = False
-    while process.poll() is None:
-        with contextlib.suppress(OSError):  # closed in favour of others, or by the end of the program
+    while len(held) < FLOOD or len(list(games.glob("*.mjlog.xml"))) < 2:
+        assert process.poll() is None
+        with contextlib.suppress(OSError):  # closed because there are too many
             held.append(socket.create_connection(("127.0.0.1", port), timeout=1))
             held[-1].sendall(HALF_A_REQUEST)
-        if len(held) >= FLOOD:
+        if len(held) > FLOOD:
             held.pop(0).close()
-            answered = answered or answers(port)
-            if answered and not stopped and len(list(games.glob("*.mjlog.xml"))) > 1:
-                process.send_signal(signal.SIGINT)
-                stopped = True
         time.sleep(0.002)
     for line in held:
         line.close()
-    assert answered
 
 
 def answers(port: int) -> bool:

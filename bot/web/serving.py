@@ -5,28 +5,22 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import functools
 import logging
 import os
 import socket
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from typing import Any, Final, Protocol
 
 import structlog
 import uvicorn
 from anyio.to_thread import current_default_thread_limiter
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from bot.dashboard.access import TOKEN, Access, is_loopback, new_token
-from bot.dashboard.connections import (
-    CLOSE_S,
-    Connections,
-    Limits,
-    ListeningSocket,
-    OncePerMinute,
-    OncePerMinuteFilter,
-    PeerWaits,
-)
 from bot.logs.redaction import REDACTOR
+from bot.web.access import TOKEN, Access, is_loopback, new_token
+from bot.web.limits import Limits, OncePerMinute, OncePerMinuteFilter
 from kit.errors import ConfigError
 
 LEAST_TOKEN: Final = 16
@@ -34,18 +28,25 @@ SEND_BUFFER: Final = 256 * 1024
 """Send buffer per browser, in bytes; the system's default would be megabytes."""
 BACKLOG: Final = 32
 """Connections that the system queues until they are accepted; a page opens six at a time."""
+ACCEPTED: Final = 2
+"""Connections accepted at a time; few, as some three times as many are open before the first is counted."""
 LARGEST_HEAD: Final = 16 * 1024
 """Bytes of a request's first line and headers."""
 LARGEST_MESSAGE: Final = 4096
 """Bytes of a message that a browser sends on a WebSocket."""
 IDLE_S: Final = 5
 """Time that a connection stays open between two requests."""
+CLOSE_S: Final = 1.0
+"""Time at the end to read the last responses and messages."""
 ANSWERING: Final = 4
 """Requests answered at a time; each reads files, and takes time from the game."""
 
 _NO_MORE: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 """Errors after which asyncio waits a second before it accepts again."""
+_TICKS_PER_S: Final = 10
+"""How often uvicorn calls `on_tick`."""
 _UVICORN_LOGS: Final = OncePerMinuteFilter()
+_CROWDED: Final = OncePerMinute()
 
 log = structlog.get_logger(__name__)
 
@@ -117,54 +118,90 @@ async def serving(port: PagePort, app: ASGIApp, limits: Limits) -> AsyncIterator
         app: the application.
         limits: for browsers.
     """
-    connections = port.socket.connections = Connections(limits.connections)
-    server = _QuietServer(_server_config(PeerWaits(app, connections), limits))
+    server = _PageServer(_server_config(app, limits), limits)
     current_default_thread_limiter().total_tokens = ANSWERING
     loop = asyncio.get_running_loop()
-    loop.set_exception_handler(_AcceptErrors(port.socket))
+    loop.set_exception_handler(functools.partial(_log_error, port.socket))
     answering = asyncio.create_task(server.serve(sockets=[port.socket]))
     try:
         yield answering
     finally:
         server.should_exit = True
-        loop.call_later(CLOSE_S / 2, connections.drop_all)
+        loop.call_later(CLOSE_S, server.drop, server.server_state.connections)
         await answering
         loop.set_exception_handler(None)
 
 
-class _AcceptErrors:
-    """Handles errors of an event loop: connections that cannot be accepted are logged once a minute.
+class _PageConnection(H11Protocol):
+    """uvicorn's connection, closed at once if there are too many; uvicorn itself waits for their requests."""
 
-    Args:
-        listening: the socket that accepts them.
-    """
-
-    def __init__(self, listening: socket.socket) -> None:
-        self._listening = listening
-        self._crowded = OncePerMinute()
-
-    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        error = context.get("exception")
-        if isinstance(error, OSError) and error.errno in _NO_MORE:
-            if times := self._crowded.due():
-                log.warning(
-                    "dashboard.crowded",
-                    times=times,
-                    reason=error.strerror,
-                    hint="further connections wait; those without requests are closed first",
-                )
-        elif not (isinstance(error, ValueError) and self._listening.fileno() < 0):
-            # asyncio tries again to accept from a socket that has been closed in the meantime
-            loop.default_exception_handler(context)
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Note a new connection."""
+        super().connection_made(transport)
+        assert self.limit_concurrency is not None
+        if len(self.connections) > self.limit_concurrency:
+            transport.abort()
+            _log_crowd(f"{self.limit_concurrency} connections are open")
 
 
-class _QuietServer(uvicorn.Server):
-    """uvicorn's server, which leaves the signals to the program."""
+class _PageServer(uvicorn.Server):
+    """uvicorn's server; drops peers that neither send nor read, and leaves the signals to the program."""
+
+    def __init__(self, config: uvicorn.Config, limits: Limits) -> None:
+        super().__init__(config)
+        self._ticks = round(limits.message_s * _TICKS_PER_S)
+        self._waiting: dict[Any, int] = {}
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept connections; asyncio would queue only as many as it accepts at a time."""
+        await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(BACKLOG)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Capture none."""
         yield
+
+    async def on_tick(self, counter: int) -> bool:
+        """Every `message_s`, drop the connections whose peers have sent and read nothing since then."""
+        if counter % self._ticks == 0:
+            waiting = {
+                each: unread
+                for each in self.server_state.connections
+                if (unread := each.transport.get_write_buffer_size()) or _expects_request(each)
+            }
+            self.drop([each for each, unread in waiting.items() if self._waiting.get(each) == unread])
+            self._waiting = waiting
+        return await super().on_tick(counter)
+
+    def drop(self, connections: Collection[Any]) -> None:
+        """Drop connections, whatever their peers have yet to read."""
+        for each in connections:
+            each.transport.abort()
+
+
+def _expects_request(connection: object) -> bool:
+    """Whether a connection waits for a request or for the rest of one."""
+    if not isinstance(connection, H11Protocol):
+        return False
+    cycle = connection.cycle
+    return cycle is None or cycle.response_complete or cycle.more_body
+
+
+def _log_error(listening: socket.socket, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log an error of the event loop; those for want of descriptors once a minute."""
+    error = context.get("exception")
+    if isinstance(error, OSError) and error.errno in _NO_MORE:
+        _log_crowd(str(error.strerror))
+    elif not (isinstance(error, ValueError) and listening.fileno() < 0):
+        # asyncio tries again to accept from a socket that has been closed in the meantime
+        loop.default_exception_handler(context)
+
+
+def _log_crowd(reason: str) -> None:
+    if times := _CROWDED.due():
+        log.warning("dashboard.crowded", times=times, reason=reason, hint="no others until some end")
 
 
 def token_of(section: str, settings: PageAddress, environment: Mapping[str, str]) -> str:
@@ -188,7 +225,7 @@ def token_of(section: str, settings: PageAddress, environment: Mapping[str, str]
     return token
 
 
-def _listen(section: str, settings: PageAddress) -> ListeningSocket:
+def _listen(section: str, settings: PageAddress) -> socket.socket:
     """A socket that listens on the configured address.
 
     Raises:
@@ -202,7 +239,7 @@ def _listen(section: str, settings: PageAddress) -> ListeningSocket:
         raise ConfigError(
             f"{section}.host: {settings.host!r} is not an address of this machine: {exc}"
         ) from exc
-    listening = ListeningSocket(family, kind)
+    listening = socket.socket(family, kind)
     try:
         if os.name == "posix":  # on other systems it would let two servers share a port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -224,9 +261,10 @@ def _server_config(app: ASGIApp, limits: Limits) -> uvicorn.Config:
     config = uvicorn.Config(
         app,
         loop="asyncio",
-        http="h11",
+        http=_PageConnection,
         ws="websockets-sansio",
-        backlog=BACKLOG,
+        backlog=ACCEPTED,
+        limit_concurrency=limits.connections,
         h11_max_incomplete_event_size=LARGEST_HEAD,
         timeout_keep_alive=IDLE_S,
         ws_max_size=LARGEST_MESSAGE,

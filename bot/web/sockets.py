@@ -10,9 +10,9 @@ from typing import Final
 import structlog
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from bot.dashboard.access import POLICY_VIOLATION
-from bot.dashboard.connections import Limits, OncePerMinute
-from bot.dashboard.message_log import BrowserPosition, MessageLog
+from bot.web.access import POLICY_VIOLATION
+from bot.web.limits import Limits, OncePerMinute
+from bot.web.message_log import BrowserPosition, MessageLog
 from kit.budget import Budget
 
 _TRY_LATER: Final = 1013

@@ -1,0 +1,46 @@
+"""Pages and the files they load: a page's own, those that pages share, and the viewer's."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Final
+
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+
+from replays.viewer.page import WEB, embed, styles
+
+_SHARED: Final = files("bot.web") / "static"
+
+
+def page_of(name: str, module: str, data: bytes | dict[str, object]) -> HTMLResponse:
+    """A page.
+
+    Args:
+        name: id of the element with its data.
+        module: the module that starts it.
+        data: a JSON object for it.
+    """
+    return HTMLResponse(_text(_SHARED / "page.html").format(name=name, data=embed(data), module=module))
+
+
+def served_file(name: str, own: Traversable) -> Response:
+    """A file that a page loads: ``style.css`` or a module.
+
+    Args:
+        name: as requested.
+        own: the folder with the page's own style sheet and modules.
+    """
+    if name == "style.css":
+        entries = (*_SHARED.iterdir(), *own.iterdir())
+        sheets = (_text(each) for each in entries if each.name.endswith(".css"))
+        return Response(styles() + "".join(sheets), media_type="text/css")
+    for folder in (own, _SHARED, WEB):
+        for module in folder.iterdir():  # none but these names, so none that leads elsewhere
+            if module.name == name and name.endswith(".js"):
+                return Response(_text(module), media_type="text/javascript")
+    return PlainTextResponse("No such file.\n", 404)
+
+
+def _text(file: Traversable) -> str:
+    return file.read_text(encoding="utf-8")
