@@ -33,15 +33,15 @@ class Positions(NamedTuple):
     def every(self, step: int) -> Positions:
         return Positions(self.states[::step], self.seen[::step], self.players[::step], self.rows[::step])
 
-    def candidates(self, every: int = 1) -> tuple[NDArray[Any], NDArray[np.int8], NDArray[np.int16]]:
-        """States, players and rows of the possible calls, or of one in so many."""
+    def candidates(self) -> tuple[NDArray[Any], NDArray[np.int8], NDArray[np.int16]]:
+        """States, players and rows of the possible calls."""
         found = [
             (state, player, row)
             for state, player, rows in zip(self.states, self.players, self.rows, strict=True)
             for row in rows
             if row[0] in CALLS
         ]
-        states, players, calls = zip(*found[::every], strict=True)
+        states, players, calls = zip(*found, strict=True)
         return np.array(list(states), ROUND_STATE), np.array(players, np.int8), np.array(calls, np.int16)
 
 
@@ -71,9 +71,9 @@ def collect(games: Iterable[Iterable[GameEvent]]) -> Positions:
 
 
 @cache
-def real_positions(games: int, shard: str = "houou-00") -> Positions:
-    """All decisions of the first games of a shard."""
-    return collect(read(text) for _, text in shard_texts(shard, games))
+def real_positions(games: int) -> Positions:
+    """All decisions of the first real games."""
+    return collect(read(text) for _, text in shard_texts("houou-00", games))
 
 
 @cache

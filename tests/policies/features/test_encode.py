@@ -1,20 +1,20 @@
-"""Every group of planes against its reference, on decisions of real and random games."""
+"""Every group of planes by its digest, and how arrays are given and returned."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from game.layout import ROUND_STATE
+from game.state import new_round
 from kit.jit import compiled_forms
 from policies.features.encode import encode
 from policies.features.table import HOSEI, LITE, ORACLE, SETS, SUPHX
-from tests.policies.features.positions import Positions, random_positions, real_positions
-from tests.policies.features.reference import GROUPS, View, group_la3
-from tests.scale import scaled
+from tests.policies.features.digests import FILE, SOURCES
+from tests.policies.features.positions import Positions, real_positions
 
 
 @pytest.fixture(scope="module")
@@ -22,57 +22,11 @@ def real() -> Positions:
     return real_positions(3)
 
 
-@pytest.fixture(scope="module")
-def random() -> Positions:
-    return random_positions(3, seed=5)
-
-
-def compare(positions: Positions, name: str) -> None:
-    """All groups of a set except LA1–LA3, exactly; reals to the nearest 1/255."""
-    chosen = SETS[name]
-    planes = encode(positions.seen, positions.players, name)
-    for row, (state, player) in enumerate(zip(positions.seen, positions.players.tolist(), strict=True)):
-        view = View(state, player)
-        for group in chosen.groups:
-            reference = GROUPS[name].get(group.id)
-            if reference is None:
-                assert group.id.startswith("LA")
-                continue
-            at = chosen.at(group.id)
-            check(planes[row, at : at + group.planes], reference(view), f"{name} {group.id} of row {row}")
-
-
-def check(ours: NDArray[np.uint8], wanted: NDArray[np.float64], where: str, slack: float = 0.501) -> None:
-    assert ours.shape == wanted.shape, where
-    wrong = np.argwhere(np.abs(ours - 255 * wanted) > slack)
-    assert wrong.size == 0, (
-        f"{where}: plane, kind {wrong[0]}: {ours[tuple(wrong[0])]}, not {255 * wanted[tuple(wrong[0])]}"
-    )
-
-
-@pytest.mark.parametrize("name", [LITE, SUPHX])
-def test_groups_on_real_games(real: Positions, name: str) -> None:
-    compare(real.every(scaled(12, 2)), name)
-
-
-@pytest.mark.parametrize("name", [LITE, SUPHX])
-def test_groups_on_random_games(random: Positions, name: str) -> None:
-    compare(random.every(scaled(12, 1)), name)
-
-
-def test_efficiency_on_real_games() -> None:
-    compare_efficiency(real_positions(scaled(1, 60), "houou-01").every(scaled(29, 7)))
-
-
-def test_efficiency_on_random_games(random: Positions) -> None:
-    compare_efficiency(random.every(scaled(47, 7)))
-
-
-def compare_efficiency(positions: Positions) -> None:
-    at = SETS[LITE].at("LA3a")
-    planes = encode(positions.seen, positions.players, LITE)
-    for row, (state, player) in enumerate(zip(positions.seen, positions.players.tolist(), strict=True)):
-        check(planes[row, at:], group_la3(View(state, player)), f"LA3 of row {row}")
+@pytest.mark.parametrize("source", SOURCES)
+def test_the_planes_are_those_of_the_digests(source: str) -> None:
+    found, wanted = SOURCES[source](), json.loads(FILE.read_text("utf-8"))[source]
+    changed = {group for group, _ in found.items() ^ wanted.items()}
+    assert not changed, "if meant, run python -m tests.policies.features.digests"
 
 
 @pytest.mark.parametrize("name", [LITE, SUPHX, HOSEI])
@@ -133,3 +87,8 @@ def test_invalid_arrays_are_refused(change: dict[str, Any], message: str) -> Non
     given: dict[str, Any] = {"states": np.zeros(1, ROUND_STATE), "players": 0, "feature_set": LITE}
     with pytest.raises(ValueError, match=message):
         encode(**(given | change))
+
+
+def test_unknown_hands_stay_empty() -> None:
+    empty = np.array([new_round()], ROUND_STATE)
+    assert not encode(empty, 0, ORACLE, walls=np.full((1, 136), -1, np.int16)).any()

@@ -1,4 +1,4 @@
-"""A hand's distance from a yaku, checked against every complete hand that has it; and a hand's promise."""
+"""The points that a hand promises."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 
 from game.layout import ROUND_STATE
-from game.scoring.dora import dora_of
 from policies.features.sight import SIGHT, look
-from policies.features.worth import (
-    promise,
-)
+from policies.features.worth import promise
 from tests.scene import Scene
 
 
@@ -50,10 +47,3 @@ def test_the_red_five_is_discarded_last() -> None:
     scene = Scene("123m055p789s1122z").draw("9p").discard("5p").turn("9m").turn("9m").turn("9m").draw("8p")
     scene.discard("5p").turn("9m").turn("8m").turn("8m").draw("8p")
     assert promise(scene.record, seen(scene), -1, 13) < with_red
-
-
-@pytest.mark.parametrize(
-    ("indicator", "dora"), [(0, 1), (8, 0), (17, 9), (26, 18), (27, 28), (30, 27), (33, 31)]
-)
-def test_the_dora_follows_its_indicator(indicator: int, dora: int) -> None:
-    assert dora_of(indicator) == dora
