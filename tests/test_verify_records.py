@@ -30,7 +30,7 @@ from game.state import apply_all, hand_tiles, new_round
 from replays.formats import read_game, write_game
 from replays.mjlog.reader import read_record
 from replays.record import GameRecord
-from tests.learning.corpus.games import MODERN, OLD, OTHER, SANMA, records, texts, write_shard
+from tests.learning.data.games import MODERN, OLD, OTHER, SANMA, records, texts, write_shard
 from tests.scale import scaled
 from tests.verify_records import Difference, check_record, main, totals
 

@@ -69,8 +69,8 @@ from kit.errors import BotError
 from kit.reports import write_json
 from kit.text import clean_text
 from kit.workers.ordered import batches, default_workers, in_order, peak_memory_mb
-from learning.corpus.pack import unsupported
-from learning.corpus.sources import StoredRecord, load, stored_games
+from learning.data.pack import unsupported
+from learning.data.sources import StoredRecord, load, stored_games
 from replays.mjlog.reader import read_record
 from replays.record import GameRecord
 from replays.review.report import length_of

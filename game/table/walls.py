@@ -7,6 +7,7 @@ indicator of each one position before it. Each replacement tile taken leaves one
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
@@ -27,6 +28,12 @@ _LIVE_END: Final = TILES - DEAD_TILES
 def random_wall(rng: np.random.Generator) -> list[int]:
     """A shuffled wall in deal order."""
     return [int(tile) for tile in rng.permutation(TILES)]
+
+
+def wall_seed(purpose: str, seed: int, number: int) -> int:
+    """The seed of all walls of a game, or of games that share them."""
+    digest = hashlib.blake2b(f"{purpose} {seed} {number}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") >> 1
 
 
 def round_wall(seed: int, number: int) -> list[int]:

@@ -1,1 +1,1 @@
-"""The common parts of all training runs: loop, learner, folder and state, progress, commit."""
+"""The common parts of all runs: the training loop, rows of results, statistics, progress, workers."""

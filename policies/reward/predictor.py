@@ -1,7 +1,7 @@
 """The reward predictor: a two-layer GRU over the rounds in order, then two dense layers.
 
 It answers with the probabilities of the 24 orders of finish, from which the expected rewards of all four
-players follow; they add up without a correction. `learning.reward` trains it.
+players follow; they add up without a correction. `learning.train.reward` trains it.
 
 Source: Suphx, arXiv:2003.13590, section 3.2, figure 7; the orders of finish are ours.
 """

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from learning.workers import cluster
+from learning.runs import cluster
 
 
 @pytest.fixture(scope="module")

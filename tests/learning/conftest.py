@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from learning.corpus.build import build
-from learning.corpus.reader import Corpus
+from learning.data.build import build
+from learning.data.corpus import Corpus
 from tests.bot.conftest import restore_logs
 from tests.here import here
-from tests.learning.corpus.games import MODERN, texts, write_shard
+from tests.learning.data.games import MODERN, texts, write_shard
 from tests.made_once import made_once
 
 __all__ = ["here", "restore_logs"]

@@ -9,14 +9,14 @@ import numpy as np
 
 from game.events import GameEvent
 from game.packing import Packed, pack_all
-from learning.corpus.layout import ABSENCE, GAME
-from learning.corpus.pack import absences
-from learning.corpus.reader import Corpus
-from learning.samples.choice import ALL_PLAYERS, SelectedDecisions
+from learning.data.choice import ALL_PLAYERS, SelectedDecisions
+from learning.data.corpus import Corpus
+from learning.data.layout import ABSENCE, GAME
+from learning.data.pack import absences
 
 
 class _Stub:
-    """The parts of a corpus that `learning.samples.positions` and `learning.samples.loader` use."""
+    """The parts of a corpus that `learning.data.positions` and `learning.data.loader` use."""
 
     def __init__(self, games: Sequence[Sequence[GameEvent]], *, hanchan: bool) -> None:
         self._codes = [pack_all(events) for events in games]

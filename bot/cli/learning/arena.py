@@ -22,12 +22,12 @@ from kit.errors import ConfigError
 from kit.options import Count, flag
 
 if TYPE_CHECKING:
-    import learning.arena.plan
+    import learning.selfplay.arena.plan
 
 
 @command()
 def arena(
-    given: Given[learning.arena.plan.ArenaPlan],
+    given: Given[learning.selfplay.arena.plan.ArenaPlan],
     *,
     challenger: str = "network",
     champion: str = "heuristic",
@@ -83,9 +83,9 @@ def arena(
         as_json: whether to print JSON.
     """
     from bot.startup.warm import warm_up_visibly
-    from learning.arena.differences.run import compare_decisions
-    from learning.arena.run import compare, make_plan, show_played
-    from learning.matches.store import compute_for, tables_in
+    from learning.runs.store import compute_for, tables_in
+    from learning.selfplay.arena.differences.run import compare_decisions
+    from learning.selfplay.arena.run import compare, make_plan, show_played
 
     if differences:
         if records or given.keys() & {"mode", "independent"}:

@@ -19,8 +19,8 @@ from bot.cli.shared import (
 from kit.options import Count, Seed, flag
 
 if TYPE_CHECKING:
-    import learning.bench
-    import learning.supervised.plan
+    import learning.measure.bench
+    import learning.train.plan
     import policies.flow.slots
     import policies.nets.architectures
     from bot.config.settings import Config
@@ -34,7 +34,7 @@ def features(*, as_json: AsJson = False, seed: WallSeed = 0) -> int:
     encoder.
     """
     from kit.reports import write_report
-    from learning.bench import bench_features
+    from learning.measure.bench import bench_features
 
     return write_report(bench_features(seed=seed), as_json=as_json)
 
@@ -43,7 +43,7 @@ def features(*, as_json: AsJson = False, seed: WallSeed = 0) -> int:
 def decision(
     *,
     config: Config,
-    untrained: Given[learning.bench.UntrainedNetworks],
+    untrained: Given[learning.measure.bench.UntrainedNetworks],
     decisions: Count = 1000,
     seed: WallSeed = 0,
     as_json: AsJson = False,
@@ -62,7 +62,7 @@ def decision(
     """
     from bot.startup.models import compute_of, load, policy_text
     from kit.reports import write_report
-    from learning.bench import UntrainedNetworks, bench_decisions
+    from learning.measure.bench import UntrainedNetworks, bench_decisions
 
     policy, name = None, policy_text(config.decision)
     if untrained:
@@ -104,8 +104,8 @@ def selfplay(
     """
     from kit.reports import write_report
     from kit.workers.ordered import default_workers
-    from learning.bench import PLAYERS, TABLES, bench_selfplay
-    from learning.matches.store import compute_for
+    from learning.measure.bench import PLAYERS, TABLES, bench_selfplay
+    from learning.runs.store import compute_for
 
     found = bench_selfplay(
         players or PLAYERS,
@@ -123,7 +123,7 @@ def training(
     *,
     corpus: CorpusFolder,
     model: policies.flow.slots.Slot = "discard",  # type: ignore[assignment]
-    preset: learning.supervised.plan.PresetName = "small",
+    preset: learning.train.plan.PresetName = "small",
     tower: policies.nets.architectures.TowerName = "suits",
     features: str = "",
     precision: TrainingPrecision = "auto",
@@ -147,8 +147,8 @@ def training(
         as_json: whether to print JSON.
     """
     from kit.reports import write_report
-    from learning.bench import bench_training
-    from learning.supervised.plan import make_plan
+    from learning.measure.bench import bench_training
+    from learning.train.plan import make_plan
 
     plan = make_plan(
         model, preset=preset, tower=tower, features=features or None, precision=precision, seed=seed

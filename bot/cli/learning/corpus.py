@@ -9,7 +9,7 @@ from bot.cli.shared import AsJson, OutputFolder, Records, Workers
 from kit.options import Count, flag
 
 if TYPE_CHECKING:
-    import learning.corpus.layout
+    import learning.data.layout
 
 
 @command()
@@ -24,8 +24,8 @@ def build(paths: Records, /, *, out: OutputFolder, as_json: AsJson = False, work
         as_json: whether to print JSON.
         workers: number of processes.
     """
-    from learning.corpus.build import build as build_from
-    from learning.corpus.build import print_build
+    from learning.data.build import build as build_from
+    from learning.data.build import print_build
 
     return print_build(build_from(paths, out, workers), as_json=as_json)
 
@@ -36,7 +36,7 @@ def extract(
     /,
     *,
     out: OutputFolder,
-    parts: Annotated[tuple[learning.corpus.layout.Split, ...], flag("--part")] = (),
+    parts: Annotated[tuple[learning.data.layout.Split, ...], flag("--part")] = (),
     games: Count | None = None,
     as_json: AsJson = False,
 ) -> int:
@@ -51,7 +51,7 @@ def extract(
         games: maximum number of games.
         as_json: whether to print JSON.
     """
-    from learning.corpus.extract import extract as extract_from
-    from learning.corpus.extract import print_extracted
+    from learning.data.extract import extract as extract_from
+    from learning.data.extract import print_extracted
 
     return print_extracted(extract_from(paths, out, parts=parts or None, games=games), as_json=as_json)

@@ -8,7 +8,7 @@ from bot.cli.command import Given, command
 from bot.cli.shared import AsJson, Workers
 
 if TYPE_CHECKING:
-    import learning.cfr.duels
+    import learning.cfr.duel
 
 
 @command()
@@ -16,7 +16,7 @@ def duel(
     player: str,
     opponent: str,
     /,
-    given: Given[learning.cfr.duels.DuelPlan],
+    given: Given[learning.cfr.duel.DuelPlan],
     *,
     workers: Workers = None,
     as_json: AsJson = False,
@@ -35,6 +35,6 @@ def duel(
         as_json: whether to print JSON.
     """
     from kit.reports import write_report
-    from learning.cfr.duels import DuelPlan, play_duels
+    from learning.cfr.duel import DuelPlan, play_duels
 
     return write_report(play_duels(DuelPlan((player, opponent), **given), workers=workers), as_json=as_json)

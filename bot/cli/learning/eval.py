@@ -21,11 +21,11 @@ from bot.cli.shared import (
 )
 
 if TYPE_CHECKING:
-    import learning.accuracy.evaluate
-    import learning.adaptation.plan
-    import learning.cfr.exploit_report
-    import learning.hands.evaluation
-    import learning.worlds.plan
+    import learning.cfr.exploitability
+    import learning.measure.accuracy
+    import learning.measure.adaptation_plan
+    import learning.measure.deals_plan
+    import learning.measure.hands
     import policies.adaptation
 
 Data: TypeAlias = Annotated[
@@ -43,7 +43,7 @@ Precision: TypeAlias = Annotated[
 
 @command()
 def accuracy(
-    given: Given[learning.accuracy.evaluate.AccuracyPlan],
+    given: Given[learning.measure.accuracy.AccuracyPlan],
     *,
     data: Data,
     checkpoints: list[Checkpoints] | None = None,
@@ -65,8 +65,8 @@ def accuracy(
         as_json: whether to print JSON.
     """
     from kit.reports import write_report
-    from learning.accuracy.evaluate import AccuracyPlan, evaluate
-    from learning.matches.store import compute_for
+    from learning.measure.accuracy import AccuracyPlan, evaluate
+    from learning.runs.store import compute_for
     from policies.play.included import SHIPPED
 
     plan = AccuracyPlan(ai=ai, compute=compute_for(None, "auto", precision), **given)
@@ -75,7 +75,7 @@ def accuracy(
 
 @command()
 def hands(
-    plan: learning.hands.evaluation.HandsEvaluation,
+    plan: learning.measure.hands.HandsEvaluation,
     *,
     data: Data,
     checkpoints: ExistingFolder | None = None,
@@ -94,7 +94,7 @@ def hands(
         as_json: whether to print JSON.
     """
     from kit.reports import write_report
-    from learning.hands.evaluation import evaluate_hands, save_plots
+    from learning.measure.hands import evaluate_hands, save_plots
     from policies.hands.direct import HAND_MODELS_FOLDER
     from policies.nets.device import use_one_torch_thread
 
@@ -107,7 +107,7 @@ def hands(
 
 @command()
 def deals(
-    given: Given[learning.worlds.plan.WorldsPlan],
+    given: Given[learning.measure.deals_plan.WorldsPlan],
     *,
     out: ResumedFolder,
     so_far: SoFar = False,
@@ -123,8 +123,8 @@ def deals(
     choices made over sampled deals gain with the true hands.
     """
     from kit.reports import write_report
-    from learning.matches.store import compute_for
-    from learning.worlds.playing import DEALS, make_plan
+    from learning.measure.deals import DEALS, make_plan
+    from learning.runs.store import compute_for
 
     if so_far:
         return write_report(DEALS.so_far(out), as_json=as_json)
@@ -134,7 +134,7 @@ def deals(
 
 @command()
 def adaptation(
-    given: Given[learning.adaptation.plan.AdaptationPlan],
+    given: Given[learning.measure.adaptation_plan.AdaptationPlan],
     settings: policies.adaptation.AdaptationSettings,
     *,
     out: ResumedFolder,
@@ -150,8 +150,8 @@ def adaptation(
     compares it with the policy over other deals, with the same tiles for both.
     """
     from kit.reports import write_report
-    from learning.adaptation.playing import ADAPTATION, make_plan
-    from learning.matches.store import compute_for
+    from learning.measure.adaptation import ADAPTATION, make_plan
+    from learning.runs.store import compute_for
 
     if so_far:
         return write_report(ADAPTATION.so_far(out), as_json=as_json)
@@ -163,7 +163,7 @@ def adaptation(
 def exploitability(
     table: str,
     /,
-    given: Given[learning.cfr.exploit_report.ExploitPlan],
+    given: Given[learning.cfr.exploitability.ExploitPlan],
     *,
     workers: Workers = None,
     as_json: AsJson = False,
@@ -180,7 +180,7 @@ def exploitability(
         as_json: whether to print JSON.
     """
     from kit.reports import write_report
-    from learning.cfr.exploit_report import ExploitPlan, measure_exploitability
+    from learning.cfr.exploitability import ExploitPlan, measure_exploitability
 
     return write_report(measure_exploitability(ExploitPlan(table, **given), workers), as_json=as_json)
 

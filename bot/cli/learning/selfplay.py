@@ -18,12 +18,12 @@ from bot.cli.shared import (
 from kit.options import Count
 
 if TYPE_CHECKING:
-    import learning.selfplay
+    import learning.selfplay.run
 
 
 @command()
 def selfplay(
-    given: Given[learning.selfplay.SelfPlay],
+    given: Given[learning.selfplay.run.SelfPlay],
     *,
     games: Count,
     out: OutputFolder,
@@ -56,9 +56,9 @@ def selfplay(
         as_json: whether to print JSON.
     """
     from bot.startup.warm import warm_up_visibly
-    from learning.matches.players import tables_for
-    from learning.matches.store import compute_for, tables_in
-    from learning.selfplay import SelfPlay, play, players_of
+    from learning.runs.store import compute_for, tables_in
+    from learning.selfplay.players import tables_for
+    from learning.selfplay.run import SelfPlay, play, players_of
 
     four = players_of(players or ["network"], answer_timeout)
     plan = SelfPlay(

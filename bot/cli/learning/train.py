@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import learning.cfr.run
-    import learning.critic.plan
-    import learning.hands.plan
-    import learning.improvement.labels
-    import learning.improvement.training
-    import learning.reinforcement.plan
-    import learning.reward.training
-    import learning.supervised.plan
+    import learning.selfplay.rl.plan
+    import learning.train.critic_plan
+    import learning.train.hands_plan
+    import learning.train.improve
+    import learning.train.labels
+    import learning.train.plan
+    import learning.train.reward
     import policies.checkpoint
-    from learning.supervised.first_weights import Parent
-    from learning.supervised.samples_run import SamplesRun
+    from learning.train.first_weights import Parent
+    from learning.train.samples_run import SamplesRun
     from policies.checkpoint import Card
 
 CheckpointFolder: TypeAlias = Annotated[
@@ -67,9 +67,9 @@ def _imitation(model: str) -> Command:
         *,
         corpus: CorpusFolder,
         out: CheckpointFolder,
-        preset: learning.supervised.plan.PresetName = "small",
-        given: Given[learning.supervised.plan.TrainingPlan],
-        selection: Given[learning.supervised.plan.Selection],
+        preset: learning.train.plan.PresetName = "small",
+        given: Given[learning.train.plan.TrainingPlan],
+        selection: Given[learning.train.plan.Selection],
         ai: OfficialAi = None,
         precision: TrainingPrecision = "auto",
         continue_from: ContinueFrom = None,
@@ -92,9 +92,9 @@ def _imitation(model: str) -> Command:
             tower_from: a checkpoint to take the tower from.
             as_json: whether to print JSON.
         """
-        from learning.supervised.first_weights import parent_of
-        from learning.supervised.plan import make_plan
-        from learning.supervised.run import SupervisedRun
+        from learning.train.first_weights import parent_of
+        from learning.train.plan import make_plan
+        from learning.train.supervised import SupervisedRun
 
         selected = {**selection, "ai": ai}
         plan = make_plan(model, preset=preset, precision=precision, selection=selected, **given)
@@ -113,9 +113,9 @@ def hands(
     *,
     corpus: CorpusFolder,
     out: CheckpointFolder,
-    preset: learning.supervised.plan.PresetName = "small",
-    given: Given[learning.hands.plan.HandsPlan],
-    selection: Given[learning.supervised.plan.Selection],
+    preset: learning.train.plan.PresetName = "small",
+    given: Given[learning.train.hands_plan.HandsPlan],
+    selection: Given[learning.train.plan.Selection],
     ai: OfficialAi = None,
     precision: TrainingPrecision = "auto",
     continue_from: ContinueFrom = None,
@@ -140,8 +140,8 @@ def hands(
         tower_from: a checkpoint to take the tower from.
         as_json: whether to print JSON.
     """
-    from learning.hands.plan import make_hands_plan
-    from learning.hands.training import parent_of_hands, run_of
+    from learning.train.hands import parent_of_hands, run_of
+    from learning.train.hands_plan import make_hands_plan
 
     selected = {**selection, "ai": ai}
     plan = make_hands_plan(model, preset=preset, precision=precision, selection=selected, **given)
@@ -160,9 +160,9 @@ def critic(
             help="Folder of the reward predictor that measures final rewards; default: the included one."
         ),
     ] = None,
-    preset: learning.supervised.plan.PresetName = "small",
-    given: Given[learning.critic.plan.CriticPlan],
-    selection: Given[learning.supervised.plan.Selection],
+    preset: learning.train.plan.PresetName = "small",
+    given: Given[learning.train.critic_plan.CriticPlan],
+    selection: Given[learning.train.plan.Selection],
     ai: OfficialAi = None,
     precision: TrainingPrecision = "auto",
     continue_from: ContinueFrom = None,
@@ -187,9 +187,9 @@ def critic(
         tower_from: a checkpoint to take the tower from.
         as_json: whether to print JSON.
     """
-    from learning.critic.plan import make_critic_plan
-    from learning.critic.training import CriticRun
-    from learning.supervised.first_weights import parent_of
+    from learning.train.critic import CriticRun
+    from learning.train.critic_plan import make_critic_plan
+    from learning.train.first_weights import parent_of
     from policies.checkpoint import load, load_predictor
     from policies.play.included import SHIPPED
 
@@ -208,7 +208,7 @@ def critic(
 
 @command()
 def labels(
-    given: Given[learning.improvement.labels.LabelsPlan],
+    given: Given[learning.train.labels.LabelsPlan],
     *,
     corpus: CorpusFolder,
     out: ResumedFolder,
@@ -234,10 +234,10 @@ def labels(
         as_json: whether to print JSON.
     """
     from kit.reports import write_report
-    from learning.corpus.reader import Corpus
-    from learning.improvement.labelling import labels as measurement
-    from learning.improvement.labelling import make_labels_plan
-    from learning.matches.store import compute_for
+    from learning.data.corpus import Corpus
+    from learning.runs.store import compute_for
+    from learning.train.labelling import labels as measurement
+    from learning.train.labelling import make_labels_plan
 
     plan = make_labels_plan(Corpus(corpus), compute=compute_for(out, device, precision), **given)
     report = measurement(corpus).run(plan, out, workers=workers, ray=ray, quiet=as_json)
@@ -246,7 +246,7 @@ def labels(
 
 @command()
 def improve(
-    model: learning.improvement.labels.Labelled,
+    model: learning.train.labels.Labelled,
     /,
     *,
     corpus: CorpusFolder,
@@ -256,7 +256,7 @@ def improve(
     ],
     out: CheckpointFolder,
     start: str = "network",
-    given: Given[learning.improvement.training.ImprovementPlan],
+    given: Given[learning.train.improve.ImprovementPlan],
     precision: TrainingPrecision = "auto",
     as_json: AsJson = False,
 ) -> int:
@@ -275,9 +275,9 @@ def improve(
         precision: of learning.
         as_json: whether to print JSON.
     """
-    from learning.corpus.reader import Corpus
-    from learning.improvement.training import improve as run
+    from learning.data.corpus import Corpus
     from learning.runs.commit import current_commit
+    from learning.train.improve import improve as run
     from policies.flow.slots import Slot
     from policies.play.named import folder_of_named
 
@@ -300,7 +300,7 @@ def reward(
     *,
     corpus: CorpusFolder,
     out: CheckpointFolder,
-    plan: learning.reward.training.RewardPlan,
+    plan: learning.train.reward.RewardPlan,
     as_json: AsJson = False,
 ) -> int:
     """Train the global reward predictor on the results of real games.
@@ -315,9 +315,9 @@ def reward(
         as_json: whether to print JSON.
     """
     from kit.reports import write_report
-    from learning.corpus.reader import Corpus
-    from learning.reward.training import train_reward
+    from learning.data.corpus import Corpus
     from learning.runs.commit import current_commit
+    from learning.train.reward import train_reward
     from policies.checkpoint import describe
 
     card, report = train_reward(plan, Corpus(corpus), out, commit=current_commit(), quiet=as_json)
@@ -330,8 +330,8 @@ def rl(
     *,
     out: CheckpointFolder,
     start: str = "phoenix",
-    preset: learning.reinforcement.plan.ReinforcementPresetName = "small",
-    given: Given[learning.reinforcement.plan.ReinforcementPlan],
+    preset: learning.selfplay.rl.plan.ReinforcementPresetName = "small",
+    given: Given[learning.selfplay.rl.plan.ReinforcementPlan],
     tonpuu: Tonpuu = False,
     workers: Workers = None,
     ray: Ray = None,
@@ -359,11 +359,11 @@ def rl(
         learner_precision: of learning.
         as_json: whether to print JSON.
     """
-    from learning.matches.store import compute_for
-    from learning.reinforcement.plan import make_reinforcement_plan
-    from learning.reinforcement.run import learn_from_play
     from learning.runs.commit import current_commit
-    from learning.supervised.plan import training_precision
+    from learning.runs.store import compute_for
+    from learning.selfplay.rl.plan import make_reinforcement_plan
+    from learning.selfplay.rl.run import learn_from_play
+    from learning.train.plan import training_precision
     from policies.play.named import folder_of_named
 
     plan = make_reinforcement_plan(
@@ -412,16 +412,16 @@ def cfr(
 
 def _train(
     begin: Callable[..., SamplesRun[Any, Any]],
-    plan: learning.supervised.plan.SamplesPlan,
+    plan: learning.train.plan.SamplesPlan,
     corpus: Path,
     out: Path,
     parent: Parent | None,
     *,
     as_json: bool,
 ) -> int:
-    from learning.corpus.reader import Corpus
+    from learning.data.corpus import Corpus
     from learning.runs.commit import current_commit
-    from learning.supervised.samples_run import train
+    from learning.train.samples_run import train
 
     card = train(begin, plan, Corpus(corpus), out, parent=parent, commit=current_commit(), quiet=as_json)
     return _report(out, card, as_json=as_json)

@@ -108,7 +108,7 @@ def _three(opponents: Sequence[str]) -> list[str]:
     Raises:
         ConfigError: there are neither one nor three.
     """
-    from learning.matches.players import names_in
+    from learning.selfplay.players import names_in
 
     others = names_in(opponents)
     if len(others) not in {1, OTHERS}:
@@ -125,7 +125,7 @@ def _check_practice(opponents: Sequence[str]) -> None:
         ConfigError: there is one.
     """
     from bot.table.plan import person_in
-    from learning.matches.engines import engine_of
+    from learning.selfplay.engines import engine_of
 
     for text in opponents:
         if person_in(text) is not None or engine_of(text.partition("=")[2]) or engine_of(text):
@@ -172,7 +172,7 @@ def loader(
 
         from bot.startup.models import compute_of
         from bot.table.plan import TableBot
-        from learning.matches.players import contender, seat_down
+        from learning.selfplay.players import contender, seat_down
 
         found = {text: contender(text, answer_s) for text in dict.fromkeys(texts)}
         compute = compute_of(config.decision)

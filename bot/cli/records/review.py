@@ -62,7 +62,7 @@ def _adviser(text: str) -> str | Adviser:
     """The engine that a text specifies, else the text."""
     if not text.startswith("engine"):
         return text
-    from learning.matches.advising import EngineAdviser
-    from learning.matches.engines import engine_of
+    from learning.selfplay.advising import EngineAdviser
+    from learning.selfplay.engines import engine_of
 
     return EngineAdviser(text) if engine_of(text) else text

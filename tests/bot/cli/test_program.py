@@ -106,7 +106,7 @@ def test_a_package_that_is_missing_is_one_sentence_before_anything_is_done(
     args: list[str], package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.setattr("learning.corpus.reader.Corpus.__init__", lambda *_: None)
+    monkeypatch.setattr("learning.data.corpus.Corpus.__init__", lambda *_: None)
     Path("corpus").mkdir()
     code, out, err = run(*args)
     assert (code, out) == (2, "")

@@ -21,7 +21,7 @@ from replays.record import GameRecord
 from replays.review.schema import Review, ReviewAction, ReviewIndex
 from replays.store.library import save
 from tests.cli import Result, run_cli
-from tests.learning.arena.engine_players import engine_text
+from tests.learning.selfplay.engine_players import engine_text
 from tests.replays.games import GAME_ID, ended_early, seen_from
 from tests.replays.store.test_library import decided
 

@@ -128,7 +128,7 @@ COMMANDS = "bot.play.run", "bot.table.command", "bot.review.command", "bot.ask.c
 
 @pytest.mark.slow
 def test_no_command_of_a_player_needs_other_kernels() -> None:
-    code = f"import {', '.join(COMMANDS)}, learning.matches.players, kit.jit\nprint(*kit.jit.WARM_UPS)"
+    code = f"import {', '.join(COMMANDS)}, learning.selfplay.players, kit.jit\nprint(*kit.jit.WARM_UPS)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert {name.partition(".")[0] for name in done.stdout.split()} <= set(warm.PLAYED)
 

@@ -17,10 +17,10 @@ from bot.table.opponents import Opponents
 from bot.table.plan import LEVELS, TableBot, TableSetup, person_in
 from bot.table.reviews import TableReviews
 from kit.errors import ConfigError
-from learning.matches.players import names_in
+from learning.selfplay.players import names_in
 from replays.record import GameRecord
 from tests.bot.table.scenes import QUICK, Page, bots, no_reviewer, opponents, play_through
-from tests.learning.arena.engine_players import alive, engine_text, wait_for_the_end
+from tests.learning.selfplay.engine_players import alive, engine_text, wait_for_the_end
 
 
 def loaded(*texts: str) -> Sequence[TableBot]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from learning.runs.learner import Learner
-from learning.supervised.plan import make_plan
+from learning.train.plan import make_plan
 from policies.nets.networks import Network
 
 

@@ -13,7 +13,7 @@ from game.state import apply, new_round
 from policies.features.table import LITE, SETS
 from policies.nets.architectures import DenoiserArchitecture, Generates, suit_planes
 from policies.nets.conditioned import DenoiserNetwork
-from tests.learning.corpus.games import MODERN, records
+from tests.learning.data.games import MODERN, records
 
 
 def denoiser(generates: Generates, seed: int = 0) -> DenoiserNetwork:

@@ -1,1 +1,0 @@
-"""Agreement of checkpoints with the players of real games, and the games that measures are taken on."""

@@ -1,1 +1,0 @@
-"""Measures what adapting the policy to a dealt hand gains: `suzaku eval adaptation`."""

@@ -1,1 +1,0 @@
-"""Corpora of real games: stored for fast reading by learning."""

@@ -1,1 +1,0 @@
-"""Trains and measures the critic, which sees all hands (`policies.play.critic`)."""

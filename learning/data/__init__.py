@@ -1,0 +1,1 @@
+"""Real games to learn from: corpora, and the decisions in them as samples."""

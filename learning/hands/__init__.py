@@ -1,1 +1,0 @@
-"""Training and measuring of the models of opponents' hands."""

@@ -1,0 +1,246 @@
+"""`suzaku eval adaptation`: hands of self-play, the policy adapted to each, and tests of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from time import process_time
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from game.layout import PHASE_TURN
+from game.scoring.settlement import placements
+from game.warmup import warm_up
+from kit.errors import ConfigError
+from kit.workers.pool import Work
+from learning.measure.adaptation_plan import AdaptationPlan, AdaptationStep, HandRow
+from learning.runs.measurement import Measurement, Moment, found_in_game
+from learning.runs.statistics import Estimate, Means
+from policies.adaptation.adaptation import worth_of_deals
+from policies.adaptation.thinking import Thinker, ThinkingSettings, load_thinker
+from policies.checkpoint import files_of
+from policies.checkpoint.card import MODELS
+from policies.checkpoint.files import reader_of
+from policies.deals import Deals, UniformDeals
+from policies.deals.deal import true_deals
+from policies.deals.named import settings_of
+from policies.flow.draws import drawn_bits
+from policies.play.named import Files, folder_of_named, load_named
+from policies.play.rollout import Choice, Request
+
+_CLASSES: Final[tuple[tuple[str, range], ...]] = (
+    ("East", range(4)),
+    ("South 1 and 2", range(4, 6)),
+    ("South 3 on", range(6, 12)),
+)
+"""Rounds of the game, by what is at stake."""
+
+
+class PlayoutFigures(msgspec.Struct, frozen=True):
+    """After one number of play-outs, with one divergence.
+
+    Attributes:
+        playouts: rounds learned from.
+        allowed: largest divergence, allowed if the gradient is all signal; nats a decision.
+        improved: share of the hands with a gain above 0 among those with another result.
+        changed: share of the hands with another result.
+        gain: mean gain of a hand.
+        error: mean standard error of the gain of one hand.
+        divergence: mean divergence from the initial policy, nats a decision.
+        luck: mean share of the variance of the play-outs explained by the tiles of their deals.
+        signal: mean share of the squared length of the gradient that is not noise.
+        seconds: mean CPU time of a hand.
+        gains: the gain by round of the game.
+    """
+
+    playouts: int
+    allowed: float
+    improved: Estimate
+    changed: float
+    gain: Estimate
+    error: float
+    divergence: float
+    luck: float
+    signal: float
+    seconds: float
+    gains: dict[str, Estimate]
+
+
+class AdaptationFigures(msgspec.Struct, frozen=True):
+    """All figures.
+
+    Attributes:
+        hands: number of hands.
+        playouts: by number of play-outs, and by divergence.
+    """
+
+    hands: int
+    playouts: tuple[PlayoutFigures, ...]
+
+
+def figures_of(plan: AdaptationPlan, rows: Sequence[HandRow]) -> AdaptationFigures:
+    """The figures of some hands.
+
+    Args:
+        plan: the plan.
+        rows: at least one with tests.
+    """
+    tested = [row for row in rows if row.adapted]
+    rounds = np.array([row.round_index for row in tested])
+    return AdaptationFigures(
+        len(tested),
+        tuple(
+            _playout_figures([row.adapted[place] for row in tested], rounds)
+            for place in range(len(plan.playouts) * len(plan.divergences))
+        ),
+    )
+
+
+def _playout_figures(tests: Sequence[AdaptationStep], rounds: NDArray[np.int64]) -> PlayoutFigures:
+    gains = np.array([test.gain for test in tests])
+    other = np.array([test.changed > 0.0 for test in tests])
+    return PlayoutFigures(
+        playouts=tests[0].playouts,
+        allowed=tests[0].allowed,
+        improved=_mean((gains > 0.0)[other]),
+        changed=float(other.mean()),
+        gain=_mean(gains),
+        error=float(np.mean([test.error for test in tests])),
+        divergence=float(np.mean([test.divergence for test in tests])),
+        luck=float(np.mean([test.luck for test in tests])),
+        signal=float(np.mean([test.signal for test in tests])),
+        seconds=float(np.mean([test.seconds for test in tests])),
+        gains={
+            name: _mean(gains[some]) for name, part in _CLASSES if (some := np.isin(rounds, list(part))).any()
+        },
+    )
+
+
+def _mean(values: NDArray[Any]) -> Estimate:
+    return Means(np.arange(len(values)), values)[0] if len(values) else Estimate(None, None, None)
+
+
+_PICK, _LEARN, _TEST, _TRIAL = range(4)
+"""Purposes of random numbers."""
+
+
+def adapter(setup: tuple[AdaptationPlan, Files]) -> Work[int, HandRow]:
+    """Load everything; return the function that adapts to a hand and tests it.
+
+    Args:
+        setup: the plan, and the policy's six checkpoints.
+    """
+    warm_up()
+    plan, files = setup
+    settings = ThinkingSettings(sampler=plan.sampler, reward=plan.reward, adaptation=plan.settings)
+    thinker = load_thinker(Path(), settings, plan.compute, reader_of(files))
+    experiment = _Experiment(plan, thinker)
+
+    def adapt(number: int) -> Iterator[HandRow]:
+        yield experiment.row(number)
+
+    return adapt
+
+
+class _Experiment:
+    """Adapts to the hands of a plan."""
+
+    def __init__(self, plan: AdaptationPlan, thinker: Thinker) -> None:
+        self._plan, self._thinker, self._policy = plan, thinker, thinker.policy
+
+    def row(self, number: int) -> HandRow:
+        """Adapt to a hand, test after each number of play-outs."""
+        plan, hand = self._plan, self._hand(number)
+        if hand is None:
+            return HandRow(number, 0, 0, 0.0, ())
+        view, tests = hand.view, self._tests(hand, number)
+        worth = self._thinker.worth(hand.events)
+        before = worth_of_deals(self._policy, self._policy, tests, worth)
+        adaptation = self._thinker.adaptation(hand.events, plan.seed)
+        found, played = [], 0.0
+        for done, count in zip((0, *plan.playouts), plan.playouts, strict=False):
+            begun = process_time()
+            seed = drawn_bits(plan.seed, number, _LEARN, count) >> 1
+            self._thinker.play_out(adaptation, view, count - done, seed)
+            played += process_time() - begun
+            for allowed in plan.divergences:
+                begun = process_time()
+                self._thinker.learn(
+                    adaptation, view, drawn_bits(plan.seed, number, _TRIAL, count) >> 1, divergence=allowed
+                )
+                spent = played + process_time() - begun
+                gains = np.zeros_like(before)
+                if adaptation.figures.divergence:
+                    gains = worth_of_deals(adaptation.policy(), self._policy, tests, worth) - before
+                found.append(
+                    AdaptationStep(
+                        playouts=count,
+                        allowed=allowed,
+                        gain=float(gains.mean()),
+                        error=float(gains.std(ddof=1)) / math.sqrt(len(gains)),
+                        changed=float((gains != 0.0).mean()),
+                        divergence=round(adaptation.figures.divergence, 5),
+                        luck=round(adaptation.figures.luck, 4),
+                        signal=round(adaptation.figures.signal, 4),
+                        seconds=round(spent, 2),
+                    )
+                )
+        record = hand.record
+        place = placements(tuple(int(score) for score in record["scores"]))[view.player]
+        return HandRow(number, int(record["round_index"]), place, float(before.mean()), tuple(found))
+
+    def _hand(self, number: int) -> Moment | None:
+        """A hand of game ``number``, drawn from all that its players had at such a moment."""
+        plan = self._plan
+        found = found_in_game(
+            self._look,
+            self._policy,
+            purpose="adaptation",
+            seed=plan.seed,
+            number=number,
+            length=plan.length,
+        )
+        return found[drawn_bits(plan.seed, number, _PICK) % len(found)] if found else None
+
+    def _look(self, request: Request, _: Choice) -> Moment | None:
+        """The hand at a first own draw of a round, or at a later one."""
+        record, player = request.record, request.player
+        later = bool(record["river_size"][player] > 0 or record["meld_count"][player] > 0)
+        if record["phase"] != PHASE_TURN or later != (self._plan.moment == "middle"):
+            return None
+        return Moment.of(request)
+
+    def _tests(self, hand: Moment, number: int) -> Deals:
+        plan, seed = self._plan, drawn_bits(self._plan.seed, number, _TEST) >> 1
+        if plan.moment == "start":
+            return UniformDeals().deals(hand.view, plan.tests, seed)
+        return true_deals(hand.view, hand.record, plan.tests, seed)
+
+
+def make_plan(**given: Any) -> AdaptationPlan:
+    """The plan with the fields that were given.
+
+    Raises:
+        ConfigError: a setting is not possible, or the sampler or the policy does not exist.
+        CheckpointError: the policy's checkpoints cannot be used.
+    """
+    plan = AdaptationPlan(**given, identity="")
+    settings_of(plan.sampler)
+    return msgspec.structs.replace(plan, identity=load_named(plan.policy).identity)
+
+
+def _setup(plan: AdaptationPlan) -> tuple[AdaptationPlan, Files]:
+    return plan, files_of(folder_of_named(plan.policy), MODELS)
+
+
+def _figures(plan: AdaptationPlan, rows: Sequence[HandRow]) -> AdaptationFigures:
+    if not any(row.adapted for row in rows):
+        raise ConfigError("no player of these games had such a hand; give more --hands")
+    return figures_of(plan, rows)
+
+
+ADAPTATION: Final = Measurement("adaptation", AdaptationPlan, HandRow, _figures, _setup, adapter)

@@ -1,1 +1,0 @@
-"""Training of the global reward predictor."""

@@ -1,1 +1,0 @@
-"""Decisions of real games as samples to learn from."""

@@ -1,0 +1,1 @@
+"""Games between programs: players, engines, blocks of games and their results."""

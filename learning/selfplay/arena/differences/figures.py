@@ -1,0 +1,188 @@
+"""The figures of a comparison by differences, and their plot."""
+
+from __future__ import annotations
+
+import textwrap
+from bisect import bisect
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from kit.distribution import require
+from kit.errors import ConfigError
+from kit.reports import aligned
+from learning.runs import plots
+from learning.runs.measurement import MeasurementReport
+from learning.runs.statistics import Estimate, Floats, Means
+from learning.selfplay.arena.differences.plan import MODELS, Difference, DifferencesGame, DifferencesPlan
+
+_CONFIDENCES: Final = (0.2, 0.5, 0.8)
+_COLOUR: Final = "#b5402a"
+_EQUAL: Final = "#777777"
+_WIDTH: Final = 110
+_COLUMNS: Final = "decisions", "differing decisions a game", "points", "final reward", "place"
+
+_DIVISIONS: Final[tuple[tuple[tuple[str, ...], Callable[[Difference], int]], ...]] = (
+    (MODELS, lambda each: MODELS.index(each.model)),
+    (("go-around 1 to 6", "go-around 7 to 12", "go-around 13 and later"), lambda each: each.go_around // 6),
+    (("tenpai", "not tenpai"), lambda each: not each.tenpai),
+    (("against riichi", "no riichi against"), lambda each: not each.riichi),
+    (("East", "South", "West"), lambda each: each.round_index // 4),
+    (
+        (
+            "confidence below 20 %",
+            "confidence 20 to 50 %",
+            "confidence 50 to 80 %",
+            "confidence 80 % or more",
+            "confidence unknown",
+        ),
+        lambda each: 4 if each.confidence is None else bisect(_CONFIDENCES, each.confidence),
+    ),
+)
+"""Each divides all differences: the names of its parts, and the place of a difference's part among them."""
+
+
+class Gain(msgspec.Struct, frozen=True):
+    """What is gained a game.
+
+    Attributes:
+        subset: decisions that it counts.
+        differences: number of them a game.
+        points: gain in points.
+        reward: gain in the expected final reward.
+        place: change of the expected place, below 0 is better; not defined if nothing says places.
+    """
+
+    subset: str
+    differences: float
+    points: Estimate
+    reward: Estimate
+    place: Estimate
+
+
+class DifferencesFigures(msgspec.Struct, frozen=True):
+    """The figures.
+
+    Attributes:
+        games: number of games.
+        decisions: of the challenger, a game.
+        faults: decisions a game at which the rules chose for one of the players.
+        gain: over all decisions.
+        by: where it comes from.
+        seconds: CPU time in all.
+        seconds_for_500: CPU time after which the 95 % interval of the points would be ± 500.
+    """
+
+    games: int
+    decisions: float
+    faults: float
+    gain: Gain
+    by: tuple[Gain, ...]
+    seconds: float
+    seconds_for_500: float | None
+
+
+def figures_of(plan: DifferencesPlan, rows: Sequence[DifferencesGame]) -> DifferencesFigures:
+    """The figures of some games.
+
+    Args:
+        plan: their plan.
+        rows: the games.
+
+    Raises:
+        ConfigError: there are none.
+    """
+    if not rows:
+        raise ConfigError("no game is complete yet; wait for the run")
+    gain, *by = _gains(rows)
+    seconds = sum(row.seconds for row in rows)
+    width = (gain.points.high or 0.0) - (gain.points.low or 0.0)
+    return DifferencesFigures(
+        games=len(rows),
+        decisions=sum(row.decisions for row in rows) / len(rows),
+        faults=sum(row.faults for row in rows) / len(rows),
+        gain=gain,
+        by=tuple(by),
+        seconds=round(seconds, 1),
+        seconds_for_500=seconds * (width / 1000.0) ** 2 if width else None,
+    )
+
+
+def _gains(rows: Sequence[DifferencesGame]) -> list[Gain]:
+    """Over all decisions, then by each division that has some; all from the same resamples of the games."""
+    names = ["all", *(name for parts, _ in _DIVISIONS for name in parts)]
+    firsts = np.cumsum([1, *(len(parts) for parts, _ in _DIVISIONS)]).tolist()
+    sums: Floats = np.zeros((len(rows), len(names), 4))
+    for number, row in enumerate(rows):
+        for each in row.differences:
+            parts = [0]
+            for first, (division, part_of) in zip(firsts, _DIVISIONS, strict=False):
+                parts.append(first + min(part_of(each), len(division) - 1))
+            sums[number, parts] += (1.0, *_worth(each))
+    means = Means(np.arange(len(rows)), sums.reshape(len(rows), -1))
+    return [
+        Gain(name, float(sums[:, part, 0].mean()), *(means[4 * part + column] for column in (1, 2, 3)))
+        for part, name in enumerate(names)
+        if not part or sums[:, part, 0].any()
+    ]
+
+
+def _worth(each: Difference) -> tuple[float, float, float]:
+    return each.points, each.reward, float("nan") if each.place is None else each.place
+
+
+def draw_differences(found: DifferencesFigures, path: Path) -> None:
+    """Draw where the points come from, with 95 % intervals.
+
+    Args:
+        found: the figures.
+        path: of the SVG file.
+
+    Raises:
+        ConfigError: matplotlib is not installed.
+    """
+    require("matplotlib", "--plot")
+    gains = [found.gain, *found.by]
+    drawing = plots.figure(7.0, 0.9 + 0.28 * len(gains))
+    axes = drawing.subplots()
+    for row, gain in enumerate(gains):
+        low, value, high = (each or 0.0 for each in (gain.points.low, gain.points.value, gain.points.high))
+        axes.errorbar(value, row, xerr=[[value - low], [high - value]], fmt="o", color=_COLOUR, capsize=3.0)
+    axes.set_yticks(range(len(gains)), [f"{gain.subset} ({gain.differences:.1f} a game)" for gain in gains])
+    axes.invert_yaxis()
+    axes.axvline(0.0, color=_EQUAL, linewidth=0.8)
+    axes.grid(axis="x", alpha=0.3)
+    axes.set_xlabel("points gained a game")
+    plots.save(drawing, path)
+
+
+def text_of(report: MeasurementReport[DifferencesPlan, DifferencesFigures]) -> str:
+    """The report for people."""
+    plan, found = report.plan, report.figures
+    one, other, points = plan.challenger.name, plan.champions.name, found.gain.points
+    low, high = points.low or 0.0, points.high or 0.0
+    verdict = f"{one} gains" if low > 0.0 else f"{one} loses" if high < 0.0 else "no clear difference"
+    cost = found.seconds_for_500
+    played = (
+        f"{found.games:,} {plan.length} games, seed {plan.seed}, {plan.walls} walls, "
+        f"{f'horizon {plan.horizon}' if plan.horizon else 'to the end of the round'}, "
+        f"{plan.compute.precision}; {found.decisions:.1f} decisions of {one} a game, "
+        f"{found.faults:.2f} faults; "
+        f"{found.seconds:,.0f} CPU s, {'-' if cost is None else f'{cost:,.0f}'} for ± 500 points"
+    )
+    lines = (
+        f"{one} over {other}, points a game: {points.text(0)}: {verdict}",
+        "",
+        *aligned(_COLUMNS, *map(_cells, (found.gain, *found.by))),
+        "",
+        *textwrap.wrap(played, _WIDTH),
+    )
+    return "\n".join(lines)
+
+
+def _cells(gain: Gain) -> tuple[str, ...]:
+    place = "" if gain.place.value is None else gain.place.text(3)
+    return gain.subset, f"{gain.differences:.1f}", gain.points.text(0), gain.reward.text(1), place

@@ -1,0 +1,335 @@
+"""The learner: policy gradient steps for the discard model, and a critic as the baseline of its rewards.
+
+Source: Suphx, arXiv:2003.13590, sections 3.1 and 3.2.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final, NamedTuple
+
+import msgspec
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from game.scoring.settlement import LAST_ROUND
+from learning.runs.learner import Learner, LearnerPlan
+from learning.selfplay.rl.plan import ReinforcementPlan
+from learning.selfplay.rl.samples import BlockSamples
+from policies.checkpoint import Card
+from policies.features.draw import kinds_of
+from policies.features.encode import encode
+from policies.features.table import GUIDED, looks_deep
+from policies.nets.architectures import YES, YES_NO, Floats, Weights, architecture_of
+from policies.nets.compute import choose_compute
+from policies.nets.guidance import drop_hidden, guided, without_hidden
+from policies.nets.networks import Network, network_of
+from policies.play.inference import Model
+from policies.training.gradient import (
+    EntropyControl,
+    PolicyBatch,
+    PolicyFigures,
+    PolicyObjective,
+    log_policy,
+    policy_loss,
+)
+
+ROWS_LEARNED: Final = 512
+"""Decisions whose layers are in memory at once: more are no faster."""
+
+
+class CriticBatch(NamedTuple):
+    """Positions and the rewards of their rounds.
+
+    Attributes:
+        planes: ``[B, C, 34]`` uint8 with 255 for 1.
+        rewards: ``[B]`` float32, in units of their standard deviation.
+        weights: ``[B]`` float32, number of decisions that each represents.
+    """
+
+    planes: Tensor
+    rewards: Tensor
+    weights: Tensor
+
+
+class Critic:
+    """A small network that learns the value of a position: the expected reward of its round.
+
+    The value is the difference of the network's two outputs.
+
+    Args:
+        features: feature set of the planes.
+        width: channels.
+        depth: blocks.
+        seed: seed of the weights.
+        threads: threads that share a batch.
+
+    Attributes:
+        features: feature set of the planes.
+    """
+
+    def __init__(self, features: str, *, width: int, depth: int, seed: int, threads: int) -> None:
+        self.features = features
+        torch.manual_seed(seed)
+        shape = architecture_of("suits", features, YES_NO, width, depth)
+        # positions of a block are too alike for batch statistics
+        network = Network(msgspec.structs.replace(shape, normalised=False))
+        settings = LearnerPlan(features=features, seed=seed, averaging=0.98, weight_decay=1e-3)
+        self._learner: Learner[CriticBatch] = Learner(
+            network, settings, threads, loss=_loss, frozen=True, rows=ROWS_LEARNED
+        )
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._learner.close()
+
+    def predict(self, planes: Tensor) -> NDArray[np.float32]:
+        """``[B]`` predicted rewards, in units of their standard deviation."""
+        batch = CriticBatch(planes, torch.zeros(len(planes)), torch.ones(len(planes)))
+        values: NDArray[np.float32] = _value(self._learner.scores(batch)).cpu().numpy()
+        return values
+
+    def learn(self, batch: CriticBatch, step: int, rate: float) -> float:
+        """Learn from a batch; return the mean square error."""
+        return self._learner.step(batch, step, rate)
+
+    def state(self) -> dict[str, Any]:
+        """Everything needed to resume."""
+        return self._learner.state()
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Restore what `state` returned."""
+        self._learner.restore(state)
+
+
+def _value(scores: Tensor) -> Tensor:
+    return scores[:, YES].float() - scores[:, 1 - YES].float()
+
+
+def _loss(scores: Tensor, batch: CriticBatch) -> Tensor:
+    errors = _value(scores) - batch.rewards.to(scores.device)
+    return (batch.weights.to(scores.device) * errors**2).mean()
+
+
+_ROWS: Final = 2_048
+"""Decisions whose planes are in memory at once when the critic predicts a whole block."""
+_MEASURED: Final = 1_024
+"""Decisions of a block on which the divergence from the start is measured."""
+
+
+class PolicyLearner:
+    """The discard model and its critic in training.
+
+    Args:
+        plan: plan of the run.
+        weights: of the discard network of the start.
+        card: its card.
+        threads: threads that share a batch on a CPU.
+
+    Attributes:
+        policy: network, averaged weights and optimiser of the discard model.
+        critic: predicts rewards, as the baseline; None without one.
+        entropy: weight and target of the entropy.
+    """
+
+    def __init__(self, plan: ReinforcementPlan, weights: Weights, card: Card, threads: int) -> None:
+        self.plan = plan
+        features = str(card.features)
+        self._deep = looks_deep(features, card.without)
+        self._start = Model(weights, features, card.without, choose_compute("auto", plan.precision))
+        self._features = GUIDED if plan.guided else features
+        self._gamma = plan.gamma(0)
+        self.policy: Learner[PolicyBatch] = Learner(
+            network_of(guided(weights) if plan.guided else weights),
+            LearnerPlan(
+                features=self._features,
+                without=card.without,
+                weight_decay=plan.weight_decay,
+                averaging=plan.averaging,
+                seed=plan.seed,
+                precision=plan.precision,
+            ),
+            threads,
+            loss=self._loss,
+            frozen=True,
+            rows=ROWS_LEARNED,
+        )
+        self.critic = (
+            None
+            if plan.baseline == "none"
+            else Critic(
+                GUIDED if plan.baseline == "oracle" else features,
+                width=plan.critic_width,
+                depth=plan.critic_depth,
+                seed=plan.seed,
+                threads=threads,
+            )
+        )
+        self.entropy = EntropyControl(target=plan.entropy or 0.0, step=plan.entropy_step)
+        self._objective = PolicyObjective(
+            clip=plan.clip, reject=plan.reject, anchor=plan.anchor, temperature=plan.temperature
+        )
+        self._figures = PolicyFigures()
+        self._scale = 0.0  # standard deviation of the rewards of recent blocks
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self.policy.close()
+        if self.critic is not None:
+            self.critic.close()
+
+    def learn(self, samples: BlockSamples, block: int) -> dict[str, float]:
+        """Learn from a block.
+
+        Args:
+            samples: its decisions with their rewards.
+            block: its number, which determines the order of the decisions.
+
+        Returns:
+            Figures by name.
+        """
+        plan = self.plan
+        self._gamma = plan.gamma(block)
+        samples, deviation = self._normalised(samples)
+        advantages, explained = self._advantages(samples)
+        order = np.random.default_rng((plan.seed, block, 2)).permutation(len(advantages))
+        losses = []
+        for part, rows in enumerate(np.array_split(order, plan.steps)):
+            number, some = block * plan.steps + part, samples.some(rows)
+            batch = self._batch(some, advantages[rows])
+            losses.append(self.policy.step(self._with_start(batch), number, plan.rate(block, number)))
+            self._teach_critic(some, number, batch.planes)
+        measured = order[:_MEASURED]
+        seen = self._follow_entropy()
+        return {
+            **seen,
+            "loss": sum(losses) / len(losses),
+            "divergence": self._divergence(self._batch(samples.some(measured), advantages[measured])),
+            "gamma": self._gamma if plan.guided else 0.0,
+            "reward_deviation": deviation,
+            "explained": explained,
+            "decisions": float(len(advantages)),
+        }
+
+    def acting(self) -> dict[str, Floats]:
+        """The weights for the actors: those of the last step."""
+        return self.policy.weights(averaged=False)
+
+    def normal(self) -> dict[str, Floats]:
+        """The averaged weights of the discard model, without those for hidden planes."""
+        arrays = self.policy.weights()
+        return without_hidden(arrays) if self.plan.guided else arrays
+
+    def state(self) -> dict[str, Any]:
+        """Everything needed to resume."""
+        return {
+            "policy": self.policy.state(),
+            "entropy": msgspec.to_builtins(self.entropy),
+            "critic": None if self.critic is None else self.critic.state(),
+            "scale": self._scale,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Restore what `state` returned."""
+        self.policy.restore(state["policy"])
+        self.entropy = msgspec.convert(state["entropy"], EntropyControl)
+        if self.critic is not None:
+            self.critic.restore(state["critic"])
+        self._scale = state["scale"]
+
+    def _loss(self, scores: Tensor, batch: PolicyBatch) -> Tensor:
+        loss, measures = policy_loss(scores, batch, self._objective, self.entropy.alpha)
+        self._figures.add(measures)
+        return loss
+
+    def _follow_entropy(self) -> dict[str, float]:
+        """Adjust the weight of the entropy after a block; return the mean measures of its steps."""
+        seen, self._figures = self._figures.means(), PolicyFigures()
+        if self.plan.entropy is None and not self.entropy.target:
+            self.entropy.target = seen["entropy"]
+        self.entropy.follow(seen["entropy"])
+        return {**seen, "entropy_target": self.entropy.target, "alpha": self.entropy.alpha}
+
+    def _teach_critic(self, samples: BlockSamples, number: int, shown: Tensor) -> None:
+        """Take a step of the critic; ``shown`` are the policy's planes, used if the critic has the same."""
+        if self.critic is None:
+            return
+        shared = self.critic.features == self._features and not self.plan.guided
+        planes = shown if shared else self._planes(samples, self.critic.features)
+        weights = torch.from_numpy(samples.decisions["weight"].astype(np.float32))
+        batch = CriticBatch(planes, torch.from_numpy(samples.rewards), weights)
+        self.critic.learn(batch, number, self.plan.critic_rate)
+
+    def _normalised(self, samples: BlockSamples) -> tuple[BlockSamples, float]:
+        """Divide rewards by their standard deviation over recent blocks; also return that of this block."""
+        deviation = _deviation(samples.rewards, samples.decisions["weight"])
+        self._scale = deviation if not self._scale else 0.9 * self._scale + 0.1 * deviation
+        return samples._replace(rewards=samples.rewards / max(self._scale, 1e-6)), deviation
+
+    def _advantages(self, samples: BlockSamples) -> tuple[NDArray[np.float32], float]:
+        """Advantages of standard deviation 1, and the share of the rewards' variance the critic explains."""
+        weights, advantages = samples.decisions["weight"], samples.rewards - self._predicted(samples)
+        deviation = _deviation(advantages, weights)
+        explained = 1.0 - (deviation / max(_deviation(samples.rewards, weights), 1e-6)) ** 2
+        return advantages / np.float32(max(deviation, 1e-6)), explained
+
+    def _predicted(self, samples: BlockSamples) -> NDArray[np.float32]:
+        """``[N]`` rewards predicted by the critic; zeros without one."""
+        predicted = np.zeros(len(samples.rewards), np.float32)
+        if self.critic is not None:
+            for at in range(0, len(predicted), _ROWS):
+                rows = slice(at, at + _ROWS)
+                planes = self._planes(samples.some(rows), self.critic.features)
+                predicted[rows] = self.critic.predict(planes)
+        return predicted
+
+    def _planes(self, samples: BlockSamples, features: str) -> Tensor:
+        decisions = samples.decisions
+        planes = encode(
+            decisions["state"],
+            decisions["player"],
+            features,
+            walls=samples.walls if features == GUIDED else None,
+            deep=self._deep,
+            last_round=LAST_ROUND[self.plan.length],
+            threads=self.policy.threads,
+        )
+        return torch.from_numpy(planes)
+
+    def _batch(self, samples: BlockSamples, advantages: NDArray[np.float32]) -> PolicyBatch:
+        decisions, planes = samples.decisions, self._planes(samples, self._features)
+        if self.plan.guided:  # the same hidden planes are dropped as in play
+            drop_hidden(planes.numpy(), decisions["hidden_seed"], self._gamma)
+        return PolicyBatch(
+            planes=planes,
+            legal=torch.from_numpy(kinds_of(decisions["legal"])),
+            chosen=torch.from_numpy(decisions["kind"].astype(np.int64)),
+            behaviour=torch.from_numpy(np.log(decisions["probability"])),
+            advantages=torch.from_numpy(advantages),
+            weights=torch.from_numpy(decisions["weight"].astype(np.float32)),
+        )
+
+    def _with_start(self, batch: PolicyBatch) -> PolicyBatch:
+        """Add the log-probabilities of the start, if divergence from it is penalised."""
+        return batch._replace(start=self._log_start(batch)) if self.plan.anchor else batch
+
+    @torch.no_grad()
+    def _divergence(self, batch: PolicyBatch) -> float:
+        """Mean KL(π ‖ π₀) in nats of the averaged weights over some decisions."""
+        batch = batch._replace(start=self._log_start(batch))
+        _, measures = policy_loss(self.policy.scores(batch).cpu(), batch, self._objective, 0.0)
+        return float((measures.divergences * (batch.weights / batch.weights.sum())).sum())
+
+    def _log_start(self, batch: PolicyBatch) -> Tensor:
+        """Log-probabilities of the start, which has no hidden planes: those are the last ones."""
+        planes = self._start.weights.architecture.planes
+        seen = np.ascontiguousarray(batch.planes[:, :planes].numpy())
+        return log_policy(torch.from_numpy(self._start.scores(seen)), batch.legal, self.plan.temperature)
+
+
+def _deviation(values: NDArray[np.float32], weights: NDArray[np.float32]) -> float:
+    """Weighted standard deviation."""
+    mean = np.average(values, weights=weights)
+    return math.sqrt(np.average((values - mean) ** 2, weights=weights))

@@ -1,1 +1,0 @@
-"""Supervised training of the five models."""

@@ -1,1 +1,0 @@
-"""Processes that share work, on this machine or on a Ray cluster."""

@@ -1,1 +1,0 @@
-"""Sampled worlds compared with the real one: `suzaku eval deals`."""

@@ -1,0 +1,84 @@
+"""Results on disk: each game counts once, whatever a kill leaves."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from kit import files
+from kit.errors import ConfigError, ReplayError
+from learning.runs.store import RESULTS_FILE, Store
+from learning.selfplay.arena.plan import ArenaPlan
+from learning.selfplay.tally import GameRow, read_results
+from tests.learning.selfplay.arena.made_up import a_plan, a_row
+
+
+def fill(folder: Path, games: int = 6) -> bytes:
+    plan = a_plan()
+    with Store(plan, GameRow, folder) as store:
+        assert all(store.add(a_row(plan, number, 1)) for number in range(games))
+    return (folder / RESULTS_FILE).read_bytes()
+
+
+def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    before = fill(tmp_path)
+    plan = a_plan()
+    with Store(plan, GameRow, tmp_path) as store:
+        assert sorted(store.rows) == [0, 1, 2, 3, 4, 5]
+        assert store.rows[3] == a_row(plan, 3, 1)
+        assert not store.add(a_row(plan, 3, 4))
+        assert store.add(a_row(plan, 6, 2))
+    assert (tmp_path / RESULTS_FILE).read_bytes().startswith(before)
+    found, rows = read_results(tmp_path, ArenaPlan)
+    assert found == plan
+    assert rows == [a_row(plan, number, 1 if number < 6 else 2) for number in range(7)]
+
+
+def test_cut_anywhere_the_whole_lines_count_and_the_run_goes_on(tmp_path: Path) -> None:
+    whole = fill(tmp_path)
+    path = tmp_path / RESULTS_FILE
+    for size in range(0, len(whole), 37):
+        path.write_bytes(whole[:size])
+        with Store(a_plan(), GameRow, tmp_path) as store:
+            assert len(store.rows) == max(0, whole[:size].count(b"\n") - 1)
+            for number in range(6):
+                store.add(a_row(a_plan(), number, 1))
+        assert path.read_bytes() == whole
+
+
+def test_another_comparison_is_not_mixed_in(tmp_path: Path) -> None:
+    before = fill(tmp_path)
+    with pytest.raises(ConfigError, match=r"another run is there, with --seed 0, not 1; give the same flags"):
+        Store(a_plan(seed=1), GameRow, tmp_path)
+    assert (tmp_path / RESULTS_FILE).read_bytes() == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders are not locked there")
+def test_two_runs_do_not_write_to_one_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "LOCK_S", 0.0)
+    with Store(a_plan(), GameRow, tmp_path) as store:
+        with pytest.raises(ConfigError, match=r"another process is writing there; stop it or wait .*--out"):
+            Store(a_plan(), GameRow, tmp_path)
+        assert store.add(a_row(a_plan(), 0, 1))
+    with Store(a_plan(), GameRow, tmp_path) as store:
+        assert list(store.rows) == [0]
+
+
+def test_an_invalid_line_is_named(tmp_path: Path) -> None:
+    whole = fill(tmp_path)
+    lines = whole.splitlines(keepends=True)
+    (tmp_path / RESULTS_FILE).write_bytes(b"".join([*lines[:2], b"{}\n", *lines[3:]]))
+    with pytest.raises(ReplayError, match=r"line 3: .*number"):
+        Store(a_plan(), GameRow, tmp_path)
+    with pytest.raises(ReplayError, match=r"line 3: .*number"):
+        read_results(tmp_path, ArenaPlan)
+
+
+def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ReplayError, match="No such file"):
+        read_results(tmp_path, ArenaPlan)
+    (tmp_path / RESULTS_FILE).touch()
+    with pytest.raises(ReplayError, match="empty"):
+        read_results(tmp_path, ArenaPlan)

@@ -1,0 +1,210 @@
+"""Child processes that answer lines with lines, or misbehave."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from kit.errors import EngineDied, EngineError, EngineGarbled, EngineLate
+from learning.selfplay.engine_process import MAX_LINE, Child, ChildRequest, ask, dismiss
+from learning.selfplay.watchdog import Watchdog
+from tests.learning.selfplay.engine_players import engine_text, started, wait_for_the_end
+
+ECHO = "import sys\nfor line in sys.stdin: print(len(line), flush=True)"
+SLEEP = "import time; time.sleep(600)"
+PATIENT_S = 60.0
+
+
+@pytest.fixture
+def watchdog() -> Iterator[Watchdog]:
+    watchdog = Watchdog()
+    yield watchdog
+    watchdog.dismiss()
+
+
+class Family:
+    """Children that run Python and are ended after the test."""
+
+    def __init__(self, watchdog: Watchdog) -> None:
+        self._watchdog = watchdog
+        self.children: list[Child] = []
+
+    def child(self, code: str) -> Child:
+        self.children.append(Child([sys.executable, "-I", "-S", "-c", code], self._watchdog))
+        return self.children[-1]
+
+
+@pytest.fixture
+def family(watchdog: Watchdog) -> Iterator[Family]:
+    family = Family(watchdog)
+    yield family
+    for child in family.children:
+        child.kill()
+
+
+def question(child: Child, *lines: bytes, within_s: float = PATIENT_S) -> ChildRequest:
+    return ChildRequest(child, lines, within_s, len(lines))
+
+
+def fault(child: Child, *lines: bytes, within_s: float = PATIENT_S) -> EngineError:
+    (answer,) = ask([question(child, *(lines or (b"?\n",)), within_s=within_s)])
+    assert isinstance(answer, EngineError)
+    return answer
+
+
+def test_each_line_is_answered(family: Family) -> None:
+    child = family.child(ECHO)
+    assert not child.has_answered
+    assert ask([question(child, b"1\n", b"22\n", b"\n")]) == [[b"2", b"3", b"1"]]
+    assert child.has_answered
+    assert ask([question(child, b"x" * 1_000_000 + b"\n")]) == [[b"1000001"]]
+
+
+def test_all_are_asked_at_once(family: Family, tmp_path: Path) -> None:
+    """Each answers once all have been asked."""
+    code = (
+        "import os, sys, time\n"
+        "for line in sys.stdin:\n"
+        f"    open(os.path.join({str(tmp_path)!r}, str(os.getpid())), 'w').close()\n"
+        f"    while len(os.listdir({str(tmp_path)!r})) < 8: time.sleep(0.01)\n"
+        "    print(1, flush=True)\n"
+    )
+    children = [family.child(code) for _ in range(8)]
+    assert ask([question(child, b"\n") for child in children]) == [[b"1"]] * 8
+
+
+def test_a_failing_child_does_not_affect_the_others(family: Family) -> None:
+    codes = [ECHO, SLEEP, "raise SystemExit(3)", ECHO]
+    children = [family.child(code) for code in codes]
+    limits = [0.5 if code == SLEEP else PATIENT_S for code in codes]
+    good, late, died, last = ask(
+        [question(child, b"\n", within_s=limit) for child, limit in zip(children, limits, strict=True)]
+    )
+    assert good == last == [b"1"]
+    assert isinstance(late, EngineLate)
+    assert isinstance(died, EngineDied)
+    assert ask([]) == []
+
+
+def test_lines_that_answer_no_question_are_skipped(family: Family) -> None:
+    child = family.child(ECHO)
+    asked = ChildRequest(child, (b"1\n", b"22\n"), PATIENT_S, 1, skips=lambda line: line == b"2")
+    assert ask([asked]) == [[b"3"]]
+    assert child.lines_sent == 2
+    assert ask([ChildRequest(child, (b"1\n",), PATIENT_S, 0)]) == [[]]
+
+
+def test_a_long_silence_is_logged_once_and_in_time(family: Family) -> None:
+    child = family.child(SLEEP)
+    with capture_logs() as logs:
+        (late,) = ask([ChildRequest(child, (b"1\n", b"2\n"), 0.2, 2, noticed_s=0.05)])
+    assert isinstance(late, EngineLate)
+    assert [(log["event"], log["lines_sent"], log["given_up_after_s"]) for log in logs] == [
+        ("engine.silent", 2, 0.2)
+    ]
+
+
+def test_cpu_time_of_a_child_and_its_children_is_known_at_the_end(watchdog: Watchdog) -> None:
+    busy = "import time\nwhile time.process_time() < 0.2: pass"
+    below = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {busy!r}])"
+    for code in (busy, below):
+        child = Child([sys.executable, "-I", "-S", "-c", f"{code}\nprint(1, flush=True)"], watchdog)
+        assert ask([question(child, b"\n")]) == [[b"1"]]
+        assert child.cpu_s == 0.0
+        child.kill()
+        assert 0.2 <= child.cpu_s < PATIENT_S
+
+
+def test_a_child_that_does_not_read_is_late(family: Family) -> None:
+    assert isinstance(fault(family.child(SLEEP), b"x" * 1_000_000 + b"\n", within_s=0.1), EngineLate)
+
+
+def test_the_cause_of_an_exit_is_reported_without_control_characters(family: Family) -> None:
+    died = fault(family.child("raise ValueError('no \\x1b[1m tile \\x07')"))
+    assert isinstance(died, EngineDied)
+    assert str(died) == "died with exit code 1, saying 'ValueError: no [1m tile'"
+    assert str(fault(family.child("import os; os.kill(os.getpid(), 9)"))) == "died with exit code -9"
+
+
+def test_only_the_end_of_stderr_is_kept(family: Family) -> None:
+    child = family.child("import sys; sys.stderr.write('a' * 1_000_000 + 'z')")
+    assert isinstance(fault(child), EngineDied)
+    assert set(child.last_words[:-1]) == {"a"}
+    assert child.last_words[-1] == "z"
+    assert len(child.last_words) == 2048
+
+
+def test_a_line_has_a_maximum_length(family: Family) -> None:
+    code = "import sys; sys.stdin.readline(); print('x' * %d, flush=True); sys.stdin.readline()"
+    assert ask([question(family.child(code % MAX_LINE), b"\n")]) == [[b"x" * MAX_LINE]]
+    assert isinstance(fault(family.child(code % (MAX_LINE + 1))), EngineGarbled)
+    endless = "while True: print('x' * 10_000, end='')"
+    assert isinstance(fault(family.child(endless)), EngineGarbled)
+
+
+def test_unrequested_output_is_not_an_answer(family: Family) -> None:
+    child = family.child("print('hello', flush=True)\n" + ECHO)
+    select.select([child.stdout], [], [], PATIENT_S)
+    assert isinstance(fault(child), EngineGarbled)
+
+
+def test_a_program_that_cannot_be_started(watchdog: Watchdog, tmp_path: Path) -> None:
+    with pytest.raises(EngineDied, match="cannot be started: No such file"):
+        Child([str(tmp_path / "nothing")], watchdog)
+    with pytest.raises(EngineDied, match="cannot be started: Permission denied"):
+        Child([str(tmp_path)], watchdog)
+
+
+def test_children_may_leave_by_themselves(watchdog: Watchdog, tmp_path: Path) -> None:
+    code = "import sys, pathlib\nsys.stdin.read()\npathlib.Path(sys.argv[1]).touch()"
+    child = Child([sys.executable, "-I", "-S", "-c", code, str(tmp_path / "left")], watchdog)
+    stubborn = Child([sys.executable, "-I", "-S", "-c", SLEEP], watchdog)
+    dismiss([child, stubborn])
+    assert (tmp_path / "left").exists()
+    with pytest.raises(ProcessLookupError):
+        os.killpg(stubborn.group, 0)
+
+
+STARTS = """
+import shlex, sys, time
+from learning.selfplay.engine_process import Child
+from learning.selfplay.watchdog import Watchdog
+
+watchdog = Watchdog()
+children = [Child(shlex.split(command), watchdog) for command in sys.argv[1:]]
+print("started", flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_no_child_outlives_its_parent(tmp_path: Path, how: signal.Signals) -> None:
+    ways = {way: tmp_path / way for way in ("cheat", "hang", "launch")}
+    commands = [engine_text(folder, way).partition(":")[2] for way, folder in ways.items()]
+    with subprocess.Popen(
+        [sys.executable, "-c", STARTS, *commands], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == b"started\n"
+        try:
+            _until(lambda: [len(started(folder)) for folder in ways.values()] == [1, 1, 2])
+        finally:
+            parent.send_signal(how)
+    for folder in ways.values():
+        wait_for_the_end(folder)
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENT_S
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)
