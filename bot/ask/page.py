@@ -6,14 +6,11 @@ import asyncio
 import re
 import webbrowser
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 import msgspec
 import structlog
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -26,9 +23,9 @@ from bot.play.stopping import signals_call
 from bot.review.command import make_reviewer
 from bot.startup.warm import warm_up_visibly
 from bot.terminal.result import EXIT_DONE, EXIT_FAILED
-from bot.web.access import Access, RequestGuard
-from bot.web.files import page_of, served_file
+from bot.web.access import Access
 from bot.web.limits import Limits
+from bot.web.pages import page_app, page_of
 from bot.web.serving import PagePort, serving, token_of
 from game.position import FieldError, WrittenPosition, place
 from kit.distribution import program_name
@@ -44,7 +41,6 @@ if TYPE_CHECKING:
     from policies.play.inference import Averaging
 
 
-OWN: Final = files("bot.ask") / "web"
 LARGEST: Final = 4096
 """Longest position as JSON, in bytes; the longest possible round takes less than half of it."""
 
@@ -119,8 +115,8 @@ def make_ask_app(access: Access, program: str, policy: str, questions: Questions
         except ClientDisconnect:
             return _response(*_complaint(_NOT_JSON, "this is only the beginning of a position"))
 
-    routes = [Route("/", home), Route("/ask", ask, methods=["POST"]), Route("/web/{name}", _file)]
-    return Starlette(routes=routes, middleware=[Middleware(RequestGuard, access=access)])
+    routes = [Route("/", home), Route("/ask", ask, methods=["POST"])]
+    return page_app(access, "bot.ask", routes)
 
 
 def serve_answers(line: Line, asked: AskedPolicy) -> None:
@@ -170,10 +166,6 @@ def _complaint(status: int, error: str, fields: tuple[str, ...] = ()) -> tuple[i
 
 def _response(status: int, body: bytes) -> Response:
     return Response(body, status, media_type="application/json")
-
-
-def _file(request: Request) -> Response:
-    return served_file(request.path_params["name"], OWN)
 
 
 def ask_on_page(

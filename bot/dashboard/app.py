@@ -6,12 +6,8 @@ It is read-only: there are no forms, and messages from the browser on the socket
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
-from typing import Final
 
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route, WebSocketRoute
@@ -20,12 +16,10 @@ from starlette.types import ASGIApp
 from bot.dashboard.past import as_json, games_shown, replay_of
 from bot.dashboard.pump import SessionInfo
 from bot.logs.redaction import clean_text
-from bot.web.access import Access, RequestGuard
-from bot.web.files import page_of, served_file
+from bot.web.access import Access
+from bot.web.pages import page_app, page_of
 from bot.web.sockets import BrowserSockets
 from kit.errors import ReplayError
-
-OWN: Final = files("bot.dashboard") / "web"
 
 
 def make_app(access: Access, folder: Path, about: SessionInfo, watching: BrowserSockets | None) -> ASGIApp:
@@ -43,10 +37,9 @@ def make_app(access: Access, folder: Path, about: SessionInfo, watching: Browser
         Route("/", home if watching else _to_games),
         Route("/games", _listing(folder, program, live=watching is not None)),
         Route("/games/{game_id}", _replay(folder, program)),
-        Route("/web/{name}", _file),
     ]
     sockets = [WebSocketRoute("/live", watching.watch)] if watching else []
-    return Starlette(routes=[*routes, *sockets], middleware=[Middleware(RequestGuard, access=access)])
+    return page_app(access, "bot.dashboard", [*routes, *sockets])
 
 
 # --- pages ------------------------------------------------------------------------------------------------
@@ -86,7 +79,3 @@ def _replay(folder: Path, program: str) -> Callable[[Request], Response]:
 
 def _sorry(exc: ReplayError, status: int) -> Response:
     return PlainTextResponse(f"{clean_text(str(exc))}\n", status)
-
-
-def _file(request: Request) -> Response:
-    return served_file(request.path_params["name"], OWN)

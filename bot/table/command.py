@@ -7,14 +7,11 @@ import contextlib
 import sys
 import webbrowser
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
 import platformdirs
 import structlog
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
@@ -34,15 +31,14 @@ from bot.table.reviews import Advisor, TableReviews
 from bot.table.saved import GameFile, GameStart, SavedGame, SavedGames
 from bot.table.seat import PersonSeat
 from bot.terminal.result import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
-from bot.web.access import POLICY_VIOLATION, Access, RequestGuard
-from bot.web.files import page_of, served_file
+from bot.web.access import POLICY_VIOLATION, Access
 from bot.web.limits import Limits
+from bot.web.pages import page_app, page_of
 from bot.web.serving import PagePort, serving, token_of
 from kit.distribution import program_name
 from replays.review.report import Reviewer
 
 SEAT: Final = "seat"
-OWN: Final = files("bot.table") / "web"
 
 
 def make_table_app(access: Access, host: TableHost) -> ASGIApp:
@@ -71,10 +67,9 @@ def make_table_app(access: Access, host: TableHost) -> ASGIApp:
     routes = [
         Route("/", home),
         Route("/review/{game_id}", review),
-        Route("/web/{name}", _file),
         WebSocketRoute("/live", live),
     ]
-    return Starlette(routes=routes, middleware=[Middleware(RequestGuard, access=access)])
+    return page_app(access, "bot.table", routes)
 
 
 def _seat(host: TableHost, connection: HTTPConnection) -> PersonSeat | None:
@@ -83,10 +78,6 @@ def _seat(host: TableHost, connection: HTTPConnection) -> PersonSeat | None:
 
 def _unknown() -> Response:
     return PlainTextResponse("No such seat or review. Open the link that `suzaku table` printed.\n", 404)
-
-
-def _file(request: Request) -> Response:
-    return served_file(request.path_params["name"], OWN)
 
 
 FAREWELL_S: Final = 1.5

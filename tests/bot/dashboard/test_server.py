@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import socket
-import struct
-import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,10 +7,8 @@ import pytest
 
 from bot.dashboard.feed import Feed
 from bot.dashboard.pump import Pump
-from bot.web.limits import Limits
 from kit.errors import ConfigError
 from tests.bot.dashboard.scenes import (
-    PATIENCE_S,
     Watcher,
     ask,
     decided,
@@ -84,48 +79,6 @@ def test_at_the_end_every_client_is_told_before_the_connection_closes() -> None:
     assert watcher.game["game"]["places"]
     watcher.close()
     assert threads("dashboard") == 0
-
-
-def test_a_client_that_reads_nothing_is_dropped_and_delays_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.web.serving.SEND_BUFFER", 4096)
-    feed, items = Feed(), played()
-    with server(feed, library(), limits=Limits(message_s=1.0)) as served:
-        slow, quick = _deaf(served.port), Watcher(served.port)
-        for _ in range(3):  # more than fits into the buffers in between
-            put(feed, items)
-            quick.hear(is_over)
-            quick.messages.clear()
-        assert _is_dropped(slow)
-        quick.close()
-
-
-def _deaf(port: int) -> socket.socket:
-    """A browser that sends a request and never reads."""
-    line = socket.socket()
-    line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    line.connect(("127.0.0.1", port))
-    line.sendall(
-        (
-            f"GET /live?run=&seq=0 HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\n"
-            "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-        ).encode()
-    )
-    return line
-
-
-def _is_dropped(line: socket.socket) -> bool:
-    """Whether the other side gives up: sent data is then answered by a reset."""
-    until = time.monotonic() + PATIENCE_S
-    ping = b"\x89\x80" + struct.pack("!I", 0)
-    while time.monotonic() < until:
-        try:
-            line.sendall(ping)
-        except OSError:
-            line.close()
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def test_a_port_in_use_is_reported_before_the_start() -> None:

@@ -25,7 +25,7 @@ from websockets.exceptions import ConnectionClosed
 
 from bot.dashboard.feed import Feed
 from bot.web.limits import MINUTE_S, Limits, OncePerMinute, most_connections
-from tests.bot.dashboard.scenes import PATIENCE_S, Watcher, ask, library, server
+from tests.bot.dashboard.scenes import PATIENCE_S, Watcher, ask, is_over, library, played, put, server
 from tests.bot.descriptors import no_descriptor_left
 
 ROOT = Path(__file__).parents[3]
@@ -74,6 +74,18 @@ def is_closed(line: socket.socket) -> bool:
     except TimeoutError:
         return False
     return True
+
+
+def is_reset(line: socket.socket, sends: bytes) -> bool:
+    """The same without reading: whether sent data is answered by a reset."""
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
+        try:
+            line.sendall(sends)
+        except ConnectionError:
+            return True
+        time.sleep(0.02)
+    return False
 
 
 # --- in number --------------------------------------------------------------------------------------------
@@ -151,11 +163,23 @@ def test_a_connection_whose_responses_nobody_reads_is_closed() -> None:
         server(None, library(), limits=Limits(message_s=0.2)) as served,
         opened(served.port, 1, UNREAD) as lines,
     ):
-        until = time.monotonic() + PATIENCE_S
-        with pytest.raises(ConnectionError):  # sent data is answered by a reset
-            while time.monotonic() < until:
-                lines[0].sendall(HALF_A_REQUEST)
-                time.sleep(0.02)
+        assert is_reset(lines[0], HALF_A_REQUEST)
+
+
+def test_a_watcher_that_reads_nothing_is_dropped_and_delays_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.web.serving.SEND_BUFFER", 4096)
+    feed = Feed()
+    with (
+        server(feed, library(), limits=Limits(message_s=1.0)) as served,
+        opened(served.port, 1, WATCHES) as lines,
+    ):
+        quick = Watcher(served.port)
+        for _ in range(3):  # more than fits into the buffers in between
+            put(feed, played())
+            quick.hear(is_over)
+            quick.messages.clear()
+        assert is_reset(lines[0], b"\x89\x80\0\0\0\0")  # pings
+        quick.close()
 
 
 def test_a_request_is_answered_however_long_that_takes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +187,7 @@ def test_a_request_is_answered_however_long_that_takes(monkeypatch: pytest.Monke
         time.sleep(0.5)
         return ""
 
-    monkeypatch.setattr("bot.web.files.styles", answer_slowly)
+    monkeypatch.setattr("bot.web.pages.styles", answer_slowly)
     with server(None, library(), limits=Limits(message_s=0.1)) as served:
         assert ask(served, "/web/style.css")[0] == 200
 

@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Final
 
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
 
+from bot.web.access import Access, RequestGuard
 from replays.viewer.page import WEB, embed, styles
 
 _SHARED: Final = files("bot.web") / "static"
+
+
+def page_app(access: Access, package: str, routes: Sequence[BaseRoute]) -> ASGIApp:
+    """The application of some pages, with the files that they load.
+
+    Args:
+        access: the access rules.
+        package: the package whose folder ``web`` has the pages' own style sheet and modules.
+        routes: the pages.
+    """
+    own = files(package) / "web"
+
+    def file(request: Request) -> Response:
+        return _file(request.path_params["name"], own)
+
+    guard = Middleware(RequestGuard, access=access)
+    return Starlette(routes=[*routes, Route("/web/{name}", file)], middleware=[guard])
 
 
 def page_of(name: str, module: str, data: bytes | dict[str, object]) -> HTMLResponse:
@@ -24,13 +48,7 @@ def page_of(name: str, module: str, data: bytes | dict[str, object]) -> HTMLResp
     return HTMLResponse(_text(_SHARED / "page.html").format(name=name, data=embed(data), module=module))
 
 
-def served_file(name: str, own: Traversable) -> Response:
-    """A file that a page loads: ``style.css`` or a module.
-
-    Args:
-        name: as requested.
-        own: the folder with the page's own style sheet and modules.
-    """
+def _file(name: str, own: Traversable) -> Response:
     if name == "style.css":
         entries = (*_SHARED.iterdir(), *own.iterdir())
         sheets = (_text(each) for each in entries if each.name.endswith(".css"))
