@@ -1,4 +1,4 @@
-"""Selects the games and the players that accuracy is measured on."""
+"""Selects the games and the players that models are measured on."""
 
 from __future__ import annotations
 

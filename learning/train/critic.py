@@ -7,22 +7,81 @@ players, in points and in the change of the expected final reward.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from learning.data.corpus import Corpus
-from learning.data.loader import Batch
+from learning.data.corpus import Corpus, Numbers
+from learning.data.games import played_games
+from learning.data.loader import Batch, Moments
 from learning.runs.learner import Learner
 from learning.runs.loop import EvaluationResult
 from learning.train.critic_plan import CriticPlan
 from learning.train.first_weights import Parent, first_network
-from learning.train.outcomes import Outcomes
 from learning.train.samples_run import SamplesRun
-from policies.reward import Predictor
+from policies.play.critic import POINTS_UNIT, REWARD_UNIT, reward_of_sticks
+from policies.reward import PaddedGames, Predictor, final_rewards, predict
+
+_GAMES_AT_ONCE: Final = 2048
+_SEATS: Final = np.arange(4)
+
+
+class Outcomes:
+    """The results of all rounds of some games.
+
+    Args:
+        corpus: the games.
+        numbers: ``[G]`` places of games in its index, ascending.
+        predictor: expects final rewards at the start of a round.
+    """
+
+    def __init__(self, corpus: Corpus, numbers: Numbers, predictor: Predictor) -> None:
+        self._numbers = numbers
+        self._games = played_games(corpus, numbers).games
+        starts, counts = self._games.starts, self._games.counts
+        rows, last = np.arange(len(numbers)), counts - 1
+        final = corpus.index["scores"][numbers].astype(np.int64)
+        self._after = np.roll(starts["scores"], -1, axis=1).astype(np.int64)
+        self._after[rows, last] = final
+        before = _expected(predictor, self._games)
+        after = np.roll(before, -1, axis=1)
+        after[rows, last] = final_rewards(final, predictor.architecture.rewards)
+        self._reward = after - before
+
+    def rest(self, moments: Moments) -> NDArray[np.float32]:
+        """What the rest of the round brought.
+
+        Args:
+            moments: in these games.
+
+        Returns:
+            ``[B, 2, 4]``: as in `policies.play.critic.RestOfRound`, but in `POINTS_UNIT` and `REWARD_UNIT`,
+            by seat from the player on.
+        """
+        games = np.searchsorted(self._numbers, moments.game)
+        starts = self._games.starts[games]
+        same = (starts["round_index"] == moments.round_index[:, None]) & self._games.dealt[games]
+        rounds = (same & (starts["honba"] == moments.honba[:, None])).argmax(axis=1)
+        points = (self._after[games, rounds] - moments.scores) / POINTS_UNIT
+        paid = reward_of_sticks(starts["scores"][np.arange(len(rounds)), rounds], moments.scores)
+        reward = (self._reward[games, rounds] - paid) / REWARD_UNIT
+        seats = (moments.player[:, None] + _SEATS) % 4
+        both = [np.take_along_axis(each, seats, axis=1) for each in (points, reward)]
+        return np.stack(both, axis=1).astype(np.float32)
+
+
+def _expected(predictor: Predictor, games: PaddedGames) -> NDArray[np.float64]:
+    """``[G, T, 4]``: the final rewards expected at the start of each round."""
+    found = []
+    for start in range(0, len(games.counts), _GAMES_AT_ONCE):
+        part = slice(start, start + _GAMES_AT_ONCE)
+        some = PaddedGames(games.starts[part], games.counts[part], games.hanchan[part])
+        found.append(predict(predictor, some))
+    return np.concatenate(found)
 
 
 class CriticBatch(NamedTuple):

@@ -18,9 +18,8 @@ from learning.data.games import played_games
 from learning.data.loader import Loader
 from learning.data.position_kernels import AT_DRAWS
 from learning.train import samples_run
-from learning.train.critic import CriticRun
+from learning.train.critic import CriticRun, Outcomes
 from learning.train.critic_plan import CriticPlan, make_critic_plan
-from learning.train.outcomes import Outcomes
 from policies.checkpoint import load, load_predictor
 from policies.play.critic import POINTS_UNIT, REWARD_OF_STICK, REWARD_UNIT
 from policies.play.included import SHIPPED
