@@ -20,8 +20,10 @@ from kit.workers.pool import Work
 from learning.adaptation.plan import AdaptationPlan, AdaptationStep, HandRow
 from learning.matches.statistics import Estimate, Means
 from learning.measure import Measurement, Moment, found_in_game
-from policies.adaptation.adaptation import worth_of_deals
-from policies.adaptation.thinking import Thinker, ThinkingSettings, load_thinker
+from policies.adaptation.adapt import Adapter
+from policies.adaptation.pmcpa import worth_of_deals
+from policies.adaptation.settings import ThinkingSettings
+from policies.adaptation.simulator import Simulator, load_simulator
 from policies.checkpoint import files_of
 from policies.checkpoint.card import MODELS
 from policies.checkpoint.files import reader_of
@@ -137,8 +139,7 @@ def adapter(setup: tuple[AdaptationPlan, Files]) -> Work[int, HandRow]:
     warm_up()
     plan, files = setup
     settings = ThinkingSettings(sampler=plan.sampler, reward=plan.reward, adaptation=plan.settings)
-    thinker = load_thinker(Path(), settings, plan.compute, reader_of(files))
-    experiment = _Experiment(plan, thinker)
+    experiment = _Experiment(plan, load_simulator(Path(), settings, plan.compute, reader_of(files)))
 
     def adapt(number: int) -> Iterator[HandRow]:
         yield experiment.row(number)
@@ -149,8 +150,9 @@ def adapter(setup: tuple[AdaptationPlan, Files]) -> Work[int, HandRow]:
 class _Experiment:
     """Adapts to the hands of a plan."""
 
-    def __init__(self, plan: AdaptationPlan, thinker: Thinker) -> None:
-        self._plan, self._thinker, self._policy = plan, thinker, thinker.policy
+    def __init__(self, plan: AdaptationPlan, simulator: Simulator) -> None:
+        self._plan, self._simulator, self._policy = plan, simulator, simulator.policy
+        self._adapter = Adapter(simulator)
 
     def row(self, number: int) -> HandRow:
         """Adapt to a hand, test after each number of play-outs."""
@@ -158,18 +160,18 @@ class _Experiment:
         if hand is None:
             return HandRow(number, 0, 0, 0.0, ())
         view, tests = hand.view, self._tests(hand, number)
-        worth = self._thinker.worth(hand.events)
+        worth = self._simulator.worth(hand.events)
         before = worth_of_deals(self._policy, self._policy, tests, worth)
-        adaptation = self._thinker.adaptation(hand.events, plan.seed)
+        adaptation = self._adapter.adaptation(hand.events, plan.seed)
         found, played = [], 0.0
         for done, count in zip((0, *plan.playouts), plan.playouts, strict=False):
             begun = process_time()
             seed = drawn_bits(plan.seed, number, _LEARN, count) >> 1
-            self._thinker.play_out(adaptation, view, count - done, seed)
+            self._adapter.play_out(adaptation, view, count - done, seed)
             played += process_time() - begun
             for allowed in plan.divergences:
                 begun = process_time()
-                self._thinker.learn(
+                self._adapter.learn(
                     adaptation, view, drawn_bits(plan.seed, number, _TRIAL, count) >> 1, divergence=allowed
                 )
                 spent = played + process_time() - begun

@@ -17,7 +17,7 @@ import numpy as np
 from game.scoring.settlement import RewardKind
 from learning.matches.statistics import Estimate, Floats, Means
 from learning.worlds.plan import DecisionWorlds, GameWorlds, HandErrors, SampledWorlds, WorldsPlan
-from policies.adaptation.thinking import SEARCHES
+from policies.adaptation.search import SEARCHES
 from policies.play.search import SearchSettings, shrunk
 
 CHOSEN_BY: Final = (16, 35, 70, 140)
