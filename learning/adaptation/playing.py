@@ -19,7 +19,7 @@ from kit.errors import ConfigError
 from kit.workers.pool import Work
 from learning.adaptation.plan import AdaptationPlan, AdaptationStep, HandRow
 from learning.matches.statistics import Estimate, Means
-from learning.measure import Measurement, Moment, found_in_game
+from learning.measure import Measurement, SelfPlayDecision, found_in_game
 from policies.adaptation.adapt import Adapter
 from policies.adaptation.pmcpa import worth_of_deals
 from policies.adaptation.settings import ThinkingSettings
@@ -195,7 +195,7 @@ class _Experiment:
         place = placements(tuple(int(score) for score in record["scores"]))[view.player]
         return HandRow(number, int(record["round_index"]), place, float(before.mean()), tuple(found))
 
-    def _hand(self, number: int) -> Moment | None:
+    def _hand(self, number: int) -> SelfPlayDecision | None:
         """A hand of game ``number``, drawn from all that its players had at such a moment."""
         plan = self._plan
         found = found_in_game(
@@ -208,15 +208,15 @@ class _Experiment:
         )
         return found[drawn_bits(plan.seed, number, _PICK) % len(found)] if found else None
 
-    def _look(self, request: Request, _: Choice) -> Moment | None:
+    def _look(self, request: Request, _: Choice) -> SelfPlayDecision | None:
         """The hand at a first own draw of a round, or at a later one."""
         record, player = request.record, request.player
         later = bool(record["river_size"][player] > 0 or record["meld_count"][player] > 0)
         if record["phase"] != PHASE_TURN or later != (self._plan.moment == "middle"):
             return None
-        return Moment.of(request)
+        return SelfPlayDecision.of(request)
 
-    def _tests(self, hand: Moment, number: int) -> Deals:
+    def _tests(self, hand: SelfPlayDecision, number: int) -> Deals:
         plan, seed = self._plan, drawn_bits(self._plan.seed, number, _TEST) >> 1
         if plan.moment == "start":
             return UniformDeals().deals(hand.view, plan.tests, seed)

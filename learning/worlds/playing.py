@@ -17,7 +17,7 @@ from game.shanten import shanten, waits
 from game.warmup import warm_up
 from kit.errors import ConfigError
 from kit.workers.pool import Work
-from learning.measure import Measurement, Moment, found_in_game
+from learning.measure import Measurement, SelfPlayDecision, found_in_game
 from learning.worlds.figures import WorldsFigures, figures_of
 from learning.worlds.plan import (
     TRUE_HANDS,
@@ -49,7 +49,7 @@ _CHOSEN, _WALLS, _DEALS = range(3)
 """Purposes of random numbers."""
 
 
-class CloseDecision(Moment, frozen=True):
+class CloseDecision(SelfPlayDecision, frozen=True):
     """A discard between two tiles that the policy finds about as good.
 
     Attributes:

@@ -27,7 +27,7 @@ from policies.nets.networks import arrays_of, network_of
 from policies.play.inference import NetworkPolicy
 from policies.play.playouts import EndWorth
 from policies.play.rollout import TABLES, PolicyChooser, Rollout, Seating
-from policies.training.trajectories import Recorder
+from policies.policy_gradient.trajectories import Recorder
 
 
 class Trial(NamedTuple):

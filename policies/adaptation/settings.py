@@ -27,8 +27,8 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
         temperature: sampling temperature of the play-outs; the lower, the more often the likeliest is chosen.
         steps: gradient steps in each lesson.
         rows: most decisions in a gradient step; drawn anew for each.
-        clip: of the importance ratios, as in `policies.training.gradient`.
-        reject: as in `policies.training.gradient`.
+        clip: of the importance ratios, as in `policies.policy_gradient.loss`.
+        reject: as in `policies.policy_gradient.loss`.
     """
 
     divergence: Annotated[float, INTERNAL] = 0.3

@@ -41,7 +41,7 @@ from policies.nets.architectures import (
     arrays_asked_as,
     identities_of,
 )
-from policies.nets.asked import divided
+from policies.nets.identities import split_identity
 from policies.nets.shapes import Shapes, shapes_of
 from policies.reward import FinishArchitecture, Predictor
 from policies.reward.predictor import predictor_shapes
@@ -123,7 +123,7 @@ def load(
             the player.
     """
     name = _known(model)
-    folder, identity = divided(folder)
+    folder, identity = split_identity(folder)
     try:
         found = _load(folder, name, _card_path(folder, name), largest, read)
     except CheckpointError as exc:
@@ -170,7 +170,7 @@ def files_of(folder: Path, models: Iterable[Model | Slot]) -> dict[str, bytes]:
             return read[path.name]
 
         found = load(folder, model, read=remember)
-        if divided(folder)[1] and model in list(Slot):
+        if split_identity(folder)[1] and model in list(Slot):
             card, data = _packed(folder, found.card, found.arrays)
             read = {_card_path(folder, card.model).name: encode_card(card), card.tensors.file: data}
         files |= read
@@ -194,7 +194,7 @@ def load_predictor(folder: Path, read: Reader = read_file) -> Predictor:
 
 def models_in(folder: Path) -> tuple[Model, ...]:
     """Models for which a folder has a card, valid or not."""
-    folder, _ = divided(folder)
+    folder, _ = split_identity(folder)
     return tuple(model for model in ALL_MODELS if _card_path(folder, model).exists())
 
 

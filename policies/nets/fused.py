@@ -110,7 +110,7 @@ class FusedNetwork:
         sums, honour_sums = self._pair(batch, width)
         pooled = PooledMeans(batch, width, self._blocks[0].context)
         for block in self._blocks:
-            kernels.spread(x, self._length, windows, honours, *pooled.means)
+            kernels.unfold(x, self._length, windows, honours, *pooled.means)
             first, second = block.first, block.second
             first.columns.multiply(windows, sums)
             first.honours.multiply(honours, honour_sums)

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from policies.nets.asked import MARK
+from policies.nets.identities import MARK
 
 _FOLDER: Final = Path(__file__).parents[1] / "checkpoints"
 PHOENIX: Final = _FOLDER / "small-phoenix"

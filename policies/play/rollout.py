@@ -30,7 +30,7 @@ from game.table.table import Table
 from policies.flow.draws import drawn_bits
 from policies.flow.flow import Pick, Running, Verdict, flow, most_likely, reason_of, run_flows
 from policies.flow.slots import Policy, Question, Slot
-from policies.play.decision import fall_back
+from policies.play.decide import fall_back
 
 TABLES: Final = 256
 """Tables side by side: with fewer, batches on a CPU are less full."""

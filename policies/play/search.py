@@ -167,8 +167,8 @@ class _Figures:
     def _behind(self, place: int, best: int, gap: float) -> bool:
         """Whether an option is too far behind the best, both played out over the same deals."""
         _, error = self._difference(place, best)
-        spread = 1.0 / math.sqrt(1.0 / max(error, 1e-9) ** 2 + 1.0 / self._settings.deviation**2)
-        return gap > self._settings.doubt * spread
+        deviation = 1.0 / math.sqrt(1.0 / max(error, 1e-9) ** 2 + 1.0 / self._settings.deviation**2)
+        return gap > self._settings.doubt * deviation
 
     def _difference(self, place: int, other: int) -> tuple[float, float]:
         """Mean and standard error of what one option is worth more than another."""
@@ -178,10 +178,10 @@ class _Figures:
         if size == 0:
             return 0.0, math.inf
         mean = float(apart.mean())
-        spread = float(apart.std()) if size > 1 else math.inf
+        deviation = float(apart.std()) if size > 1 else math.inf
         # differences are often 0 in every deal so far, which does not make them certain
         floor = self._settings.deviation / math.sqrt(size)
-        return mean, max(spread / math.sqrt(max(1, size - 1)), floor if spread == 0.0 else 0.0)
+        return mean, max(deviation / math.sqrt(max(1, size - 1)), floor if deviation == 0.0 else 0.0)
 
     def _value(self, place: int) -> OptionValue:
         action, probability = self._candidates[place]

@@ -20,7 +20,7 @@ from learning.arena.differences.plan import Difference, DifferencesGame, Differe
 from learning.arena.plan import SEATS
 from learning.matches.players import packed, seat_down
 from learning.matches.series import wall_seed
-from learning.measure import Moment
+from learning.measure import SelfPlayDecision
 from policies.checkpoint import files_of, load_predictor
 from policies.checkpoint.files import reader_of
 from policies.deals.deal import true_deals
@@ -53,7 +53,7 @@ class DifferencesSetup(msgspec.Struct, frozen=True):
     critic: Files | None = None
 
 
-class _Differing(Moment, frozen=True):
+class _Differing(SelfPlayDecision, frozen=True):
     """A decision in which the players differ, of one game."""
 
     number: int
@@ -151,7 +151,7 @@ class _Worths(NamedTuple):
     place: Predictor | None
     critic: Critic | None
 
-    def at(self, moment: Moment) -> list[EndWorth]:
+    def at(self, moment: SelfPlayDecision) -> list[EndWorth]:
         starts = round_starts(moment.events)
         if self.critic is not None:  # it knows no places
             reward = RewardWorth(self.reward, starts)

@@ -18,7 +18,7 @@ from bot.player.decision_maker import SeatPrompt
 from kit.workers import child
 from policies.adaptation.settings import ThinkingSettings
 from policies.flow.decisions import Decision
-from policies.play.decision import decide
+from policies.play.decide import decide
 from policies.play.inference import NetworkPolicy, load_policy
 from tests.bot.adaptation.hurried import hurried
 from tests.bot.adaptation.turns import teaching_turn

@@ -29,7 +29,7 @@ from policies.adaptation import AdaptationProgress
 from policies.adaptation.settings import ThinkingSettings
 from policies.flow.decisions import Improvement, Option, OptionValue
 from policies.flow.slots import Slot
-from policies.play.decision import decide
+from policies.play.decide import decide
 from policies.play.inference import NetworkPolicy
 from tests.bot.bench import Bench, claim_scene
 from tests.bot.fake_clock import FakeClock, settle, until

@@ -26,7 +26,7 @@ from bot.table.seat import PersonSeat
 from bot.tenhou.lobby.table_seat import ClockSettings
 from kit.errors import ConfigError
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.decision import decide
+from policies.play.decide import decide
 from policies.play.rollout import PolicyChooser
 from replays.record import GameRecord
 from replays.review.report import Reviewer

@@ -16,7 +16,7 @@ from policies.features.table import LITE
 from policies.flow.probabilities import chances
 from policies.play.inference import Model, load_policy
 from policies.play.rollout import Rollout, Seating
-from policies.training.trajectories import Recorder, Trajectory
+from policies.policy_gradient.trajectories import Recorder, Trajectory
 from tests.learning.reinforcement.setting import short_plan
 from tests.policies.models import weights_of
 
