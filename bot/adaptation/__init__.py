@@ -2,5 +2,5 @@
 
 `search` and `adapt` are each both sides of one of them, with their messages. `thoughts` is what the player
 asks: results count only if they belong to the moment and pass a check. `worker` is the life of the process, a
-`kit.workers.child.Child`; `messages` is what both say of rounds.
+`kit.workers.child.Child`; `messages` are those of both.
 """

@@ -1,4 +1,4 @@
-"""What the program and its thinking process say of rounds; `search` and `adapt` add their own messages."""
+"""Messages between the program and its thinking process; `search` and `adapt` add their own."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class Outcomes:
     Args:
         corpus: the games.
         numbers: ``[G]`` places of games in its index, ascending.
-        predictor: expects final rewards at the start of a round.
+        predictor: predicts final rewards at the start of a round.
     """
 
     def __init__(self, corpus: Corpus, numbers: Numbers, predictor: Predictor) -> None:

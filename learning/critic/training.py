@@ -51,7 +51,7 @@ class CriticRun(SamplesRun[CriticPlan, CriticBatch]):
         out: folder of the checkpoint.
         parent: the checkpoint to begin from; new weights if None.
         commit: commit of the code, for the card.
-        predictor: expects final rewards.
+        predictor: predicts final rewards.
     """
 
     def __init__(

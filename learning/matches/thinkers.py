@@ -32,7 +32,7 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         horizon: discards after which a search cuts its play-outs; 0 to play them to the end of the round.
         from_go_around: discards that the player must have made before a search.
         adapt: rounds played out for an adaptation; 0 for none.
-        reward: what the end of a round is worth.
+        reward: value of the end of a round.
         sampler: of the deals; "" for the usual one.
     """
 

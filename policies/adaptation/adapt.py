@@ -82,7 +82,7 @@ class Adapter:
         between: Callable[[], None] = lambda: None,
         divergence: float | None = None,
     ) -> None:
-        """Let an adaptation learn from its play-outs, and try what it has learned.
+        """Let an adaptation learn from its play-outs, and test the result.
 
         Args:
             adaptation: of the round of the view.

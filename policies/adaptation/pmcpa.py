@@ -1,12 +1,12 @@
-"""pMCPA: for one round, the discard model learns from play-outs of the dealt hand.
+"""Parametric Monte-Carlo policy adaptation (pMCPA), Suphx section 3.4: the policy learns the dealt hand.
 
-Hidden tiles are sampled, the round is played to its end by the current policy, and a copy of the policy
-learns from the results. Later in the round, play-outs from the new position are added, played by the adapted
-policy. Learning then starts again from the initial policy, on the whole pool.
+Hidden tiles are sampled, the round is played to its end by the current policy, and a copy of its discard
+model learns from the results, for this round only. Later in the round, play-outs from the new position are
+added, played by the adapted policy. Learning then starts again from the initial policy, on the whole pool.
 
 This module has no processes and no clocks.
 
-Source: parametric Monte-Carlo policy adaptation (pMCPA), Suphx, arXiv:2003.13590, section 3.4.
+Source: Suphx, arXiv:2003.13590, section 3.4.
 """
 
 from __future__ import annotations

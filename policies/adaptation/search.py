@@ -37,17 +37,17 @@ SEARCHES: Final[dict[RewardKind, SearchSettings]] = {
 """How options are compared, in units of the reward."""
 _UNITS: Final[dict[RewardKind, Unit]] = {"points": "points", "global": "reward"}
 _OF_LUCK: Final[dict[RewardKind, float]] = {"points": 1.0, "global": REWARD_OF_LUCK}
-"""What goes with a lucky point, in units of the reward."""
+"""Reward per point of luck."""
 
 
 class PendingSearch(NamedTuple):
     """A decision whose options are being compared.
 
     Attributes:
-        way: how it is called in the decision.
+        way: label in the decision record.
         base: what is done without a search.
         deals: over which they are.
-        worth: what the end of the round is worth.
+        worth: values the end of the round.
         steps: of the search.
         costs: points that a deal-in by each kind costs, times its chance; None if not all options are
             discards.

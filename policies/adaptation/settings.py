@@ -52,7 +52,7 @@ class ThinkingSettings(msgspec.Struct, frozen=True, kw_only=True):
         from_go_around: discards that a player must have made before a search is worth its time.
         playouts: rounds that an adaptation plays out; 0 for none.
         sampler: of the deals, as `policies.deals.named.load_sampler` takes it.
-        reward: what the end of a round is worth: its points, or the expected final reward.
+        reward: value of the end of a round: its points, or the expected final reward.
         adaptation: how the policy is adapted.
     """
 

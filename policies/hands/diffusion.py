@@ -51,7 +51,7 @@ class DiffusionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         guidance: by how much the prediction without the state is subtracted; 0 asks the network once a step.
         rounding: all hands together, or greedily as in the paper.
         tries: how often hands in riichi that are not ready are generated again before they are corrected.
-        match_ready: make as many other hands ready as the direct model expects.
+        match_ready: make as many other hands ready as the direct model predicts.
     """
 
     steps: int = 0

@@ -243,7 +243,7 @@ def _folded_one(arrays: Arrays, convolution: str, norm: str) -> Layer:
 
 
 def _scale(arrays: Arrays, norm: str) -> tuple[Floats, Floats]:
-    """What a normalisation multiplies by, and what it adds then."""
+    """Scale and shift of a normalisation."""
     factor, shift = arrays[f"{norm}.weight"], arrays[f"{norm}.bias"]
     variance = arrays.get(f"{norm}.running_var")
     if variance is None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 MARK: Final = "@"
-"""Between a folder of checkpoints and the player that its models are asked to play like."""
+"""Between a folder of checkpoints and the player that its models are conditioned on."""
 
 
 def split_identity(folder: Path) -> tuple[Path, str]:

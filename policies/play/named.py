@@ -87,7 +87,7 @@ def load_named(
     """The policy that a text names.
 
     Args:
-        text: a built-in policy, or a folder of checkpoints, with a suffix ``@NAME`` as asked to play like a
+        text: a built-in policy, or a folder of checkpoints, with a suffix ``@NAME`` conditioned on a
             player that it knows; a suffix ``:6`` or ``:12`` makes networks average over as many suit
             permutations. Or a Python file, in the form that
             `policies.play.python_file.python_file_of` parses.

@@ -71,7 +71,7 @@ class Request(Observation, frozen=True, kw_only=True):
 
     @property
     def moment(self) -> tuple[int, int, int, int]:
-        """The numbers that tell this decision from all others: seeds of draws (`policies.flow.draws`)."""
+        """The key of this decision among all others, from which draws are seeded (`policies.flow.draws`)."""
         return self.table.seed, self.number, len(self.table.events), self.player
 
     def hidden(self) -> HiddenTiles:

@@ -39,10 +39,10 @@ class SearchSettings(msgspec.Struct, frozen=True, kw_only=True):
         close: least probability of an option that is compared, as a share of the likeliest one's.
         batch: deals between two looks at the figures.
         least: deals before an option may be dropped.
-        deviation: standard deviation of what sampled deals can tell of the true differences between close
-            options, in units of worth.
-        order: what an option is expected to lose for each unit by which its log-probability is smaller, in
-            the same units.
+        deviation: prior standard deviation of the difference between close options, as far as sampled deals
+            show it, in units of worth.
+        order: expected loss of an option for each unit by which its log-probability is smaller, in the same
+            units.
         doubt: an option is dropped if it is this many standard deviations behind the best.
     """
 
@@ -114,7 +114,7 @@ def searching(
 
 
 def shrunk(ahead: float, error: float, ratio: float, settings: SearchSettings) -> tuple[float, float]:
-    """Mean and standard deviation of what an option is worth more than the first, with the prior.
+    """Posterior mean and standard deviation of an option's advantage over the first.
 
     Args:
         ahead: how much more it was worth in play-outs.
@@ -171,7 +171,7 @@ class _Figures:
         return gap > self._settings.doubt * deviation
 
     def _difference(self, place: int, other: int) -> tuple[float, float]:
-        """Mean and standard error of what one option is worth more than another."""
+        """Mean and standard error of the advantage of one option over another."""
         apart = self._values[:, place] - self._values[:, other]
         apart = apart[np.isfinite(apart)]
         size = len(apart)

@@ -231,7 +231,7 @@ def _difference(moment: _Differing, gained: Sequence[float]) -> Difference:
 
 
 def setup_of(plan: DifferencesPlan) -> DifferencesSetup:
-    """What a process needs to know of a plan."""
+    """The setup of a worker."""
     files = packed(*dict.fromkeys((plan.challenger, plan.champions)))
     critic = files_of(CRITIC_FOLDER, ("critic",)) if plan.horizon else None
     return DifferencesSetup(plan, files, predictor_files(plan.champions.text, plan.challenger.text), critic)
