@@ -37,7 +37,7 @@ COMPILING_S: Final = 60.0
 
 
 def dispatcher(kernel: Any, name: str, compiling: Callable[[str], None]) -> Any:
-    """What Python calls a kernel by: it chooses, loads or compiles a form for the types of the arguments.
+    """A kernel for Python: it chooses, loads or compiles a form for the types of the arguments.
 
     Args:
         kernel: has a function and options, and a fingerprint.
@@ -50,7 +50,7 @@ def dispatcher(kernel: Any, name: str, compiling: Callable[[str], None]) -> Any:
 
 
 def callee(kernel: Any, name: str, compiling: Callable[[str], None]) -> Any:
-    """What other kernels call a kernel by; the arguments are those of `dispatcher`."""
+    """A kernel for other kernels; the arguments are those of `dispatcher`."""
     options = {**kernel.targetoptions, "nopython": True, "boundscheck": None, "no_cpython_wrapper": True}
     made: Any = Callee(kernel.py_func, targetoptions=options, pipeline_class=_CalleeCompiler)
     made._cache = CalleeCache(kernel, name, compiling)

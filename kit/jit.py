@@ -77,7 +77,7 @@ class Kernel:
 
     @property
     def parts(self) -> tuple[object, ...]:
-        """What its code depends on, for its fingerprint."""
+        """The dependencies of its code, for its fingerprint."""
         return self.targetoptions, self.py_func
 
     @property
@@ -179,7 +179,7 @@ class Table:
 
     @property
     def parts(self) -> tuple[object, ...]:
-        """What the code of a kernel that reads the table depends on: not the values."""
+        """The dependencies of the code of a kernel that reads the table: not the values."""
         return self.symbol, self.values.dtype
 
     @functools.cached_property

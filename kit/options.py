@@ -64,7 +64,7 @@ def switch(name: str, value: object, help_text: str) -> Meta:
 
 
 def extra_of(hint: Any) -> dict[str, Any]:
-    """What the type of a field says of its option, beside bounds."""
+    """Settings of an option that the type of its field has, beside bounds."""
     if isinstance(hint, Meta):
         return dict(hint.extra or {})
     return {key: value for part in get_args(hint) for key, value in extra_of(part).items()}

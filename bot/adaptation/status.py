@@ -14,7 +14,7 @@ class AdaptationStatus(msgspec.Struct, frozen=True):
         playouts: rounds played out and learned from.
         of: rounds that are to be played out, as far as the round has got.
         worth: unit of gains: ``points``, or ``global`` for the expected final reward.
-        gain: what was found is worth so much more, played in earnest over other deals; 0 if nothing was.
+        gain: on held-out deals, by greedy play; 0 if nothing was found.
         gain_error: standard error of that.
         used: whether it decides our discards.
     """

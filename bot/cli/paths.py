@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from kit.files import expand_home
-from policies.nets.asked import divided
+from policies.nets.identities import split_identity
 
 _SHOWN: Final = 100
 """Characters of a path that a message repeats."""
@@ -25,8 +25,8 @@ def existing_folder(text: str) -> Path:
 def existing_checkpoints(text: str) -> Path:
     """An existing folder of checkpoints, also as asked to play like a player, ``FOLDER@NAME``."""
     path = _path(text)
-    if divided(path)[1]:
-        existing_folder(str(divided(path)[0]))
+    if split_identity(path)[1]:
+        existing_folder(str(split_identity(path)[0]))
         return path
     return existing_folder(text)
 

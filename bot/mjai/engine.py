@@ -24,7 +24,7 @@ from game.tiles import TILES, mjai_text
 from kit.errors import ReplayFormatError
 from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.decision import decide
+from policies.play.decide import decide
 from replays.mjai.lines import Message
 from replays.mjai.meta import write_meta
 from replays.mjai.reader import SILENT, MjaiReader

@@ -23,7 +23,7 @@ from kit.errors import DeadlineExceeded, DecisionError, IllegalActionError, Mode
 from policies.flow.decisions import Decision, Option
 from policies.flow.flow import reason_of
 from policies.flow.slots import Policy
-from policies.play.decision import decide_strictly, fall_back, last_resort
+from policies.play.decide import decide_strictly, fall_back, last_resort
 
 log = structlog.get_logger(__name__)
 

@@ -114,7 +114,7 @@ def thinking_of(config: Config) -> WorkerSetup:
         ConfigError: a GPU is requested and there is none, or the sampler's settings are not possible.
     """
     from bot.adaptation.messages import WorkerSetup  # noqa: PLC0415 - as above
-    from policies.adaptation.thinking import ThinkingSettings  # noqa: PLC0415
+    from policies.adaptation.settings import ThinkingSettings  # noqa: PLC0415
     from policies.deals.named import settings_of  # noqa: PLC0415
     from policies.nets.compute import choose_device  # noqa: PLC0415
     from policies.play.included import SHIPPED  # noqa: PLC0415

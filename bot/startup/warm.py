@@ -30,7 +30,7 @@ from kit.jit import WARM_UPS, kernels, watched_compiler
 from policies.flow.decisions import Decision
 from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.decision import decide
+from policies.play.decide import decide
 
 PATIENCE_S: Final = 2.0
 """Loading from the cache takes less, and prints nothing."""

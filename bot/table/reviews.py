@@ -15,7 +15,7 @@ from bot.player.worker import WorkerThread
 from game.observation import Observation
 from kit.errors import BotError
 from policies.flow.slots import Policy
-from policies.play.decision import decide
+from policies.play.decide import decide
 from replays.record import DecisionRecord, GameRecord
 from replays.review.report import Reviewer, as_json
 

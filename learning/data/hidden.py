@@ -1,4 +1,4 @@
-"""The opponents' hands at decisions of real games: what a model of hidden hands learns to foresee."""
+"""The opponents' hands at decisions of real games: what a model of hidden hands learns to predict."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class HiddenHands(NamedTuple):
 
 
 def no_hands(count: int) -> HiddenHands:
-    """Room for the hands at some decisions."""
+    """Buffers for the hands at some decisions."""
     return HiddenHands(
         np.zeros((count, 4, KINDS), np.int8),
         np.zeros((count, 4, SUITS), np.bool_),

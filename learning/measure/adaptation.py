@@ -18,10 +18,12 @@ from game.warmup import warm_up
 from kit.errors import ConfigError
 from kit.workers.pool import Work
 from learning.measure.adaptation_plan import AdaptationPlan, AdaptationStep, HandRow
-from learning.runs.measurement import Measurement, Moment, found_in_game
+from learning.runs.measurement import Measurement, SelfPlayDecision, found_in_game
 from learning.runs.statistics import Estimate, Means
-from policies.adaptation.adaptation import worth_of_deals
-from policies.adaptation.thinking import Thinker, ThinkingSettings, load_thinker
+from policies.adaptation.adapt import Adapter
+from policies.adaptation.pmcpa import worth_of_deals
+from policies.adaptation.settings import ThinkingSettings
+from policies.adaptation.simulator import Simulator, load_simulator
 from policies.checkpoint import files_of
 from policies.checkpoint.card import MODELS
 from policies.checkpoint.files import reader_of
@@ -137,8 +139,7 @@ def adapter(setup: tuple[AdaptationPlan, Files]) -> Work[int, HandRow]:
     warm_up()
     plan, files = setup
     settings = ThinkingSettings(sampler=plan.sampler, reward=plan.reward, adaptation=plan.settings)
-    thinker = load_thinker(Path(), settings, plan.compute, reader_of(files))
-    experiment = _Experiment(plan, thinker)
+    experiment = _Experiment(plan, load_simulator(Path(), settings, plan.compute, reader_of(files)))
 
     def adapt(number: int) -> Iterator[HandRow]:
         yield experiment.row(number)
@@ -149,8 +150,9 @@ def adapter(setup: tuple[AdaptationPlan, Files]) -> Work[int, HandRow]:
 class _Experiment:
     """Adapts to the hands of a plan."""
 
-    def __init__(self, plan: AdaptationPlan, thinker: Thinker) -> None:
-        self._plan, self._thinker, self._policy = plan, thinker, thinker.policy
+    def __init__(self, plan: AdaptationPlan, simulator: Simulator) -> None:
+        self._plan, self._simulator, self._policy = plan, simulator, simulator.policy
+        self._adapter = Adapter(simulator)
 
     def row(self, number: int) -> HandRow:
         """Adapt to a hand, test after each number of play-outs."""
@@ -158,18 +160,18 @@ class _Experiment:
         if hand is None:
             return HandRow(number, 0, 0, 0.0, ())
         view, tests = hand.view, self._tests(hand, number)
-        worth = self._thinker.worth(hand.events)
+        worth = self._simulator.worth(hand.events)
         before = worth_of_deals(self._policy, self._policy, tests, worth)
-        adaptation = self._thinker.adaptation(hand.events, plan.seed)
+        adaptation = self._adapter.adaptation(hand.events, plan.seed)
         found, played = [], 0.0
         for done, count in zip((0, *plan.playouts), plan.playouts, strict=False):
             begun = process_time()
             seed = drawn_bits(plan.seed, number, _LEARN, count) >> 1
-            self._thinker.play_out(adaptation, view, count - done, seed)
+            self._adapter.play_out(adaptation, view, count - done, seed)
             played += process_time() - begun
             for allowed in plan.divergences:
                 begun = process_time()
-                self._thinker.learn(
+                self._adapter.learn(
                     adaptation, view, drawn_bits(plan.seed, number, _TRIAL, count) >> 1, divergence=allowed
                 )
                 spent = played + process_time() - begun
@@ -193,7 +195,7 @@ class _Experiment:
         place = placements(tuple(int(score) for score in record["scores"]))[view.player]
         return HandRow(number, int(record["round_index"]), place, float(before.mean()), tuple(found))
 
-    def _hand(self, number: int) -> Moment | None:
+    def _hand(self, number: int) -> SelfPlayDecision | None:
         """A hand of game ``number``, drawn from all that its players had at such a moment."""
         plan = self._plan
         found = found_in_game(
@@ -206,15 +208,15 @@ class _Experiment:
         )
         return found[drawn_bits(plan.seed, number, _PICK) % len(found)] if found else None
 
-    def _look(self, request: Request, _: Choice) -> Moment | None:
+    def _look(self, request: Request, _: Choice) -> SelfPlayDecision | None:
         """The hand at a first own draw of a round, or at a later one."""
         record, player = request.record, request.player
         later = bool(record["river_size"][player] > 0 or record["meld_count"][player] > 0)
         if record["phase"] != PHASE_TURN or later != (self._plan.moment == "middle"):
             return None
-        return Moment.of(request)
+        return SelfPlayDecision.of(request)
 
-    def _tests(self, hand: Moment, number: int) -> Deals:
+    def _tests(self, hand: SelfPlayDecision, number: int) -> Deals:
         plan, seed = self._plan, drawn_bits(self._plan.seed, number, _TEST) >> 1
         if plan.moment == "start":
             return UniformDeals().deals(hand.view, plan.tests, seed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Final, Literal, TypeAlias
+from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -15,9 +15,6 @@ from policies.adaptation import AdaptationSettings
 from policies.nets.compute import IN_PLAY, Compute
 
 FORMAT: Final = "suzaku-adaptation/7"
-
-Moment: TypeAlias = Literal["start", "middle"]
-"""When in a round the hand is taken: at the first own draw, or at a later one."""
 
 
 class AdaptationPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -54,7 +51,7 @@ class AdaptationPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fi
     playouts: tuple[Annotated[int, Meta(ge=2)], ...] = (100, 500, 2_000)
     divergences: Annotated[tuple[Annotated[float, Meta(ge=1e-6)], ...], flag("--divergence")] = (0.3,)
     tests: Annotated[int, Meta(ge=2)] = 400
-    moment: Moment = "start"
+    moment: Literal["start", "middle"] = "start"
     reward: RewardKind = "points"
     settings: AdaptationSettings = AdaptationSettings()
     seed: Seed = 0

@@ -38,7 +38,7 @@ from policies.heuristic.player import HeuristicPolicy
 from policies.nets.architectures import DISCARDS, YES_NO, Outputs, Weights, architecture_of
 from policies.nets.compute import IN_PLAY, Compute
 from policies.nets.shapes import shapes_of
-from policies.play.decision import decide
+from policies.play.decide import decide
 from policies.play.inference import Averaging, Model, NetworkPolicy
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from learning.measure.deals_plan import (
     SampledWorlds,
     WorldsPlan,
 )
-from learning.runs.measurement import Measurement, Moment, found_in_game
+from learning.runs.measurement import Measurement, SelfPlayDecision, found_in_game
 from policies.checkpoint import files_of, load, load_predictor
 from policies.checkpoint.files import reader_of
 from policies.deals.deal import Deals, DealSampler, true_deals
@@ -49,7 +49,7 @@ _CHOSEN, _WALLS, _DEALS = range(3)
 """Purposes of random numbers."""
 
 
-class CloseDecision(Moment, frozen=True):
+class CloseDecision(SelfPlayDecision, frozen=True):
     """A discard between two tiles that the policy finds about as good.
 
     Attributes:

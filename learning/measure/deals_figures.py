@@ -17,7 +17,7 @@ import numpy as np
 from game.scoring.settlement import RewardKind
 from learning.measure.deals_plan import DecisionWorlds, GameWorlds, HandErrors, SampledWorlds, WorldsPlan
 from learning.runs.statistics import Estimate, Floats, Means
-from policies.adaptation.thinking import SEARCHES
+from policies.adaptation.search import SEARCHES
 from policies.play.search import SearchSettings, shrunk
 
 CHOSEN_BY: Final = (16, 35, 70, 140)
@@ -214,7 +214,7 @@ def _gain(
     """``[n]``: mean gain of choosing by ``number`` sampled worlds, over all disjoint groups of them.
 
     Args:
-        sampled: ``[n, worlds]``, what the first choice is worth more than the second.
+        sampled: ``[n, worlds]``, advantages of the first choice over the second.
         true: ``[n, worlds]``, the same with the true hands.
         number: worlds to choose by.
         prior: ``[n]``, the second choice's probability over the first's, and how a search counts it; None for

@@ -17,7 +17,7 @@ from kit.reports import aligned
 from learning.data.choice import ALL_PLAYERS, SelectedDecisions
 from learning.measure.games import GamesPlan, Measured, measured, opened, players_of
 from learning.measure.hands_figures import ModelFigures, model_figures, shares_by_turn, true_shares
-from learning.measure.hands_predicted import decisions_of, foreseen_by_samples, foreseen_directly
+from learning.measure.hands_predicted import decisions_of, predicted_by_samples, predicted_directly
 from learning.runs import plots
 from policies.checkpoint import HAND_MODELS, HandModel, models_in
 from policies.hands.autoregressive import AutoregressiveSettings, load_autoregressive
@@ -58,7 +58,7 @@ class HandsEvaluation(GamesPlan, frozen=True, kw_only=True):
         guidance: strength of the diffusion's guidance.
         greedy: round greedily as in the paper, not all hands together.
         one_tile: autoregressive: ask the network for every tile, not for three.
-        match_ready: make as many generated hands ready as the direct model expects.
+        match_ready: make as many generated hands ready as the direct model predicts.
     """
 
     models: Annotated[tuple[HandModel, ...], flag("--model")] = ()
@@ -149,9 +149,9 @@ def evaluate_hands(
         decisions = decisions_of(source.corpus, choice, plan.decisions, plan.seed)
         figures: list[ModelFigures] = []
         if direct is not None:
-            figures.append(model_figures(_DIRECT, foreseen_directly(direct, decisions), decisions))
+            figures.append(model_figures(_DIRECT, predicted_directly(direct, decisions), decisions))
         for name, load in samplers.items():
-            found = foreseen_by_samples(load(), decisions, plan.hands, plan.seed, title=name, quiet=quiet)
+            found = predicted_by_samples(load(), decisions, plan.hands, plan.seed, title=name, quiet=quiet)
             figures.append(model_figures(name, found, decisions))
         return HandsReport(
             models=tuple(figures),

@@ -92,7 +92,7 @@ def decisions_of(corpus: Corpus, choice: SelectedDecisions, most: int, seed: int
     )
 
 
-def foreseen_directly(model: DirectModel, decisions: HandDecisions) -> Foresight:
+def predicted_directly(model: DirectModel, decisions: HandDecisions) -> Foresight:
     """Predictions of the direct heads."""
     begun = time.process_time()
     found = model.read(decisions.states, decisions.players)
@@ -100,7 +100,7 @@ def foreseen_directly(model: DirectModel, decisions: HandDecisions) -> Foresight
     return Foresight(found.shanten.astype(np.float64), found.waits.astype(np.float64), seconds, 0)
 
 
-def foreseen_by_samples(
+def predicted_by_samples(
     sampler: HandSampler, decisions: HandDecisions, samples: int, seed: int, *, title: str, quiet: bool
 ) -> Foresight:
     """Predictions of generated hands: the share of them with each shanten and each wait.

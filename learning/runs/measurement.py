@@ -122,7 +122,7 @@ class Measurement(Generic[P, R, F]):
         return MeasurementReport(plan, self._figures(plan, rows))
 
 
-class Moment(msgspec.Struct, frozen=True):
+class SelfPlayDecision(msgspec.Struct, frozen=True):
     """A decision in a game of self-play.
 
     Attributes:
@@ -137,7 +137,7 @@ class Moment(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, request: Request, **more: Any) -> Self:
-        """The moment of a request; ``more`` are fields of a subclass."""
+        """The decision of a request; ``more`` are fields of a subclass."""
         return cls(RoundView.of(request), clone(request.record), tuple(request.table.events), **more)
 
 

@@ -51,7 +51,7 @@ class Estimate(msgspec.Struct, frozen=True):
         return _with_range(self.value, self.low, self.high, lambda each: f"{scale * each:,.{digits}f}")
 
 
-class Spread(msgspec.Struct, frozen=True):
+class Ranges(msgspec.Struct, frozen=True):
     """A number, its interquartile range and 95 % range over resamples; None if undefined or not finite."""
 
     value: float | None
@@ -128,10 +128,10 @@ def estimate(sums: Floats, drawn: Floats, statistic: Statistic) -> Estimate:
     return Estimate(value, low, high)
 
 
-def spread(sums: Floats, drawn: Floats, statistic: Statistic) -> Spread:
+def ranges(sums: Floats, drawn: Floats, statistic: Statistic) -> Ranges:
     """A statistic over all units, with its interquartile range and its 95 % range over the resamples."""
     value, of_drawn = _values(sums, drawn, statistic)
-    return Spread(value, *_quantiles(of_drawn, 0.25, 0.75), *_quantiles(of_drawn, _LOW, _HIGH))
+    return Ranges(value, *_quantiles(of_drawn, 0.25, 0.75), *_quantiles(of_drawn, _LOW, _HIGH))
 
 
 def ratio(part: int, whole: int, scale: float = 1.0) -> Statistic:

@@ -171,7 +171,7 @@ def writing(folder: Path | None) -> Iterator[None]:
 
 
 def compute_for(folder: Path | None, device: str, precision: str) -> Compute:
-    """How networks compute in a run: as its first games did, where nothing else is asked for.
+    """How networks compute: by the run's settings unless overridden.
 
     Args:
         folder: folder of the results, None for none.

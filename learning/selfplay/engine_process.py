@@ -37,7 +37,7 @@ _POLL_S: Final = 0.01
 _log = structlog.get_logger(__name__)
 
 
-class ChildRequest(msgspec.Struct, frozen=True):
+class EngineRequest(msgspec.Struct, frozen=True):
     """A question to a child.
 
     Attributes:
@@ -49,7 +49,7 @@ class ChildRequest(msgspec.Struct, frozen=True):
         skips: whether a line answers no question and must not be counted.
     """
 
-    child: Child
+    child: EngineProcess
     lines: tuple[bytes, ...]
     within_s: float
     answers: int
@@ -61,7 +61,7 @@ Answer: TypeAlias = Sequence[bytes] | EngineError
 """The answer lines without their ends; or the error instead of them."""
 
 
-class Child:
+class EngineProcess:
     """A program that answers lines with lines, in a process group of its own.
 
     Args:
@@ -206,7 +206,7 @@ class Child:
         return f"{how}, saying {words!r}" if words else how
 
 
-def ask(questions: Sequence[ChildRequest]) -> list[Answer]:
+def ask(questions: Sequence[EngineRequest]) -> list[Answer]:
     """Ask several children at the same time; never raises.
 
     Args:
@@ -223,7 +223,7 @@ def ask(questions: Sequence[ChildRequest]) -> list[Answer]:
     return [talk.fault or talk.answers for talk in talks]
 
 
-def dismiss(children: Iterable[Child]) -> None:
+def dismiss(children: Iterable[EngineProcess]) -> None:
     """Let children end by themselves, and kill those that do not."""
     children = list(children)
     for child in children:
@@ -239,7 +239,7 @@ def dismiss(children: Iterable[Child]) -> None:
 class _Talk:
     """One question in progress: the input still to be written, and the answers received."""
 
-    def __init__(self, question: ChildRequest, selector: selectors.BaseSelector) -> None:
+    def __init__(self, question: EngineRequest, selector: selectors.BaseSelector) -> None:
         self._child = child = question.child
         self._selector = selector
         self._unsent = memoryview(b"".join(question.lines))

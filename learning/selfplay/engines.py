@@ -33,10 +33,10 @@ from kit.errors import (
     EngineGarbled,
     EngineUnusable,
 )
-from learning.selfplay.engine_process import Answer, Child, ChildRequest, ask, dismiss
+from learning.selfplay.engine_process import Answer, EngineProcess, EngineRequest, ask, dismiss
 from learning.selfplay.watchdog import Watchdog
 from policies.flow.flow import reason_of
-from policies.play.decision import fall_back
+from policies.play.decide import fall_back
 from policies.play.rollout import Choice, Request, Times
 from replays.mjai.lines import Message
 from replays.mjai.seat import SeatFeed, read_action
@@ -179,7 +179,7 @@ class EngineChooser:
         self._has_answered = False
         self._fruitless = 0
         self._seats: dict[tuple[int, int], _EngineSeat] = {}
-        self._idle: list[Child] = []
+        self._idle: list[EngineProcess] = []
         self._watchdog: Watchdog | None = None
 
     def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
@@ -271,7 +271,7 @@ class EngineChooser:
 
     def _ask(self, seats: Sequence[_EngineSeat]) -> list[Answer]:
         answers: dict[int, Answer] = {}
-        questions: dict[int, ChildRequest] = {}
+        questions: dict[int, EngineRequest] = {}
         for place, seat in enumerate(seats):
             try:
                 questions[place] = self._question(seat)
@@ -280,7 +280,7 @@ class EngineChooser:
         answers.update(zip(questions, ask(list(questions.values())), strict=True))
         return [answers[place] for place in range(len(seats))]
 
-    def _question(self, seat: _EngineSeat) -> ChildRequest:
+    def _question(self, seat: _EngineSeat) -> EngineRequest:
         if seat.given_up:
             raise EngineDied(f"given up until the next game, because it {seat.given_up}")
         if seat.child is None:
@@ -290,32 +290,32 @@ class EngineChooser:
             return seat.question(seat.child, self._answer_s)
         return seat.question(seat.child, self._answer_s + START_S, noticed_s=self._answer_s)
 
-    def _child(self) -> Child:
+    def _child(self) -> EngineProcess:
         if self._idle:
             return self._idle.pop()
         try:
             self._watchdog = self._watchdog or Watchdog()
         except OSError as error:
             raise EngineDied(f"cannot be started: {error.strerror or error}") from error
-        return Child(self._engine.words, self._watchdog)
+        return EngineProcess(self._engine.words, self._watchdog)
 
     def _end_games(self, times: Times) -> None:
         """Send the ends of finished games; their children become free for others."""
         over = [key for key, seat in self._seats.items() if seat.table.done]
         seats = [seat for key in over if (seat := self._seats.pop(key)).child]
         told = [seat.farewell(seat.stand_up()) for seat in seats]
-        leaving: list[Child] = []
+        leaving: list[EngineProcess] = []
         for question, answer in zip(told, ask(told), strict=True):
             # not a fault: protocols differ on whether the end of a game is answered
             stays = not isinstance(answer, EngineError) and self._engine.dialect is not Dialect.ASKED
             (self._idle if stays else leaving).append(question.child)
         self._dismiss(leaving, times)
 
-    def _dismiss(self, children: Sequence[Child], times: Times) -> None:
+    def _dismiss(self, children: Sequence[EngineProcess], times: Times) -> None:
         dismiss(children)
         self._count_time(children, times)
 
-    def _count_time(self, children: Sequence[Child], times: Times) -> None:
+    def _count_time(self, children: Sequence[EngineProcess], times: Times) -> None:
         """Add the CPU time of children that have ended; it is known only at their end."""
         if children:
             times[f"processes of {self._name}"] += sum(child.cpu_s for child in children)
@@ -335,7 +335,7 @@ class _EngineSeat:
 
     def __init__(self, table: ShownTable, player: int, dialect: Dialect) -> None:
         self.table = table
-        self.child: Child | None = None
+        self.child: EngineProcess | None = None
         self.inherited = self.understood = False
         self.losses = 0
         self.given_up = ""
@@ -345,20 +345,20 @@ class _EngineSeat:
         self._begun = self._discarded = False
         self._line_asked = 0
 
-    def sit_down(self, child: Child) -> None:
+    def sit_down(self, child: EngineProcess) -> None:
         """Take a child, which will be shown the game from its beginning."""
         self.child = child
         self.inherited = self.understood = child.has_answered
         self._feed = SeatFeed(self._player)
         self._begun = False
 
-    def stand_up(self) -> Child:
+    def stand_up(self) -> EngineProcess:
         """Give up the child, and return it."""
         child, self.child = self.child, None
         assert child is not None
         return child
 
-    def question(self, child: Child, within_s: float, noticed_s: float = math.inf) -> ChildRequest:
+    def question(self, child: EngineProcess, within_s: float, noticed_s: float = math.inf) -> EngineRequest:
         """The events since the last decision, as sent to the child, and the answers expected."""
         goes_on, self._begun = self._begun, True
         messages = self._feed.messages(self.table.events)
@@ -366,16 +366,16 @@ class _EngineSeat:
             arrays = _arrays(messages, self._player) if goes_on else [messages]
             self._line_asked = len(arrays) - 1
             lines = tuple(_line(array) for array in arrays)
-            return ChildRequest(child, lines, within_s, len(lines), noticed_s)
+            return EngineRequest(child, lines, within_s, len(lines), noticed_s)
         lines = tuple(_line(message) for message in messages)
         if self._dialect is Dialect.ASKED:
             self._line_asked = 0
-            return ChildRequest(child, lines, within_s, 1, noticed_s, SkipsForced(self._forced(messages)))
+            return EngineRequest(child, lines, within_s, 1, noticed_s, SkipsForced(self._forced(messages)))
         # a kakan can be robbed, and an indicator that was still due is revealed in between
         self._line_asked = max(place for place, each in enumerate(messages) if each["type"] != "dora")
-        return ChildRequest(child, lines, within_s, len(lines), noticed_s)
+        return EngineRequest(child, lines, within_s, len(lines), noticed_s)
 
-    def farewell(self, child: Child) -> ChildRequest:
+    def farewell(self, child: EngineProcess) -> EngineRequest:
         """The remaining events of a game that is over."""
         question = self.question(child, _FAREWELL_S)
         answers = 0 if self._dialect is Dialect.ASKED else question.answers
@@ -432,7 +432,7 @@ class SkipsForced:
         return True
 
 
-def _never_answered(name: str, dialect: Dialect, child: Child | None, reason: str) -> str:
+def _never_answered(name: str, dialect: Dialect, child: EngineProcess | None, reason: str) -> str:
     """The reason why a run ends, and a hint."""
     if child is None:
         return f"engine {name!r}: {reason}"

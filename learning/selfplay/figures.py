@@ -13,13 +13,13 @@ from game.scoring.settlement import GameLength
 from learning.runs.statistics import (
     Estimate,
     Floats,
-    Spread,
+    Ranges,
     Statistic,
     estimate,
     mean_place,
+    ranges,
     ratio,
     resample,
-    spread,
 )
 from learning.selfplay.players import Contender
 from learning.selfplay.tally import GameRow
@@ -104,7 +104,7 @@ class Side(msgspec.Struct, frozen=True):
     fourth: Estimate
     points: Estimate
     rank_points: Estimate
-    stable_rank: Spread
+    stable_rank: Ranges
     ladder: Ladder
     wins: Estimate
     tsumo: Estimate
@@ -151,7 +151,7 @@ def side_of(
         fourth=share("n4", "games"),
         points=share("results", "games", 0.1),
         rank_points=of(lambda sums: sums[..., :4] @ worth / sums[..., :4].sum(axis=-1)),
-        stable_rank=spread(sums, drawn, lambda sums: stable_rank(sums[..., :4])),
+        stable_rank=ranges(sums, drawn, lambda sums: stable_rank(sums[..., :4])),
         ladder=climb(drawn[:, :4], length),
         wins=share("wins", "rounds"),
         tsumo=share("tsumo", "wins"),

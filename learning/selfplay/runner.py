@@ -220,7 +220,7 @@ class SeriesRunner(Generic[P]):
                     self._go_on(one.times)
 
     def _stretch(self, missing: int, workers: int | None, ray: str | None) -> int:
-        """How many blocks a process is given at once: its share, so that it seldom stops."""
+        """Blocks per task of a process."""
         if ray is not None and workers is None:
             return 1  # their number is known only to the cluster
         most = max(1, _STRETCH_GAMES // len(self.series.numbers(0)))

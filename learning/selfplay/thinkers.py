@@ -32,7 +32,7 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         horizon: discards after which a search cuts its play-outs; 0 to play them to the end of the round.
         from_go_around: discards that the player must have made before a search.
         adapt: rounds played out for an adaptation; 0 for none.
-        reward: what the end of a round is worth.
+        reward: value of the end of a round.
         sampler: of the deals; "" for the usual one.
     """
 
@@ -51,7 +51,7 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Raises:
             CheckpointError: its checkpoints cannot be used.
         """
-        from policies.adaptation.thinking import USUAL_SAMPLER  # noqa: PLC0415 - torch is for those who need it
+        from policies.adaptation.settings import USUAL_SAMPLER  # noqa: PLC0415 - torch is for those who need it
         from policies.checkpoint import load  # noqa: PLC0415
         from policies.hands.direct import HAND_MODELS_FOLDER  # noqa: PLC0415
         from policies.play.critic import CRITIC_FOLDER  # noqa: PLC0415
@@ -84,12 +84,8 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Raises:
             CheckpointError: a checkpoint cannot be used.
         """
-        from policies.adaptation.thinking import (  # noqa: PLC0415
-            USUAL_SAMPLER,
-            ThinkingChooser,
-            ThinkingSettings,
-            load_thinker,
-        )
+        from policies.adaptation.settings import USUAL_SAMPLER, ThinkingSettings  # noqa: PLC0415
+        from policies.adaptation.thinking import load_chooser  # noqa: PLC0415
         from policies.checkpoint.files import read_file, reader_of  # noqa: PLC0415 - torch is for those who need it
 
         settings = ThinkingSettings(
@@ -102,8 +98,7 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
         read = read_file if files is None else reader_of(files)
         folder = Path() if files is not None else folder_of_named(self.policy)
-        thinker = load_thinker(folder, settings, compute, read)
-        return ThinkingChooser(thinker, thinker.policy)
+        return load_chooser(folder, settings, compute, read)
 
 
 def thinking_player(text: str) -> ThinkingPlayer | None:

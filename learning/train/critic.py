@@ -36,7 +36,7 @@ class Outcomes:
     Args:
         corpus: the games.
         numbers: ``[G]`` places of games in its index, ascending.
-        predictor: expects final rewards at the start of a round.
+        predictor: predicts final rewards at the start of a round.
     """
 
     def __init__(self, corpus: Corpus, numbers: Numbers, predictor: Predictor) -> None:
@@ -110,7 +110,7 @@ class CriticRun(SamplesRun[CriticPlan, CriticBatch]):
         out: folder of the checkpoint.
         parent: the checkpoint to begin from; new weights if None.
         commit: commit of the code, for the card.
-        predictor: expects final rewards.
+        predictor: predicts final rewards.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""A policy learns from labels: towards what is worth more at close decisions, and to change nothing else.
+"""Fine-tunes a policy on labels; a KL penalty keeps everything else.
 
 At a labelled decision the loss is minus the expected value of the options under the policy, over the
 temperature; everywhere the divergence from the policy at the start is added. At its minimum an option's
@@ -42,7 +42,7 @@ from learning.train.labels import (
     Label,
     LabelledGame,
     LabelsPlan,
-    critic_error,
+    critic_bias,
 )
 from learning.train.plan import CALL_SLOTS, LearningRate, SamplesPlan, faults_in, training_precision
 from learning.train.samples_run import SamplesRun, choice_of, train
@@ -176,9 +176,9 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
             for label in game.labels
             if label.slot == number
         }
-        error = critic_error(list(games.values()), plan.model, plan.unit)
+        error = critic_bias(list(games.values()), plan.model, plan.unit)
         # one game tells too little to correct all others by it
-        self._too_much = 0.0 if error is None or error.low is None else error.value or 0.0
+        self._critic_bias = 0.0 if error is None or error.low is None else error.value or 0.0
         super().__init__(plan, corpus, out, parent, commit, moments=True)
         assert self.begin is not None, "there is a model to improve"
         first = network_of(self.begin.weights)
@@ -205,11 +205,11 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
     def settings(self) -> dict[str, bool | int | float | str]:
         """The other settings that determine the numbers of a run, for the card."""
         chosen = {name: getattr(self.plan, name) for name in ("labels", "one_in", "unit", "limit")}
-        found = {"temperature": self.plan.scale, "too_much": round(self._too_much, 2)}
+        found = {"temperature": self.plan.scale, "critic_bias": round(self._critic_bias, 2)}
         return {**super().settings(), **chosen, **found}
 
     def prepared(self, batch: Batch, draw: tuple[int, ...]) -> LabelledBatch:
-        """The planes, what the start says, and the values of labels."""
+        """The planes, the probabilities of the initial policy, and the values of labels."""
         assert batch.moments is not None, "they were asked for"
         values, valued = self._values(batch.moments)
         legal = batch.legal if batch.legal is not None else torch.ones(len(values), YES_NO, dtype=torch.bool)
@@ -243,14 +243,14 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
         return [int(option != NO) for option in label.options]
 
     def _worth(self, label: Label) -> NDArray[np.float64]:
-        """What the options are worth beyond the first, without the critic's mean error."""
+        """The advantages of the options over the first, without the critic's bias."""
         values = np.array(label.points if self.plan.unit == "points" else label.reward, np.float64)
-        if self._too_much:  # the first option is worth 0 by definition, whichever it is
-            values[1] += self._too_much if label.options[1] == NO else -self._too_much
+        if self._critic_bias:  # the first option is worth 0 by definition, whichever it is
+            values[1] += self._critic_bias if label.options[1] == NO else -self._critic_bias
         return np.clip(values, -self.plan.limit, self.plan.limit)
 
     def evaluate(self) -> EvaluationResult:
-        """The loss on the validation split, and what is gained there where the choice changes."""
+        """The loss on the validation split, and the gain there where the choice changes."""
         losses, gains, games = [], [], []
         products = np.zeros(3)  # of values and what was learned of them: each with the other and with itself
         for batch in self.validation_batches():
@@ -295,7 +295,7 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
 
 
 def _gains(scores: Tensor, batch: LabelledBatch) -> Tensor:
-    """``[B]``: the value of the likeliest option with a label beyond the start's; NaN without a label."""
+    """``[B]``: the advantage of the likeliest option with a label over the start's; NaN without a label."""
     ours, theirs = (
         each.masked_fill(~batch.valued, -torch.inf).argmax(1, keepdim=True)
         for each in (scores.float(), batch.start)
@@ -316,7 +316,7 @@ def improve(
     quiet: bool = False,
     **settings: Any,
 ) -> Card:
-    """Teach a model what labels say, or resume an interrupted run; the other models are the start's.
+    """Fine-tune a model on labels, or resume an interrupted run; the other models are the start's.
 
     Args:
         model: one of `SLOTS`.

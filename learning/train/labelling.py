@@ -39,7 +39,7 @@ from learning.train.labels import (
     Label,
     LabelledGame,
     LabelsPlan,
-    critic_error,
+    critic_bias,
 )
 from policies.checkpoint import files_of, load, load_predictor
 from policies.checkpoint.files import reader_of
@@ -242,7 +242,7 @@ def _branching(plan: LabelsPlan, number: int, decision: CloseDecision, length: G
 def _worths(
     predictor: Predictor, starts: NDArray[np.void], critic: Critic | None
 ) -> tuple[EndWorth, EndWorth]:
-    """What a play-out of the last of these rounds is worth, in points and in final reward."""
+    """Values of play-outs of the last of these rounds, in points and in final reward."""
     points, reward = points_worth, RewardWorth(predictor, starts)
     if critic is None:
         return points, reward
@@ -281,13 +281,13 @@ def label_of(
 
 
 def _means(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Means of ``[worlds, options]`` beyond the first option's, and their standard errors."""
+    """Mean advantages of ``[worlds, options]`` over the first option, and their standard errors."""
     beyond = values - values[:, :1]
     return beyond.mean(axis=0), beyond.std(axis=0, ddof=1) / np.sqrt(len(beyond))
 
 
 class Accepting(msgspec.Struct, frozen=True):
-    """What declaring riichi or calling is worth beyond not doing so, at decisions where the policy agrees.
+    """Advantages of declaring riichi or calling over declining, where the likelier answer is the same.
 
     Attributes:
         likely: whether it is the policy's likelier answer.
@@ -315,10 +315,10 @@ class SlotFigures(msgspec.Struct, frozen=True):
         signal: share of the variance of these differences, as measured, that is not noise.
         reward_signal: the same in final reward.
         changed: share of the decisions in which another option than the likeliest is worth most.
-        accepting: what declaring or calling is worth, where the policy would and where it would not; empty
-            for discards.
-        too_much: points that the critic gives riichi and calls too much, as play-outs to the end show.
-        reward_too_much: the same in final reward.
+        accepting: the advantage of declaring or calling, where the policy would and where it would not;
+            empty for discards.
+        critic_bias: the critic's mean overestimate of riichi and calls, in points.
+        reward_critic_bias: the same in final reward.
     """
 
     slot: Slot
@@ -328,8 +328,8 @@ class SlotFigures(msgspec.Struct, frozen=True):
     reward_signal: float
     changed: float
     accepting: tuple[Accepting, ...]
-    too_much: Estimate | None
-    reward_too_much: Estimate | None
+    critic_bias: Estimate | None
+    reward_critic_bias: Estimate | None
 
 
 class LabelsFigures(msgspec.Struct, frozen=True):
@@ -372,7 +372,7 @@ def _slot_figures(slot: Slot, labels: Sequence[Label], rows: Sequence[LabelledGa
         reward_signal,
         float(np.mean([max(label.points) > 0 for label in labels])),
         () if slot is Slot.DISCARD else tuple(_accepting(slot, rows)),
-        *(critic_error(rows, slot, unit) for unit in get_args(Unit)),
+        *(critic_bias(rows, slot, unit) for unit in get_args(Unit)),
     )
 
 
@@ -385,7 +385,7 @@ def _accepting(slot: Slot, rows: Sequence[LabelledGame]) -> Iterator[Accepting]:
             if SLOTS[label.slot] is slot and (label.options[0] != NO) is likely
         ]
         if found:
-            values = [[label.accepting(unit) for unit in get_args(Unit)] for label, _ in found]
+            values = [[label.advantage(unit) for unit in get_args(Unit)] for label, _ in found]
             means = Means([game for _, game in found], values)
             yield Accepting(likely, to_the_end, len(found), means[0], means[1])
 
@@ -419,7 +419,7 @@ def make_labels_plan(corpus: Corpus, **given: Any) -> LabelsPlan:
 
 
 def setup_of(corpus: Path, plan: LabelsPlan) -> LabelsSetup:
-    """What a process needs to know of a plan."""
+    """The setup of a worker."""
     critic = files_of(critic_folder(plan.critic), ("critic",)) if plan.horizon else None
     return LabelsSetup(plan, corpus, files_of_named(plan.policy), predictor_files(plan.policy), critic)
 

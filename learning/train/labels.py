@@ -1,4 +1,4 @@
-"""Labels: what the options of close decisions are worth, and how they are stored.
+"""Labels: the values of the options of close decisions, and how they are stored.
 
 A row of the results is a game of a corpus. Its labels name a decision by its slot and its place among the
 game's decisions of that slot (`learning.data.positions.positions_of`), so states need not be stored.
@@ -48,8 +48,8 @@ class LabelsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields
         options: maximum number of options to value per decision.
         worlds: walls drawn for a decision; all hands are the true ones.
         horizon: stop play-outs after this many discards, and let the critic value the rest; 0: no horizon.
-        check: with a horizon, also play the decisions of every n-th game out to the end, to see by how much
-            the critic makes too much of riichi and calls, and correct it; 0: of no game.
+        check: with a horizon, also play the decisions of every n-th game out to the end, to estimate the
+            bias of the critic on riichi and calls, and correct it; 0: of no game.
         seed: seed of the walls.
         compute: how networks compute.
         format: format of the results.
@@ -88,7 +88,7 @@ class Label(msgspec.Struct, frozen=True, array_like=True):
         points: mean points of each beyond the first's, over the same worlds; a deal-in by the discard itself
             counts by its chance.
         errors: standard errors of these.
-        reward: the same in final reward, without what goes with the luck of these deal-ins.
+        reward: the same in final reward, without the reward of the luck of these deal-ins.
         reward_errors: standard errors of these.
     """
 
@@ -100,8 +100,8 @@ class Label(msgspec.Struct, frozen=True, array_like=True):
     reward: tuple[float, ...]
     reward_errors: tuple[float, ...]
 
-    def accepting(self, unit: Unit) -> float:
-        """The value of declaring riichi or calling beyond not doing so."""
+    def advantage(self, unit: Unit) -> float:
+        """The advantage of declaring riichi or calling over declining."""
         value: float = getattr(self, unit)[1]
         return value if self.options[0] == NO else -value
 
@@ -124,7 +124,7 @@ class LabelledGame(msgspec.Struct, frozen=True):
     checked: tuple[Label, ...] = ()
 
 
-def critic_error(games: Sequence[LabelledGame], slot: Slot, unit: Unit) -> Estimate | None:
+def critic_bias(games: Sequence[LabelledGame], slot: Slot, unit: Unit) -> Estimate | None:
     """The critic's mean overestimate of riichi or a call: labels with a horizon less those without.
 
     Args:
@@ -138,7 +138,7 @@ def critic_error(games: Sequence[LabelledGame], slot: Slot, unit: Unit) -> Estim
     if slot is Slot.DISCARD:
         return None
     found = [
-        (label.accepting(unit) - whole.accepting(unit), game.game)
+        (label.advantage(unit) - whole.advantage(unit), game.game)
         for game in games
         if game.checked
         for label, whole in zip(game.labels, game.checked, strict=True)

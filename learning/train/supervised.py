@@ -56,8 +56,8 @@ def agrees(scores: Tensor, batch: Batch) -> Tensor:
     return _allowed(scores, batch).argmax(1) == batch.labels.to(scores.device)
 
 
-def tell_who(network: nn.Module, planes: Tensor, batch: Batch) -> Tensor:
-    """The scores of a network, told who plays if it knows players."""
+def conditioned_scores(network: nn.Module, planes: Tensor, batch: Batch) -> Tensor:
+    """The scores of a network, conditioned on the player if it knows players."""
     scores: Tensor = network(planes) if batch.who is None else network(planes, batch.who.to(planes.device))
     return scores
 
@@ -78,7 +78,7 @@ class SupervisedRun(SamplesRun[TrainingPlan, Batch]):
     ) -> None:
         super().__init__(plan, corpus, out, parent, commit)
         first = first_network(plan, self.begin, tower_only=parent is not None and parent.tower_only)
-        self.learner = Learner(first, plan, self.threads, loss=imitation_loss, ask=tell_who)
+        self.learner = Learner(first, plan, self.threads, loss=imitation_loss, ask=conditioned_scores)
 
     def prepared(self, batch: Batch, draw: tuple[int, ...]) -> Batch:
         """The batch as it is."""

@@ -1,10 +1,10 @@
-"""Run-time policy adaptation: for one round, the discard model learns from play-outs of the dealt hand.
+"""Run-time policy adaptation (pMCPA, Suphx section 3.4) and search: use of the time of a round.
 
-`adaptation` is the algorithm, with `settings`, and tests what was learned; `gradient_lesson` learns from the
-pool of play-outs.
+`pmcpa` is the algorithm, and `gradient_lesson` its gradient step. `adapt` and `search` decide, independently
+of each other; `simulator` is what both play out with. `thinking` is a player of the arena that uses them.
 """
 
-from policies.adaptation.adaptation import AdaptationProgress, PolicyAdaptation
+from policies.adaptation.pmcpa import AdaptationProgress, PolicyAdaptation
 from policies.adaptation.settings import AdaptationSettings
 
 __all__ = ["AdaptationProgress", "AdaptationSettings", "PolicyAdaptation"]

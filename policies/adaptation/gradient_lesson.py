@@ -5,7 +5,7 @@ too small for one hand and ruinous for the next. The less signal the gradient ha
 most hands show little, and following noise costs strength.
 
 Every lesson starts from the initial policy and uses the whole pool; importance ratios
-(`policies.training.gradient`) correct for the policies that played.
+(`policies.policy_gradient.loss`) correct for the policies that played.
 
 Source: Suphx, arXiv:2003.13590, section 3.4, equation 6.
 """
@@ -29,8 +29,8 @@ from policies.deals.deal import Deals
 from policies.features.draw import kinds_of
 from policies.nets.networks import Network, as_input
 from policies.play.inference import Model
-from policies.training.gradient import PolicyBatch, PolicyObjective, log_policy, policy_loss
-from policies.training.trajectories import DECISION
+from policies.policy_gradient.loss import PolicyBatch, PolicyObjective, log_policy, policy_loss
+from policies.policy_gradient.trajectories import DECISION
 
 _ALIKE: Final = 1e-9
 """If the tiles explain all but this share of the deviation, there is nothing to learn."""
@@ -44,7 +44,7 @@ class PlayOutPool:
         replays: play-outs of each deal.
 
     Attributes:
-        decisions: ``[B]`` of `policies.training.trajectories.DECISION`.
+        decisions: ``[B]`` of `policies.policy_gradient.trajectories.DECISION`.
         owners: ``[B]``, the play-out of each decision.
         rewards: ``[n]``, the worth of each play-out's end.
         dealt: ``[n]``, the same number for play-outs of the same deal.
@@ -80,9 +80,9 @@ class PlayOutPool:
         self.dealt = np.append(self.dealt, first + numbers)
         centred = self.rewards - self.rewards.mean()
         less, self.luck = less_luck(centred, self.dealt)
-        spread = less.std()
-        alike = spread <= _ALIKE * centred.std()
-        self.advantages = np.zeros(len(less)) if alike else less / spread
+        deviation = less.std()
+        alike = deviation <= _ALIKE * centred.std()
+        self.advantages = np.zeros(len(less)) if alike else less / deviation
 
     def some(self, most: int, dice: np.random.Generator) -> NDArray[np.int64]:
         """Rows of decisions, a random sample if there are more than ``most``."""

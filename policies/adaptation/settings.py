@@ -1,13 +1,18 @@
-"""Settings of run-time policy adaptation."""
+"""Settings of search and adaptation."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
+import numpy as np
 from msgspec import Meta
 
+from game.scoring.settlement import RewardKind
 from kit.options import INTERNAL, Count
+
+USUAL_SAMPLER: Final = "diffusion"
+"""Of the samplers, its hands are closest to the true ones, and it is fast."""
 
 
 class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,8 +27,8 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
         temperature: sampling temperature of the play-outs; the lower, the more often the likeliest is chosen.
         steps: gradient steps in each lesson.
         rows: most decisions in a gradient step; drawn anew for each.
-        clip: of the importance ratios, as in `policies.training.gradient`.
-        reject: as in `policies.training.gradient`.
+        clip: of the importance ratios, as in `policies.policy_gradient.loss`.
+        reject: as in `policies.policy_gradient.loss`.
     """
 
     divergence: Annotated[float, INTERNAL] = 0.3
@@ -35,3 +40,35 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
     rows: Annotated[int, INTERNAL] = 8_192
     clip: Annotated[float, INTERNAL] = 0.0
     reject: Annotated[float, INTERNAL] = 4.0
+
+
+class ThinkingSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings of search and adaptation.
+
+    Attributes:
+        worlds: most deals over which a search compares options; 0 for no search.
+        horizon: discards after which a search cuts its play-outs, and a critic values the rest of the round;
+            0 to play them to its end.
+        from_go_around: discards that a player must have made before a search is worth its time.
+        playouts: rounds that an adaptation plays out; 0 for none.
+        sampler: of the deals, as `policies.deals.named.load_sampler` takes it.
+        reward: value of the end of a round: its points, or the expected final reward.
+        adaptation: how the policy is adapted.
+    """
+
+    worlds: int = 0
+    horizon: int = 0
+    from_go_around: int = 0
+    playouts: int = 0
+    sampler: str = USUAL_SAMPLER
+    reward: RewardKind = "global"
+    adaptation: AdaptationSettings = AdaptationSettings()
+
+    def searches(self, record: np.void, player: int) -> bool:
+        """Whether options are compared in a round.
+
+        Args:
+            record: the round, as far as the player sees it.
+            player: whose decision it is, absolute.
+        """
+        return self.worlds > 0 and int(record["river_size"][player]) >= self.from_go_around

@@ -38,10 +38,10 @@ from policies.nets.architectures import (
     HoseiArchitecture,
     SuitsArchitecture,
     Weights,
-    arrays_asked_as,
+    fold_identity,
     identities_of,
 )
-from policies.nets.asked import divided
+from policies.nets.identities import split_identity
 from policies.nets.shapes import Shapes, shapes_of
 from policies.reward import FinishArchitecture, Predictor
 from policies.reward.predictor import predictor_shapes
@@ -110,8 +110,8 @@ def load(
     """Read and check a checkpoint.
 
     Args:
-        folder: folder of the checkpoint. ``FOLDER@NAME`` is a model of the decision flow as it answers
-            when asked to play like that player.
+        folder: folder of the checkpoint. ``FOLDER@NAME`` is a model of the decision flow conditioned
+            on that player.
         model: which one.
         largest: size limit of its file of weights in bytes; by default one that suits the architecture.
         read: reads a file of the folder.
@@ -123,17 +123,17 @@ def load(
             the player.
     """
     name = _known(model)
-    folder, identity = divided(folder)
+    folder, identity = split_identity(folder)
     try:
         found = _load(folder, name, _card_path(folder, name), largest, read)
     except CheckpointError as exc:
         advice = _advice(folder, name, largest, read)
         raise type(exc)(exc.file, exc.field, exc.problem, advice) from None
-    return asked_as(found, identity) if identity and name in list(Slot) else found
+    return with_identity(found, identity) if identity and name in list(Slot) else found
 
 
-def asked_as(checkpoint: Checkpoint, identity: str) -> Checkpoint:
-    """The checkpoint of the same model, as it answers when asked to play like a player.
+def with_identity(checkpoint: Checkpoint, identity: str) -> Checkpoint:
+    """The checkpoint of the same model, conditioned on a player.
 
     Raises:
         CheckpointMismatch: it does not know the player.
@@ -145,12 +145,12 @@ def asked_as(checkpoint: Checkpoint, identity: str) -> Checkpoint:
         raise CheckpointMismatch(Path(card.tensors.file), "identities", problem)
     assert isinstance(shape, SuitsArchitecture)
     described = f"{card.data.players}, asked as {identity}"
-    asked = replace(
+    plain = replace(
         card,
         architecture=replace(shape, identities=()),
         data=replace(card.data, players=described),
     )
-    return Checkpoint(asked, arrays_asked_as(checkpoint.arrays, names.index(identity)))
+    return Checkpoint(plain, fold_identity(checkpoint.arrays, names.index(identity)))
 
 
 def files_of(folder: Path, models: Iterable[Model | Slot]) -> dict[str, bytes]:
@@ -170,7 +170,7 @@ def files_of(folder: Path, models: Iterable[Model | Slot]) -> dict[str, bytes]:
             return read[path.name]
 
         found = load(folder, model, read=remember)
-        if divided(folder)[1] and model in list(Slot):
+        if split_identity(folder)[1] and model in list(Slot):
             card, data = _packed(folder, found.card, found.arrays)
             read = {_card_path(folder, card.model).name: encode_card(card), card.tensors.file: data}
         files |= read
@@ -178,7 +178,7 @@ def files_of(folder: Path, models: Iterable[Model | Slot]) -> dict[str, bytes]:
 
 
 def load_predictor(folder: Path, read: Reader = read_file) -> Predictor:
-    """The model that expects final rewards.
+    """The model that predicts final rewards.
 
     Args:
         folder: folder of the checkpoints.
@@ -194,7 +194,7 @@ def load_predictor(folder: Path, read: Reader = read_file) -> Predictor:
 
 def models_in(folder: Path) -> tuple[Model, ...]:
     """Models for which a folder has a card, valid or not."""
-    folder, _ = divided(folder)
+    folder, _ = split_identity(folder)
     return tuple(model for model in ALL_MODELS if _card_path(folder, model).exists())
 
 

@@ -27,7 +27,7 @@ class OptionValue(msgspec.Struct, frozen=True):
     Attributes:
         action: the option.
         probability: the policy's.
-        ahead: how much more it is worth than the policy's first choice, as the play-outs have it.
+        ahead: its advantage over the policy's first choice in the play-outs.
         error: standard error of that.
         expected: the same with the prior.
         doubt: standard deviation of that.

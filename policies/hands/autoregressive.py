@@ -37,7 +37,7 @@ class AutoregressiveSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_u
     Attributes:
         together: place a tile in each hand whenever the network is asked; if not, one in all.
         tries: how often hands in riichi that are not ready are generated again before they are corrected.
-        match_ready: make as many other hands ready as the direct model expects.
+        match_ready: make as many other hands ready as the direct model predicts.
     """
 
     together: bool = True

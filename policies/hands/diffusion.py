@@ -51,7 +51,7 @@ class DiffusionSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         guidance: by how much the prediction without the state is subtracted; 0 asks the network once a step.
         rounding: all hands together, or greedily as in the paper.
         tries: how often hands in riichi that are not ready are generated again before they are corrected.
-        match_ready: make as many other hands ready as the direct model expects.
+        match_ready: make as many other hands ready as the direct model predicts.
     """
 
     steps: int = 0
@@ -121,10 +121,10 @@ class DiffusionSampler(Generator):
             if step == 1:
                 return clean
             signal, next_signal = signal_at(now), signal_at(later)
-            spread = self._noise**2 * (1.0 - next_signal) / (1.0 - signal) * (1.0 - signal / next_signal)
-            x = stepped(x, clean, torch.tensor(signal), torch.tensor(next_signal), spread)
-            if spread > 0.0:
-                x = x + math.sqrt(spread) * _normal(dice, count)
+            variance = self._noise**2 * (1.0 - next_signal) / (1.0 - signal) * (1.0 - signal / next_signal)
+            x = stepped(x, clean, torch.tensor(signal), torch.tensor(next_signal), variance)
+            if variance > 0.0:
+                x = x + math.sqrt(variance) * _normal(dice, count)
         raise AssertionError("no step")
 
 
@@ -178,7 +178,7 @@ def denoised(
     return clean
 
 
-def stepped(x: Tensor, clean: Tensor, signal: Tensor, later: Tensor, spread: float = 0.0) -> Tensor:
+def stepped(x: Tensor, clean: Tensor, signal: Tensor, later: Tensor, variance: float = 0.0) -> Tensor:
     """Noisy hands at a later, less noisy moment, if their clean ones are known.
 
     Args:
@@ -186,10 +186,10 @@ def stepped(x: Tensor, clean: Tensor, signal: Tensor, later: Tensor, spread: flo
         clean: the same, predicted.
         signal: what `signal_at` has for the moment of x, to be broadcast.
         later: the same for the later moment.
-        spread: variance of the noise that will be added there.
+        variance: variance of the noise that will be added there.
     """
     error = (x - signal.sqrt() * clean) / (1.0 - signal).sqrt()
-    return later.sqrt() * clean + (1.0 - later - spread).clamp(min=0.0).sqrt() * error
+    return later.sqrt() * clean + (1.0 - later - variance).clamp(min=0.0).sqrt() * error
 
 
 def distilled_target(

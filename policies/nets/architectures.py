@@ -93,7 +93,7 @@ class SuitsArchitecture(Architecture, frozen=True, forbid_unknown_fields=True, t
         by_suit: the first planes of the groups with one plane a suit, as `suit_planes` finds them.
         squeeze: channels to which the planes are reduced before the first layer; 0 to leave them.
         normalised: whether batch normalisation follows each convolution; if not, a learned scale and bias.
-        identities: the players it can be asked to play like, by name or rank; needs normalisation.
+        identities: the players it can be conditioned on, by name or rank; needs normalisation.
     """
 
     by_suit: tuple[int, ...] = ()
@@ -224,11 +224,11 @@ def suit_planes(features: str) -> tuple[int, ...]:
 
 
 def identities_of(architecture: object) -> tuple[str, ...]:
-    """The players that a network of this architecture can be asked to play like."""
+    """The players that a network of this architecture can be conditioned on."""
     return architecture.identities if isinstance(architecture, SuitsArchitecture) else ()
 
 
-def arrays_asked_as(arrays: Arrays, number: int) -> dict[str, Floats]:
+def fold_identity(arrays: Arrays, number: int) -> dict[str, Floats]:
     """Fold one identity into the weights of a network, which leaves one without identities.
 
     Args:

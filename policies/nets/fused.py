@@ -110,7 +110,7 @@ class FusedNetwork:
         sums, honour_sums = self._pair(batch, width)
         pooled = PooledMeans(batch, width, self._blocks[0].context)
         for block in self._blocks:
-            kernels.spread(x, self._length, windows, honours, *pooled.means)
+            kernels.unfold(x, self._length, windows, honours, *pooled.means)
             first, second = block.first, block.second
             first.columns.multiply(windows, sums)
             first.honours.multiply(honours, honour_sums)
@@ -243,7 +243,7 @@ def _folded_one(arrays: Arrays, convolution: str, norm: str) -> Layer:
 
 
 def _scale(arrays: Arrays, norm: str) -> tuple[Floats, Floats]:
-    """What a normalisation multiplies by, and what it adds then."""
+    """Scale and shift of a normalisation."""
     factor, shift = arrays[f"{norm}.weight"], arrays[f"{norm}.bias"]
     variance = arrays.get(f"{norm}.running_var")
     if variance is None:

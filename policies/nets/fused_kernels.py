@@ -182,7 +182,7 @@ def _multiply(counts: Any, places: Any, numbers: Any, column: int, weight: Any, 
 
 
 @kernel
-def spread(x: Any, length: int, windows: Any, honours: Any, suit_means: Any, means: Any) -> None:
+def unfold(x: Any, length: int, windows: Any, honours: Any, suit_means: Any, means: Any) -> None:
     """Each column with its neighbours, for the next product, and the means of columns.
 
     Args:
@@ -246,7 +246,7 @@ def activate(
     windows: Any,
     next_honours: Any,
 ) -> None:
-    """Between a block's two products: bias, context and activation, spread for the second.
+    """Between a block's two products: bias, context and activation, unfolded for the second.
 
     Args:
         sums: ``[B * strips * length, W]``, overwritten.
@@ -401,7 +401,7 @@ def _warm_up() -> None:
         RANKS,
         x,
     )
-    spread(x, RANKS, windows, honours, floats(SUITS, 1), floats(1, 2))
+    unfold(x, RANKS, windows, honours, floats(SUITS, 1), floats(1, 2))
     scores(x, floats(2, 1), floats(2), floats(1, KINDS))
     activate(sums, honours, bias, bias, floats(1, SUITS, 1), floats(1, 2, 1), RANKS, windows, honours)
     add(sums, honours, bias, bias, x)

@@ -223,7 +223,7 @@ class _Tile:
     """A function for kernels: a tile that begins with a row, and with the first column of a panel."""
 
     parts = (_tile_type,)
-    """What the code of a kernel that calls it depends on."""
+    """The dependencies of the code of a kernel that calls it."""
     _numba_type_ = functools.cached_property(lambda _: _tile_type())
 
 

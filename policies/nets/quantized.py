@@ -33,7 +33,7 @@ _LARGEST_WEIGHT: Final = 127
 
 
 @kernel
-def spread(x: Any, length: int, windows: Any, honours: Any, scales: Any, suit_means: Any, means: Any) -> None:
+def unfold(x: Any, length: int, windows: Any, honours: Any, scales: Any, suit_means: Any, means: Any) -> None:
     """Each column as bytes with its neighbours, for the next product, and the means of columns.
 
     Args:
@@ -66,7 +66,7 @@ def activate(
     windows: Any,
     next_honours: Any,
 ) -> None:
-    """Between a block's two products: bias, context and activation, spread for the second.
+    """Between a block's two products: bias, context and activation, unfolded for the second.
 
     Args:
         sums: ``[B * strips * length, W]`` int32.
@@ -163,7 +163,7 @@ def _warm_up() -> None:
     windows, next_honours = np.zeros((SUITED, 3), np.uint8), np.zeros((HONOURS, 1), np.uint8)
     scales, of_suits = np.zeros(1, np.float32), np.zeros((1, SUITS, 1), np.float32)
     of_all = np.zeros((1, 2, 1), np.float32)
-    spread(x, RANKS, windows, next_honours, scales, of_suits[0], of_all[:, :, 0])
+    unfold(x, RANKS, windows, next_honours, scales, of_suits[0], of_all[:, :, 0])
     activate(sums, honours, terms, terms, of_suits, of_all, RANKS, scales, windows, next_honours)
     add(sums, honours, terms, terms, scales, x)
 
@@ -201,7 +201,7 @@ class QuantizedNetwork(FusedNetwork):
         scales = np.empty(batch, np.float32)
         pooled = PooledMeans(batch, width, self._blocks[0].context)
         for block in self._byte_blocks:
-            spread(x, self._length, windows, honours, scales, *pooled.means)
+            unfold(x, self._length, windows, honours, scales, *pooled.means)
             first, second = block.first, block.second
             first.columns.multiply(windows, sums)
             first.honours.multiply(honours, honour_sums)

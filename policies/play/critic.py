@@ -1,4 +1,4 @@
-"""The critic: what the rest of a round is worth to each player, with all hands open.
+"""The critic: the value of the rest of a round to each player, with all hands open.
 
 It sees a table when a player has drawn, and answers for the four players at once: in points, and in the
 expected final reward. It knows what is left in the wall, but not the order. Play-outs that are cut before the
@@ -32,7 +32,7 @@ REWARD_UNIT: Final = 30.0
 """Points, and final rewards, for each 1 of the network's answers: about a standard deviation."""
 REWARD_OF_STICK: Final = 4.6
 """Final reward that a riichi stick costs, about. It is counted because the network noticed half of it,
-so that riichi was worth 2.3 too much in play-outs cut at a horizon (53a5ac68)."""
+so that play-outs cut at a horizon overestimated riichi by 2.3 (53a5ac68)."""
 _SEATS: Final = np.arange(4)
 
 
@@ -48,7 +48,7 @@ def reward_of_sticks(start: NDArray[Any], now: NDArray[Any]) -> NDArray[np.float
 
 
 class RestOfRound(NamedTuple):
-    """What the rest of a round changes, as expected; players are absolute.
+    """The predicted changes by the rest of a round; players are absolute.
 
     Attributes:
         points: ``[N, 4]``, riichi sticks on the table at its end included for who receives them.
@@ -61,7 +61,7 @@ class RestOfRound(NamedTuple):
 
 
 class Critic:
-    """Expects what the rest of a round is worth.
+    """Predicts the value of the rest of a round.
 
     Args:
         model: the network.
@@ -93,7 +93,7 @@ class Critic:
         return cls(Model(checkpoint.weights, card.features, card.without, compute))
 
     def rest(self, states: Sequence[np.void], length: GameLength) -> RestOfRound:
-        """What the rest of each round is worth.
+        """The value of the rest of each round.
 
         Args:
             states: records of `ROUND_STATE` with all hands known, each after a player has drawn.

@@ -20,7 +20,7 @@ from policies.hands.direct import DirectModel
 from policies.heuristic.danger import danger_of
 
 REWARD_OF_LUCK: Final = 5.3e-3
-"""Final reward that goes with a point of that luck; with any number values stay right on average."""
+"""Final reward per point of that luck; any number leaves values unbiased."""
 
 
 class DiscardChoice(NamedTuple):

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from policies.nets.asked import MARK
+from policies.nets.identities import MARK
 
 _FOLDER: Final = Path(__file__).parents[1] / "checkpoints"
 PHOENIX: Final = _FOLDER / "small-phoenix"
@@ -17,7 +17,7 @@ SHIPPED: Final = _FOLDER / "small-ai"
 LARGE: Final = _FOLDER / "large-ai"
 """The same with larger models for discards, chi and pon, for those who have the time."""
 PLAYERS: Final = _FOLDER / "small-players"
-"""Trained on all of them, told who plays: for questions and reviews as by a player or a rank."""
+"""Trained on all of them, conditioned on the player: for questions and reviews as by a player or a rank."""
 
 INCLUDED: Final[Mapping[str, Path]] = MappingProxyType(
     {"network": SHIPPED, "phoenix": PHOENIX, "large": LARGE, "players": PLAYERS}
@@ -26,7 +26,7 @@ INCLUDED: Final[Mapping[str, Path]] = MappingProxyType(
 
 
 def included(text: str) -> Path | None:
-    """The folder of the set that a text names, as asked to play like a player if it ends in ``@NAME``.
+    """The folder of the set that a text names, conditioned on a player if it ends in ``@NAME``.
 
     Returns:
         None if the text names none.

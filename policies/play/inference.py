@@ -160,7 +160,7 @@ class Model:
         length: GameLength,
         hidden: HiddenPart | None = None,
     ) -> Planes:
-        """``[N, C, 34]``: what the model is shown of states; arguments as for `look`."""
+        """``[N, C, 34]``: the model's input for states; arguments as for `look`."""
         planes = encode(
             states,
             players,

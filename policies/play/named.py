@@ -15,8 +15,8 @@ from kit.files import expand_home
 from policies.flow.decisions import Source
 from policies.flow.slots import Policy, Question, Slot
 from policies.heuristic.player import HeuristicPolicy
-from policies.nets.asked import divided
 from policies.nets.compute import IN_PLAY, Compute
+from policies.nets.identities import split_identity
 from policies.play.included import INCLUDED, SHIPPED, included
 from policies.play.python_file import identity_of, load_python_policy, python_file_of, read_python_file
 
@@ -87,7 +87,7 @@ def load_named(
     """The policy that a text names.
 
     Args:
-        text: a built-in policy, or a folder of checkpoints, with a suffix ``@NAME`` as asked to play like a
+        text: a built-in policy, or a folder of checkpoints, with a suffix ``@NAME`` conditioned on a
             player that it knows; a suffix ``:6`` or ``:12`` makes networks average over as many suit
             permutations. Or a Python file, in the form that
             `policies.play.python_file.python_file_of` parses.
@@ -182,7 +182,7 @@ def name_of(text: str) -> str:
 def _is_folder(name: str) -> bool:
     """Whether the folder exists; the system may reject some texts as a path."""
     try:
-        return bool(name) and divided(_folder(name))[0].is_dir()
+        return bool(name) and split_identity(_folder(name))[0].is_dir()
     except (OSError, ValueError):
         return False
 

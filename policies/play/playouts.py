@@ -33,10 +33,10 @@ Unit: TypeAlias = Literal["points", "reward"]
 
 
 class EndWorth(Protocol):
-    """Says what the end of a round is worth."""
+    """Values the end of a round."""
 
     def __call__(self, tables: Sequence[Table], player: int) -> NDArray[np.float64]:
-        """``[N]``: what each of the tables is worth to a player.
+        """``[N]``: the value of each table to a player.
 
         Their rounds have just ended; that of a table still in its round is what it has come to so far, to
         which the rest of the round adds.
@@ -49,12 +49,12 @@ def points_worth(tables: Sequence[Table], player: int) -> NDArray[np.float64]:
 
 
 class RewardWorth:
-    """The final reward that a player can expect.
+    """The expected final reward of a player.
 
     Source: Suphx, arXiv:2003.13590, section 3.2.
 
     Args:
-        predictor: expects final rewards.
+        predictor: predicts final rewards.
         starts: ``[T]`` of `policies.reward.ROUND_START`, the rounds of the game up to the present one.
     """
 
@@ -93,12 +93,12 @@ class RewardWorth:
 
 
 class CutWorth:
-    """What tables are worth whose rounds have ended, or were cut at a horizon.
+    """The value of tables whose rounds have ended, or were cut at a horizon.
 
     Args:
         worth: of the ends of rounds.
         unit: its unit.
-        critic: expects what the rest of a cut round adds.
+        critic: predicts what the rest of a cut round adds.
     """
 
     def __init__(self, worth: EndWorth, unit: Unit, critic: Critic) -> None:
@@ -128,11 +128,11 @@ class Branching(NamedTuple):
     numbers: Sequence[int]
 
     def values(self, ends: Sequence[Table], worth: EndWorth) -> NDArray[np.float64]:
-        """``[numbers, options]``: what the ends of the round are worth, from `Playouts.ends`."""
+        """``[numbers, options]``: values of the ends of the round, from `Playouts.ends`."""
         return values_of([self], [ends], worth)[0]
 
     def ahead(self, ends: Sequence[Table], worth: EndWorth) -> NDArray[np.float64]:
-        """``[numbers]``: how much more the first of two options is worth than the second."""
+        """``[numbers]``: advantage of the first of two options over the second."""
         values = self.values(ends, worth)
         found: NDArray[np.float64] = values[:, 0] - values[:, 1]
         return found
@@ -141,14 +141,14 @@ class Branching(NamedTuple):
 def values_of(
     branchings: Sequence[Branching], ends: Sequence[Sequence[Table]], worth: EndWorth
 ) -> list[NDArray[np.float64]]:
-    """``[numbers, options]`` for each decision of one player in one round: what its ends are worth.
+    """``[numbers, options]`` for each decision of one player in one round: values of its ends.
 
     All are valued together, which is faster than one by one.
 
     Args:
         branchings: the decisions.
         ends: of each, from `Playouts.ends`.
-        worth: what a table is worth.
+        worth: values tables.
     """
     player = branchings[0].deals.view.player
     found = worth([table for tables in ends for table in tables], player)

@@ -30,7 +30,7 @@ from game.table.table import Table
 from policies.flow.draws import drawn_bits
 from policies.flow.flow import Pick, Running, Verdict, flow, most_likely, reason_of, run_flows
 from policies.flow.slots import Policy, Question, Slot
-from policies.play.decision import fall_back
+from policies.play.decide import fall_back
 
 TABLES: Final = 256
 """Tables side by side: with fewer, batches on a CPU are less full."""
@@ -71,7 +71,7 @@ class Request(Observation, frozen=True, kw_only=True):
 
     @property
     def moment(self) -> tuple[int, int, int, int]:
-        """The numbers that tell this decision from all others: seeds of draws (`policies.flow.draws`)."""
+        """The key of this decision among all others, from which draws are seeded (`policies.flow.draws`)."""
         return self.table.seed, self.number, len(self.table.events), self.player
 
     def hidden(self) -> HiddenTiles:

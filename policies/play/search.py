@@ -39,10 +39,10 @@ class SearchSettings(msgspec.Struct, frozen=True, kw_only=True):
         close: least probability of an option that is compared, as a share of the likeliest one's.
         batch: deals between two looks at the figures.
         least: deals before an option may be dropped.
-        deviation: standard deviation of what sampled deals can tell of the true differences between close
-            options, in units of worth.
-        order: what an option is expected to lose for each unit by which its log-probability is smaller, in
-            the same units.
+        deviation: prior standard deviation of the difference between close options, as far as sampled deals
+            show it, in units of worth.
+        order: expected loss of an option for each unit by which its log-probability is smaller, in the same
+            units.
         doubt: an option is dropped if it is this many standard deviations behind the best.
     """
 
@@ -114,7 +114,7 @@ def searching(
 
 
 def shrunk(ahead: float, error: float, ratio: float, settings: SearchSettings) -> tuple[float, float]:
-    """Mean and standard deviation of what an option is worth more than the first, with the prior.
+    """Posterior mean and standard deviation of an option's advantage over the first.
 
     Args:
         ahead: how much more it was worth in play-outs.
@@ -167,21 +167,21 @@ class _Figures:
     def _behind(self, place: int, best: int, gap: float) -> bool:
         """Whether an option is too far behind the best, both played out over the same deals."""
         _, error = self._difference(place, best)
-        spread = 1.0 / math.sqrt(1.0 / max(error, 1e-9) ** 2 + 1.0 / self._settings.deviation**2)
-        return gap > self._settings.doubt * spread
+        deviation = 1.0 / math.sqrt(1.0 / max(error, 1e-9) ** 2 + 1.0 / self._settings.deviation**2)
+        return gap > self._settings.doubt * deviation
 
     def _difference(self, place: int, other: int) -> tuple[float, float]:
-        """Mean and standard error of what one option is worth more than another."""
+        """Mean and standard error of the advantage of one option over another."""
         apart = self._values[:, place] - self._values[:, other]
         apart = apart[np.isfinite(apart)]
         size = len(apart)
         if size == 0:
             return 0.0, math.inf
         mean = float(apart.mean())
-        spread = float(apart.std()) if size > 1 else math.inf
+        deviation = float(apart.std()) if size > 1 else math.inf
         # differences are often 0 in every deal so far, which does not make them certain
         floor = self._settings.deviation / math.sqrt(size)
-        return mean, max(spread / math.sqrt(max(1, size - 1)), floor if spread == 0.0 else 0.0)
+        return mean, max(deviation / math.sqrt(max(1, size - 1)), floor if deviation == 0.0 else 0.0)
 
     def _value(self, place: int) -> OptionValue:
         action, probability = self._candidates[place]

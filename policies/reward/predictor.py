@@ -103,7 +103,7 @@ class Predictor:
         return softmax(_SUMMED(scores.reshape(length, games, -1).swapaxes(0, 1)))
 
     def with_rewards(self, rewards: Rewards) -> Predictor:
-        """The same predictor, which expects other rewards of the places."""
+        """The same predictor, for other rewards of the places."""
         return Predictor(msgspec.structs.replace(self.architecture, rewards=rewards), self.arrays)
 
     def _recurrent(self, x: Floats, layer: int) -> Floats:

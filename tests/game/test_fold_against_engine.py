@@ -19,7 +19,7 @@ from game.state import hand_tiles, is_furiten, melds_of, river_of
 from game.table.table import Table
 from game.tiles import TILES
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.decision import decide
+from policies.play.decide import decide
 from tests.scale import scaled
 
 K = ActionKind

@@ -10,7 +10,7 @@ from game.events import EndGame, GameEvent, PlayerLeft, PlayerReturned, StartGam
 from game.scoring.settlement import final_results, final_scores
 from game.table.table import Table, masked
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.decision import decide
+from policies.play.decide import decide
 from replays.record import GameRecord
 
 GAME_ID = "2026010203gm-0001-0000-0123abcd"

@@ -23,7 +23,7 @@ from game.actions import Action
 from game.observation import Observation
 from game.table.table import Table
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.decision import decide
+from policies.play.decide import decide
 from replays.record import GameRecord, game_id
 
 

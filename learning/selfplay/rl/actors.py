@@ -37,7 +37,7 @@ from policies.nets.guidance import guided
 from policies.play.inference import Model, NetworkPolicy, load_policy
 from policies.play.named import Files
 from policies.play.rollout import PolicyChooser, Rollout, Seating
-from policies.training.trajectories import Recorder, Trajectory
+from policies.policy_gradient.trajectories import Recorder, Trajectory
 
 _TABLES: Final = 128
 """Tables side by side in a process: more than in the arena, because blocks are large."""

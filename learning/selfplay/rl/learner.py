@@ -27,7 +27,7 @@ from policies.nets.compute import choose_compute
 from policies.nets.guidance import drop_hidden, guided, without_hidden
 from policies.nets.networks import Network, network_of
 from policies.play.inference import Model
-from policies.training.gradient import (
+from policies.policy_gradient.loss import (
     EntropyControl,
     PolicyBatch,
     PolicyFigures,

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.scoring.settlement import GameLength, RewardKind
+from policies.policy_gradient.trajectories import Trajectory
 from policies.reward import Predictor, round_rewards, together
-from policies.training.trajectories import Trajectory
 
 POINTS: Final = 1_000
 """The reward ``points`` counts thousands."""
@@ -23,7 +23,7 @@ class BlockSamples(NamedTuple):
     """The decisions of a block with their rewards.
 
     Attributes:
-        decisions: ``[N]`` of `policies.training.trajectories.DECISION`.
+        decisions: ``[N]`` of `policies.policy_gradient.trajectories.DECISION`.
         rewards: ``[N]`` float32, rewards of their rounds.
         walls: ``[N, 136]`` int16, walls of their rounds.
     """

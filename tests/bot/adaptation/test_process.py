@@ -16,9 +16,9 @@ from bot.adaptation.thoughts import Thoughts
 from bot.player.clock import MonotonicClock
 from bot.player.decision_maker import SeatPrompt
 from kit.workers import child
-from policies.adaptation.thinking import ThinkingSettings
+from policies.adaptation.settings import ThinkingSettings
 from policies.flow.decisions import Decision
-from policies.play.decision import decide
+from policies.play.decide import decide
 from policies.play.inference import NetworkPolicy, load_policy
 from tests.bot.adaptation.hurried import hurried
 from tests.bot.adaptation.turns import teaching_turn

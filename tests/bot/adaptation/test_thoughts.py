@@ -13,18 +13,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.adaptation import thoughts
-from bot.adaptation.messages import (
-    AdaptedWeights,
-    AdaptRequest,
-    FromWorker,
-    RoundOver,
-    SearchAnswer,
-    SearchRequest,
-    ToWorker,
-    WorkerSetup,
-)
+from bot.adaptation.adapt import AdaptedWeights
+from bot.adaptation.messages import RoundOver, SeatView, WorkerSetup
+from bot.adaptation.search import SearchAnswer, SearchRequest
 from bot.adaptation.status import AdaptationStatus
-from bot.adaptation.thoughts import Thoughts, When
+from bot.adaptation.thoughts import FromWorker, Thoughts, When
+from bot.adaptation.worker import ToWorker
 from bot.player.decision_maker import SeatPrompt
 from bot.player.pace import Pace
 from game.actions import Action, ActionKind
@@ -32,10 +26,10 @@ from game.observation import Observation
 from game.state import clone
 from kit.workers.child import ChildReady
 from policies.adaptation import AdaptationProgress
-from policies.adaptation.thinking import ThinkingSettings
+from policies.adaptation.settings import ThinkingSettings
 from policies.flow.decisions import Improvement, Option, OptionValue
 from policies.flow.slots import Slot
-from policies.play.decision import decide
+from policies.play.decide import decide
 from policies.play.inference import NetworkPolicy
 from tests.bot.bench import Bench, claim_scene
 from tests.bot.fake_clock import FakeClock, settle, until
@@ -407,7 +401,7 @@ def test_rounds_are_chosen(
     asked.record["round_index"] = round_index
     asked.record["scores"] = scores
     found.see(Observation(asked.record, 0, asked.legal, "hanchan"), ())
-    assert any(isinstance(each, AdaptRequest) for each in process().told) == wanted
+    assert any(isinstance(each, SeatView) for each in process().told) == wanted
     found.round_over()
     assert isinstance(process().told[-1], RoundOver)
 

@@ -11,13 +11,9 @@ import numpy as np
 import pytest
 from structlog.testing import capture_logs
 
-from bot.adaptation.messages import (
-    AdaptedWeights,
-    AdaptRequest,
-    SearchAnswer,
-    SearchRequest,
-    WorkerSetup,
-)
+from bot.adaptation.adapt import AdaptedWeights
+from bot.adaptation.messages import SeatView, WorkerSetup
+from bot.adaptation.search import SearchAnswer, SearchRequest
 from bot.adaptation.status import AdaptationStatus
 from bot.adaptation.thoughts import Thoughts
 from bot.config.settings import GUEST
@@ -27,7 +23,7 @@ from bot.player.clock import MonotonicClock
 from game.actions import Action, ActionKind
 from kit.workers.child import Line
 from policies.adaptation import AdaptationProgress
-from policies.adaptation.thinking import ThinkingSettings
+from policies.adaptation.settings import ThinkingSettings
 from policies.flow.decisions import Improvement, OptionValue
 from policies.flow.slots import Slot
 from policies.play.inference import load_policy
@@ -46,14 +42,14 @@ def serve_badly(line: Line, setup: WorkerSetup) -> None:
     answered = 0
     while answered < SEARCHES:
         for message in line.hear(wait=True):
-            if isinstance(message, AdaptRequest):
+            if isinstance(message, SeatView):
                 line.send(_weights(message, sound, answered))
             elif isinstance(message, SearchRequest):
                 answered += 1
                 line.send(_answer(message, answered))
 
 
-def _weights(message: AdaptRequest, sound: dict[str, np.ndarray], turn: int) -> AdaptedWeights:
+def _weights(message: SeatView, sound: dict[str, np.ndarray], turn: int) -> AdaptedWeights:
     """Of an old round, not finite, far away, or sound."""
     key, weights = message.key, sound
     if turn % 4 == 0:

@@ -13,7 +13,7 @@ from bot.tenhou.client.notice import NOTICE, say_once
 from game.events import EndGame, EndRound, GameEvent
 from game.table.table import Table, masked
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.decision import decide
+from policies.play.decide import decide
 from replays.record import DecisionRecord, GameRecord
 from tests.bot.descriptors import no_descriptor_left
 

@@ -26,7 +26,7 @@ from bot.web.limits import Limits
 from bot.web.serving import PagePort, serving
 from kit.errors import ConfigError
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.decision import decide
+from policies.play.decide import decide
 from policies.play.rollout import PolicyChooser
 from replays.record import GameRecord
 from replays.review.report import Reviewer

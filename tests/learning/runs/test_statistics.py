@@ -10,8 +10,8 @@ from learning.runs.statistics import (
     Means,
     estimate,
     mean_place,
+    ranges,
     resample,
-    spread,
 )
 
 EVEN = np.full(4, 0.25)
@@ -58,11 +58,11 @@ def test_sets_are_resampled_whole_so_their_likeness_widens_the_interval() -> Non
 
 def test_a_stable_rank_without_a_last_place_has_no_end() -> None:
     sums = np.array([[2.0, 1.0, 1.0, 0.0], [2.0, 1.0, 0.0, 1.0]])
-    found = spread(sums, resample(sums), stable_rank)
+    found = ranges(sums, resample(sums), stable_rank)
     assert found.value == pytest.approx((5 * 4 + 2 * 2) / 1 - 2)
     assert found.first_quartile == pytest.approx((20 + 4) / 2 - 2)
     assert found.third_quartile is None
-    assert spread(sums[:1], resample(sums[:1]), stable_rank).value is None
+    assert ranges(sums[:1], resample(sums[:1]), stable_rank).value is None
 
 
 def test_means_resample_whole_games() -> None:

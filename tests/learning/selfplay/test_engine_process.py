@@ -15,7 +15,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from kit.errors import EngineDied, EngineError, EngineGarbled, EngineLate
-from learning.selfplay.engine_process import MAX_LINE, Child, ChildRequest, ask, dismiss
+from learning.selfplay.engine_process import MAX_LINE, EngineProcess, EngineRequest, ask, dismiss
 from learning.selfplay.watchdog import Watchdog
 from tests.learning.selfplay.engine_players import engine_text, started, wait_for_the_end
 
@@ -36,10 +36,10 @@ class Family:
 
     def __init__(self, watchdog: Watchdog) -> None:
         self._watchdog = watchdog
-        self.children: list[Child] = []
+        self.children: list[EngineProcess] = []
 
-    def child(self, code: str) -> Child:
-        self.children.append(Child([sys.executable, "-I", "-S", "-c", code], self._watchdog))
+    def child(self, code: str) -> EngineProcess:
+        self.children.append(EngineProcess([sys.executable, "-I", "-S", "-c", code], self._watchdog))
         return self.children[-1]
 
 
@@ -51,11 +51,11 @@ def family(watchdog: Watchdog) -> Iterator[Family]:
         child.kill()
 
 
-def question(child: Child, *lines: bytes, within_s: float = PATIENT_S) -> ChildRequest:
-    return ChildRequest(child, lines, within_s, len(lines))
+def question(child: EngineProcess, *lines: bytes, within_s: float = PATIENT_S) -> EngineRequest:
+    return EngineRequest(child, lines, within_s, len(lines))
 
 
-def fault(child: Child, *lines: bytes, within_s: float = PATIENT_S) -> EngineError:
+def fault(child: EngineProcess, *lines: bytes, within_s: float = PATIENT_S) -> EngineError:
     (answer,) = ask([question(child, *(lines or (b"?\n",)), within_s=within_s)])
     assert isinstance(answer, EngineError)
     return answer
@@ -97,16 +97,16 @@ def test_a_failing_child_does_not_affect_the_others(family: Family) -> None:
 
 def test_lines_that_answer_no_question_are_skipped(family: Family) -> None:
     child = family.child(ECHO)
-    asked = ChildRequest(child, (b"1\n", b"22\n"), PATIENT_S, 1, skips=lambda line: line == b"2")
+    asked = EngineRequest(child, (b"1\n", b"22\n"), PATIENT_S, 1, skips=lambda line: line == b"2")
     assert ask([asked]) == [[b"3"]]
     assert child.lines_sent == 2
-    assert ask([ChildRequest(child, (b"1\n",), PATIENT_S, 0)]) == [[]]
+    assert ask([EngineRequest(child, (b"1\n",), PATIENT_S, 0)]) == [[]]
 
 
 def test_a_long_silence_is_logged_once_and_in_time(family: Family) -> None:
     child = family.child(SLEEP)
     with capture_logs() as logs:
-        (late,) = ask([ChildRequest(child, (b"1\n", b"2\n"), 0.2, 2, noticed_s=0.05)])
+        (late,) = ask([EngineRequest(child, (b"1\n", b"2\n"), 0.2, 2, noticed_s=0.05)])
     assert isinstance(late, EngineLate)
     assert [(log["event"], log["lines_sent"], log["given_up_after_s"]) for log in logs] == [
         ("engine.silent", 2, 0.2)
@@ -117,7 +117,7 @@ def test_cpu_time_of_a_child_and_its_children_is_known_at_the_end(watchdog: Watc
     busy = "import time\nwhile time.process_time() < 0.2: pass"
     below = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {busy!r}])"
     for code in (busy, below):
-        child = Child([sys.executable, "-I", "-S", "-c", f"{code}\nprint(1, flush=True)"], watchdog)
+        child = EngineProcess([sys.executable, "-I", "-S", "-c", f"{code}\nprint(1, flush=True)"], watchdog)
         assert ask([question(child, b"\n")]) == [[b"1"]]
         assert child.cpu_s == 0.0
         child.kill()
@@ -159,15 +159,15 @@ def test_unrequested_output_is_not_an_answer(family: Family) -> None:
 
 def test_a_program_that_cannot_be_started(watchdog: Watchdog, tmp_path: Path) -> None:
     with pytest.raises(EngineDied, match="cannot be started: No such file"):
-        Child([str(tmp_path / "nothing")], watchdog)
+        EngineProcess([str(tmp_path / "nothing")], watchdog)
     with pytest.raises(EngineDied, match="cannot be started: Permission denied"):
-        Child([str(tmp_path)], watchdog)
+        EngineProcess([str(tmp_path)], watchdog)
 
 
 def test_children_may_leave_by_themselves(watchdog: Watchdog, tmp_path: Path) -> None:
     code = "import sys, pathlib\nsys.stdin.read()\npathlib.Path(sys.argv[1]).touch()"
-    child = Child([sys.executable, "-I", "-S", "-c", code, str(tmp_path / "left")], watchdog)
-    stubborn = Child([sys.executable, "-I", "-S", "-c", SLEEP], watchdog)
+    child = EngineProcess([sys.executable, "-I", "-S", "-c", code, str(tmp_path / "left")], watchdog)
+    stubborn = EngineProcess([sys.executable, "-I", "-S", "-c", SLEEP], watchdog)
     dismiss([child, stubborn])
     assert (tmp_path / "left").exists()
     with pytest.raises(ProcessLookupError):
@@ -176,11 +176,11 @@ def test_children_may_leave_by_themselves(watchdog: Watchdog, tmp_path: Path) ->
 
 STARTS = """
 import shlex, sys, time
-from learning.selfplay.engine_process import Child
+from learning.selfplay.engine_process import EngineProcess
 from learning.selfplay.watchdog import Watchdog
 
 watchdog = Watchdog()
-children = [Child(shlex.split(command), watchdog) for command in sys.argv[1:]]
+children = [EngineProcess(shlex.split(command), watchdog) for command in sys.argv[1:]]
 print("started", flush=True)
 time.sleep(600)
 """

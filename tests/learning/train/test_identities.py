@@ -20,7 +20,7 @@ from learning.runs.learner import Learner
 from learning.train.first_weights import first_network
 from learning.train.plan import TrainingPlan, features_of, make_plan
 from learning.train.samples_run import choice_of, train
-from learning.train.supervised import SupervisedRun, imitation_loss, tell_who
+from learning.train.supervised import SupervisedRun, conditioned_scores, imitation_loss
 from policies.checkpoint import Card, load, save
 from policies.features.table import LITE, SETS
 from policies.flow.known_hand import known_questions
@@ -28,7 +28,7 @@ from policies.flow.slots import Slot
 from policies.nets.architectures import (
     SuitsArchitecture,
     architecture_of,
-    arrays_asked_as,
+    fold_identity,
     outputs_of,
     suit_planes,
 )
@@ -67,7 +67,7 @@ def test_a_network_asked_as_a_player_is_a_plain_one_that_answers_alike() -> None
     assert torch.equal(network(planes, torch.full((8,), -1)), anybody)
     for number in range(len(NAMES)):
         plain = Network(SuitsArchitecture(planes.shape[1], 34, 16, 3, suit_planes(LITE)))
-        asked = filled(plain, arrays_asked_as(arrays_of(network.state_dict()), number))
+        asked = filled(plain, fold_identity(arrays_of(network.state_dict()), number))
         wanted = network(planes, torch.full((8,), number))
         torch.testing.assert_close(asked(planes), wanted, rtol=1e-4, atol=1e-4)
         assert (wanted - anybody).abs().max() > 0.1
@@ -78,7 +78,7 @@ def test_a_network_asked_as_a_player_is_a_plain_one_that_answers_alike() -> None
 
 def test_a_network_told_who_plays_learns_what_each_does() -> None:
     wanted = plan(learning_rate=3e-3, averaging=0.0)
-    learner = Learner(first_network(wanted), wanted, loss=imitation_loss, ask=tell_who)
+    learner = Learner(first_network(wanted), wanted, loss=imitation_loss, ask=conditioned_scores)
     planes, rows = some_planes(64), torch.arange(64)
     who = rows % 2  # two players who disagree about every hand
     batch = Batch(planes, who * 20, torch.ones((64, 34), dtype=torch.bool), rows, None, who=who)

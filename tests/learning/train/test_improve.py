@@ -166,7 +166,7 @@ def test_checked_games_have_the_labels_without_a_horizon_too(
     assert not unchecked.checked
 
 
-def test_the_figures_say_what_the_critic_gives_calls_too_much(corpus: Corpus, start: Path) -> None:
+def test_the_figures_have_the_bias_of_the_critic_on_calls(corpus: Corpus, start: Path) -> None:
     def called(place: int, points: int, first: int = NO) -> Label:
         options, value = ((NO, 2), points) if first == NO else ((2, NO), -points)
         return Label(SLOTS.index(Slot.CHI), place, options, (0, value), (0, 100), (0.0, 2.0), (0.0, 1.0))
@@ -184,10 +184,10 @@ def test_the_figures_say_what_the_critic_gives_calls_too_much(corpus: Corpus, st
     assert called_for.points == Estimate(100.0, 100.0, 100.0)
     assert called_for.reward == Estimate(-2.0, -2.0, -2.0)
     assert declined_to_the_end.points == Estimate(300.0, 200.0, 400.0)
-    assert chi.too_much == Estimate(125.0, 50.0, 200.0)  # decisions of one game are dependent
-    assert chi.reward_too_much == Estimate(0.0, 0.0, 0.0)
+    assert chi.critic_bias == Estimate(125.0, 50.0, 200.0)  # decisions of one game are dependent
+    assert chi.reward_critic_bias == Estimate(0.0, 0.0, 0.0)
     (of_one_game,) = labels(Path()).report(a_plan(corpus, start), rows[:1]).figures.slots
-    assert of_one_game.too_much == Estimate(200.0, None, None)
+    assert of_one_game.critic_bias == Estimate(200.0, None, None)
 
 
 def test_the_figures_say_how_much_of_the_labels_is_signal(corpus: Corpus, start: Path) -> None:
@@ -205,7 +205,7 @@ def test_the_figures_say_how_much_of_the_labels_is_signal(corpus: Corpus, start:
     assert discards.deviation == pytest.approx(300.0, rel=0.06)
     assert discards.changed == pytest.approx(0.5, abs=0.03)
     assert discards.accepting == ()
-    assert discards.too_much is None
+    assert discards.critic_bias is None
     assert report.figures.ms == 10.0
     assert json.loads(json_text(report))["figures"]["slots"][0]["labels"] == len(made)
 

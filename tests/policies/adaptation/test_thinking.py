@@ -18,7 +18,11 @@ from game.observation import Observation
 from game.rules import legal_actions
 from game.table.table import Table
 from kit.errors import ModelError
-from policies.adaptation.thinking import Thinker, ThinkingChooser, ThinkingSettings, adapted_choice
+from policies.adaptation.adapt import Adapter, adapted_choice
+from policies.adaptation.search import Searcher
+from policies.adaptation.settings import ThinkingSettings
+from policies.adaptation.simulator import Simulator
+from policies.adaptation.thinking import ThinkingChooser
 from policies.flow.decisions import Improvement
 from policies.heuristic.danger import danger_of
 from policies.play.inference import NetworkPolicy
@@ -54,12 +58,10 @@ def asked(position: Position) -> Observation:
     return Observation(position.record, player, tuple(legal_actions(position.record, player)), "hanchan")
 
 
-class Liking(Thinker):
-    """A thinker to whom a round is worth 10,000 points if its player first discards a kind."""
+class Liking(Simulator):
+    """To it a round is worth 10,000 points if its player first discards a kind."""
 
     kind = -1
-    searches = 0
-    most = 0
     cut = 0
 
     def worth(self, events: Sequence[GameEvent]) -> EndWorth:
@@ -68,6 +70,13 @@ class Liking(Thinker):
             return np.array([10_000.0 * (_first(table, player) == self.kind) for table in tables])
 
         return worth
+
+
+class Counting(Searcher):
+    """Counts its searches."""
+
+    searches = 0
+    most = 0
 
     def finish_searches(self, *args: Any, **settings: Any) -> list[Improvement | None]:
         found = super().finish_searches(*args, **settings)
@@ -87,23 +96,24 @@ def test_a_search_finds_what_is_worth_most(position: Position, horizon: int) -> 
     observation = asked(position)
     settings = msgspec.structs.replace(SETTINGS, horizon=horizon)
     critic = Constant() if horizon else None
-    thinker = Liking(Undecided(), None, settings, critic)  # type: ignore[arg-type]
+    liking = Liking(Undecided(), None, settings)  # type: ignore[arg-type]
+    searcher = Searcher(liking, critic)  # type: ignore[arg-type]
     discards = [action for action in observation.legal if action.kind is ActionKind.DISCARD]
     base, wanted = (action for action, _ in chances_of(observation, Undecided())[:2])
-    thinker.kind = wanted.tile >> 2
-    found = thinker.search(observation, position.events, base, 1)
+    liking.kind = wanted.tile >> 2
+    found = searcher.search(observation, position.events, base, 1)
     assert found is not None
     assert found.values[0].action == wanted
     assert found.values[0].action in discards
     assert found.values[0].ahead == 10_000.0
-    assert (thinker.cut > 0) == (horizon > 0)
+    assert (liking.cut > 0) == (horizon > 0)
     assert found.base == base
     assert found.worth == "points"
     assert base in [each.action for each in found.values]
     assert found.playouts == sum(each.deals for each in found.values)
-    again = thinker.search(observation, position.events, base, 1)
+    again = searcher.search(observation, position.events, base, 1)
     assert again == found
-    assert thinker.search(observation, position.events, base, 1, go_on=lambda: False) is None
+    assert searcher.search(observation, position.events, base, 1, go_on=lambda: False) is None
 
 
 class Fearing:
@@ -126,8 +136,9 @@ def test_a_search_counts_a_deal_in_by_its_chance(position: Position) -> None:
     settings = msgspec.structs.replace(SETTINGS, worlds=16)
     ahead = []
     for kind in (None, other.tile >> 2):
-        thinker = Thinker(Undecided(), None, settings, hands=Fearing(kind))  # type: ignore[arg-type]
-        found = thinker.search(observation, position.events, base, 1)
+        simulator = Simulator(Undecided(), None, settings)  # type: ignore[arg-type]
+        searcher = Searcher(simulator, hands=Fearing(kind))  # type: ignore[arg-type]
+        found = searcher.search(observation, position.events, base, 1)
         assert found is not None
         ahead.append({each.action: each.ahead for each in found.values})
     lost = danger_of(position.record, player, reads_melds=False).points.sum()
@@ -141,8 +152,8 @@ def test_a_search_counts_a_deal_in_by_its_chance(position: Position) -> None:
 def test_there_is_no_search_where_the_policy_is_sure(position: Position) -> None:
     observation = asked(position)
     base = next(action for action in observation.legal if action.kind is ActionKind.DISCARD)
-    thinker = Thinker(Scripted({base: 1.0}), None, SETTINGS)  # type: ignore[arg-type]
-    assert thinker.search(observation, position.events, base, 1) is None
+    searcher = Searcher(Simulator(Scripted({base: 1.0}), None, SETTINGS))  # type: ignore[arg-type]
+    assert searcher.search(observation, position.events, base, 1) is None
 
 
 def test_an_adapted_policy_decides_only_if_it_is_near(position: Position) -> None:
@@ -179,8 +190,10 @@ def test_a_thinking_player_plays_the_same_beside_others(
     asked_for = msgspec.structs.replace(
         ThinkingSettings(sampler="uniform", reward="points", adaptation=few), **settings
     )
-    thinker = Liking(policy, None, asked_for)
-    chooser, others = ThinkingChooser(thinker, policy), PolicyChooser(Undecided())
+    simulator = Liking(policy, None, asked_for)
+    searcher = Counting(simulator)
+    adapter, others = Adapter(simulator), PolicyChooser(Undecided())
+    chooser = ThinkingChooser(policy, adapter, searcher if asked_for.worlds else None)
 
     def ends(seeds: Sequence[int]) -> dict[int, list[object]]:
         tables = [(Seating(seed, seed, (0, 1, 1, 1)), late(seed)) for seed in seeds]
@@ -188,20 +201,20 @@ def test_a_thinking_player_plays_the_same_beside_others(
         return {seating.number: list(table.events) for seating, table in rollout.finish_rounds(tables)}
 
     alone = ends([3])
-    assert bool(thinker.searches) == bool(asked_for.worlds)
+    assert bool(searcher.searches) == bool(asked_for.worlds)
     for seeds in ([2, 3], [3, 4]):
         assert ends(seeds)[3] == alone[3]
-    assert (thinker.most > 1) == bool(asked_for.worlds), "no two searches went side by side"
+    assert (searcher.most > 1) == bool(asked_for.worlds), "no two searches went side by side"
 
 
 def test_a_thinking_player_does_not_search_early_in_a_round(policy: NetworkPolicy) -> None:
     asked_for = ThinkingSettings(sampler="uniform", reward="points", worlds=8)
     found = {}
     for first in (0, 18):
-        thinker = Liking(policy, None, msgspec.structs.replace(asked_for, from_go_around=first))
-        rollout = Rollout([ThinkingChooser(thinker, policy), PolicyChooser(Undecided())], tables=1)
+        searcher = Counting(Liking(policy, None, msgspec.structs.replace(asked_for, from_go_around=first)))
+        rollout = Rollout([ThinkingChooser(policy, None, searcher), PolicyChooser(Undecided())], tables=1)
         list(rollout.finish_rounds([(Seating(3, 3, (0, 1, 1, 1)), late(3))]))
-        found[first] = thinker.searches
+        found[first] = searcher.searches
     assert found[0] > 0 == found[18]
 
 

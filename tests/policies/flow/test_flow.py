@@ -11,7 +11,7 @@ from game.actions import PASS, RIICHI, Action, ActionKind
 from kit.errors import IllegalActionError, ModelError
 from policies.flow.flow import Pick, SlotAnswer, Verdict, flow, most_likely, run_flows
 from policies.flow.slots import Policy, Slot
-from policies.play.decision import decide
+from policies.play.decide import decide
 from policies.play.named import RandomPolicy
 from policies.play.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times
 from tests.policies.fakes import Broken, Scripted

@@ -4,7 +4,7 @@ import pytest
 
 from game.actions import Action, ActionKind
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.decision import decide
+from policies.play.decide import decide
 from tests.policies.heuristic.cases import CASES, Case
 
 

@@ -18,7 +18,7 @@ from game.table.table import Table
 from game.tiles import RED_FIVES
 from policies.flow.decisions import Decision
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.decision import decide
+from policies.play.decide import decide
 from tests.scale import scaled
 
 

@@ -26,7 +26,7 @@ from policies.nets.guidance import (
 from policies.nets.networks import as_input, network_of
 from policies.play.inference import Model
 from policies.play.rollout import Rollout, Seating
-from policies.training.trajectories import Recorder, Trajectory
+from policies.policy_gradient.trajectories import Recorder, Trajectory
 from tests.policies.models import a_model, a_network, a_policy, weights_of
 
 

@@ -16,7 +16,7 @@ from game.state import apply, new_round
 from policies.features.encode import encode
 from policies.features.table import LITE, SUPHX
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.decision import decide
+from policies.play.decide import decide
 from tests.forbidden_play import US, LawlessRound, event_of
 from tests.scale import scaled
 

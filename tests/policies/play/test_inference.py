@@ -24,7 +24,7 @@ from policies.heuristic.player import HeuristicPolicy
 from policies.nets.architectures import TOWERS, TowerName
 from policies.nets.compute import IN_PLAY, Compute
 from policies.nets.networks import as_input
-from policies.play.decision import decide
+from policies.play.decide import decide
 from policies.play.inference import Averaging, Model, NetworkPolicy, load_policy
 from tests.policies.features.permuting import permute_states, permute_tiles
 from tests.policies.models import CALLS, a_model, a_network, a_policy, features_of, save_models, weights_of

@@ -14,7 +14,7 @@ from game.table.table import Table
 from policies.flow.decisions import Source
 from policies.flow.slots import Policy, Question, Slot
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.decision import decide
+from policies.play.decide import decide
 from policies.play.named import RandomPolicy
 from policies.play.rollout import FinishedGame, PolicyChooser, Rollout, Seating, Times
 from tests.policies.heuristic.test_player import hidden

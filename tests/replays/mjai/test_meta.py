@@ -8,7 +8,7 @@ import pytest
 
 from game.actions import PASS, Action, ActionKind
 from game.observation import Observation
-from policies.play.decision import decide
+from policies.play.decide import decide
 from replays.mjai.meta import number_of, read_chances, write_meta
 from tests.policies.fakes import Scripted, Undecided
 from tests.scene import Scene

@@ -12,7 +12,7 @@ from game.table.table import Table
 from kit.errors import IllegalActionError
 from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.decision import decide
+from policies.play.decide import decide
 from policies.play.named import RandomPolicy
 from replays.mjai.reader import MjaiReader
 from replays.mjai.seat import SeatFeed, read_action, seen_by, write_action

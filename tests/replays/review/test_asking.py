@@ -14,7 +14,7 @@ from game.position import WrittenPosition, place
 from game.position.writing import written
 from game.table.restore import seen_by
 from game.tiles import mjai_text
-from policies.play.decision import decide
+from policies.play.decide import decide
 from replays.record import DecisionRecord
 from replays.review.asking import answer, played_decision
 from replays.review.moments import Moment, follow

@@ -17,7 +17,7 @@ from game.scoring.settlement import final_results, final_scores
 from kit.errors import ReplayError
 from policies.flow.decisions import Improvement, Option, OptionValue
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.decision import decide
+from policies.play.decide import decide
 from policies.play.named import RandomPolicy
 from replays.formats import read_game
 from replays.record import DecisionRecord

@@ -1,7 +1,7 @@
-"""What one policy gains over another, decision by decision: `suzaku arena --differences`.
+"""The gain of one policy over another, decision by decision: `suzaku arena --differences`.
 
-By the performance-difference lemma, the gain of A over B is the sum, over A's own decisions, of what A's
-choice is worth more than B's if B plays on. So A plays in one seat against three of B. Wherever B would have
+By the performance-difference lemma, the gain of A over B is the sum, over A's own decisions, of the advantage
+of A's choice over B's if B plays on. So A plays in one seat against three of B. Wherever B would have
 chosen otherwise, both choices are played out to the end of the round by B in every seat, with the true hands,
 over the same redrawn walls. The game then goes on with A's choice. Luck is common to both sides of a
 difference, so few games say as much as a match of many.

@@ -46,7 +46,7 @@ _DIVISIONS: Final[tuple[tuple[tuple[str, ...], Callable[[Difference], int]], ...
 
 
 class Gain(msgspec.Struct, frozen=True):
-    """What is gained a game.
+    """The gain a game.
 
     Attributes:
         subset: decisions that it counts.

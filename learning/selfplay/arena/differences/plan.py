@@ -75,7 +75,7 @@ class Difference(msgspec.Struct, frozen=True, array_like=True):
         round_index: 0 East 1 … 8 West 1.
         confidence: how much likelier the champion's choice is to the champion than the challenger's; None
             if it does not say.
-        points: what the challenger's choice is worth more, in points: the mean over the walls.
+        points: the advantage of the challenger's choice in points, the mean over the walls.
         reward: the same in the expected final reward.
         place: the same in the expected place; None if nothing says places.
     """

@@ -17,7 +17,7 @@ from game.tiles import face_of
 from game.warmup import warm_up
 from kit.errors import TrainingError
 from kit.workers.pool import Work
-from learning.runs.measurement import Moment
+from learning.runs.measurement import SelfPlayDecision
 from learning.selfplay.arena.differences.plan import Difference, DifferencesGame, DifferencesPlan
 from learning.selfplay.arena.plan import SEATS
 from learning.selfplay.players import packed, seat_down
@@ -53,7 +53,7 @@ class DifferencesSetup(msgspec.Struct, frozen=True):
     critic: Files | None = None
 
 
-class _Differing(Moment, frozen=True):
+class _Differing(SelfPlayDecision, frozen=True):
     """A decision in which the players differ, of one game."""
 
     number: int
@@ -151,7 +151,7 @@ class _Worths(NamedTuple):
     place: Predictor | None
     critic: Critic | None
 
-    def at(self, moment: Moment) -> list[EndWorth]:
+    def at(self, moment: SelfPlayDecision) -> list[EndWorth]:
         starts = round_starts(moment.events)
         if self.critic is not None:  # it knows no places
             reward = RewardWorth(self.reward, starts)
@@ -231,7 +231,7 @@ def _difference(moment: _Differing, gained: Sequence[float]) -> Difference:
 
 
 def setup_of(plan: DifferencesPlan) -> DifferencesSetup:
-    """What a process needs to know of a plan."""
+    """The setup of a worker."""
     files = packed(*dict.fromkeys((plan.challenger, plan.champions)))
     critic = files_of(CRITIC_FOLDER, ("critic",)) if plan.horizon else None
     return DifferencesSetup(plan, files, predictor_files(plan.champions.text, plan.challenger.text), critic)

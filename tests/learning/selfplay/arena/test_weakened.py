@@ -20,7 +20,7 @@ from policies.nets.architectures import Arrays, Floats
 from policies.play.included import PHOENIX
 from policies.play.inference import load_policy
 from policies.play.rollout import Rollout, Seating
-from policies.training.trajectories import Recorder
+from policies.policy_gradient.trajectories import Recorder
 
 AGREEMENT = 0.8
 """Share of decisions in which the weak policy chooses as its parent."""

@@ -16,7 +16,7 @@ from policies.features.table import LITE
 from policies.flow.probabilities import chances
 from policies.play.inference import Model, load_policy
 from policies.play.rollout import Rollout, Seating
-from policies.training.trajectories import Recorder, Trajectory
+from policies.policy_gradient.trajectories import Recorder, Trajectory
 from tests.learning.selfplay.rl.setting import short_plan
 from tests.policies.models import weights_of
 
@@ -86,8 +86,8 @@ def test_on_policy_all_ratios_are_1(start: Path, temperature: float) -> None:
     assert seen["rejected"] == 0.0
 
 
-def test_a_critic_learns_what_can_be_foreseen(start: Path, played: list[Trajectory]) -> None:
-    """Rewards that depend on the player's wind can be foreseen; others cannot."""
+def test_a_critic_learns_what_can_be_predicted(start: Path, played: list[Trajectory]) -> None:
+    """Rewards that depend on the player's wind can be predicted; others cannot."""
     samples = samples_of(played, [np.zeros((len(game.starts), 4)) for game in played])
     dealer = samples.decisions["player"] == samples.decisions["state"]["dealer"]
     samples = samples._replace(rewards=np.where(dealer, 3.0, -1.0).astype(np.float32))

@@ -9,8 +9,8 @@ from learning.selfplay.rl.samples import rewards_of
 from policies.checkpoint import load_predictor
 from policies.play.included import PHOENIX
 from policies.play.rollout import Rollout, Seating
+from policies.policy_gradient.trajectories import DECISION, Recorder, Trajectory
 from policies.reward import ROUND_START, Predictor, final_rewards, predict, together
-from policies.training.trajectories import DECISION, Recorder, Trajectory
 from tests.policies.fakes import Undecided
 
 

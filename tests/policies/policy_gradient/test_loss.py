@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from policies.training.gradient import (
+from policies.policy_gradient.loss import (
     EntropyControl,
     PolicyBatch,
     PolicyFigures,

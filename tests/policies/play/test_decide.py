@@ -12,7 +12,7 @@ from game.actions import NINE_TERMINALS, PASS, RIICHI, Action, ActionKind
 from policies.flow.decisions import Decision
 from policies.flow.slots import Policy, Slot
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.decision import decide, fall_back
+from policies.play.decide import decide, fall_back
 from tests.policies.fakes import Broken, Scripted
 from tests.scene import Scene
 
@@ -182,7 +182,7 @@ def test_a_broken_policy_is_replaced_by_the_heuristic(name: str) -> None:
 @pytest.mark.parametrize("name", FAULTS)
 def test_on_a_claim_and_the_heuristic_broken_too_we_pass(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     broken, reason = FAULTS[name]
-    monkeypatch.setattr(policies.play.decision, "HeuristicPolicy", lambda: Broken(_raise))
+    monkeypatch.setattr(policies.play.decide, "HeuristicPolicy", lambda: Broken(_raise))
     decision = choose(claim(), Broken(broken))
     if name == "no sum":  # the answers to a claim need not add up to 1
         assert (decision.action, decision.source) == (PASS, "model")
@@ -193,7 +193,7 @@ def test_on_a_claim_and_the_heuristic_broken_too_we_pass(name: str, monkeypatch:
 
 
 def test_with_all_broken_the_drawn_tile_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policies.play.decision, "HeuristicPolicy", lambda: Broken(lambda n: [[math.nan] * n]))
+    monkeypatch.setattr(policies.play.decide, "HeuristicPolicy", lambda: Broken(lambda n: [[math.nan] * n]))
     scene = Scene("123456789m139p5z").draw("9s")
     decision = choose(scene, Broken(_raise))
     assert decision.action == discard(scene, "9s")

@@ -1,4 +1,4 @@
-"""Names of checkpoints that answer as if another player were asked."""
+"""Names of checkpoints with the identity that a conditioned network plays as: ``FOLDER@NAME``."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Final
 
 MARK: Final = "@"
-"""Between a folder of checkpoints and the player that its models are asked to play like."""
+"""Between a folder of checkpoints and the player that its models are conditioned on."""
 
 
-def divided(folder: Path) -> tuple[Path, str]:
+def split_identity(folder: Path) -> tuple[Path, str]:
     """A folder of checkpoints, and the player that ``FOLDER@NAME`` names; "" if it names none.
 
-    >>> divided(Path("sets/players@7-dan"))
+    >>> split_identity(Path("sets/players@7-dan"))
     (PosixPath('sets/players'), '7-dan')
     """
     name, mark, identity = folder.name.rpartition(MARK)

@@ -14,8 +14,8 @@ from policies.flow.slots import Policy
 from policies.play.inference import load_policy
 from policies.play.named import RandomPolicy
 from policies.play.rollout import FinishedGame, PolicyChooser, Rollout, Seating
+from policies.policy_gradient.trajectories import Recorder, Trajectory
 from policies.reward import round_starts
-from policies.training.trajectories import Recorder, Trajectory
 from tests.policies.fakes import Undecided
 from tests.policies.models import a_model, a_policy
 from tests.scale import scaled

@@ -1,12 +1,12 @@
-"""Run-time policy adaptation: for one round, the discard model learns from play-outs of the dealt hand.
+"""Parametric Monte-Carlo policy adaptation (pMCPA), Suphx section 3.4: the policy learns the dealt hand.
 
-Hidden tiles are sampled, the round is played to its end by the current policy, and a copy of the policy
-learns from the results. Later in the round, play-outs from the new position are added, played by the adapted
-policy. Learning then starts again from the initial policy, on the whole pool.
+Hidden tiles are sampled, the round is played to its end by the current policy, and a copy of its discard
+model learns from the results, for this round only. Later in the round, play-outs from the new position are
+added, played by the adapted policy. Learning then starts again from the initial policy, on the whole pool.
 
 This module has no processes and no clocks.
 
-Source: parametric Monte-Carlo policy adaptation, Suphx, arXiv:2003.13590, section 3.4.
+Source: Suphx, arXiv:2003.13590, section 3.4.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ from policies.adaptation.gradient_lesson import GradientLesson, LessonResult, Pl
 from policies.adaptation.settings import AdaptationSettings
 from policies.deals.deal import Deals
 from policies.flow.slots import Policy, Slot
-from policies.nets.compute import Compute
 from policies.nets.networks import arrays_of, network_of
-from policies.play.inference import Model, NetworkPolicy
+from policies.play.inference import NetworkPolicy
 from policies.play.playouts import EndWorth
 from policies.play.rollout import TABLES, PolicyChooser, Rollout, Seating
-from policies.training.trajectories import Recorder
+from policies.policy_gradient.trajectories import Recorder
 
 
 class Trial(NamedTuple):
@@ -233,17 +232,10 @@ class PolicyAdaptation:
 
     def policy(self) -> NetworkPolicy:
         """The policy as adapted so far."""
-        return self._policy.replaced({Slot.DISCARD: self.model()})
+        model = self._model.with_arrays(arrays_of(self._network.state_dict()))
+        return self._policy.replaced({Slot.DISCARD: model})
 
     @property
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """The parameters of the discard model as adapted so far, by name."""
         return arrays_of(dict(self._network.named_parameters()))
-
-    def model(self, compute: Compute | None = None) -> Model:
-        """The discard model as adapted so far.
-
-        Args:
-            compute: how it computes; by default as the policy's does.
-        """
-        return self._model.with_arrays(arrays_of(self._network.state_dict()), compute)

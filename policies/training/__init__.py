@@ -1,1 +1,0 @@
-"""Parts of learning from play: trajectories, and the policy-gradient loss."""
