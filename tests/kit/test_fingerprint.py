@@ -72,27 +72,16 @@ def make(source: str) -> object:
     ("old", "new"),
     [
         ("middle(a) *", "middle(b) *"),
-        ("middle(a) *", "middle(a) +"),
-        ("value + 1", "value + 2"),
         ("[:1]", "[:2]"),
-        ("in {1, 2}", "in {1, 3}"),
         ("math.floor", "math.ceil"),
         ("return number + NUMBER", "return number - NUMBER"),
-        ("NUMBER = 3", "NUMBER = 5"),
         ("NUMBER = 3", "NUMBER = 3.0"),
-        ("NUMBER = 3", "NUMBER = True"),
-        ("RATE = 0.5", "RATE = 0.25"),
-        ("PAIR = (1, 2)", "PAIR = (1, 3)"),
         ("np.array([1, 2])", "np.array([1, 3])"),
-        ("np.array([1, 2])", "np.array([1, 2], np.int32)"),
         ("np.array([1, 2])", "np.array([1, 0, 2])[::2]"),
         ("MASK = np.uint64", "MASK = np.int64"),
         ('("second", np.int32)', '("second", np.int64)'),
-        ("np.int32)])", "np.int32)], align=True)"),
-        ("np.arange(5)", "np.arange(5.0)"),
         ("probe_table", "probe_table_2"),
         ("Limits(0, 9)", "Limits(0, 8)"),
-        ("low: int\n    high: int", "high: int\n    low: int"),
         ("times(2)", "times(4)"),
         ("double(1) - triple(number)", "triple(1) - double(number)"),
         ('inline="always"', 'inline="never"'),
@@ -108,8 +97,6 @@ def test_a_change_of_what_the_code_reads_makes_a_new_one(old: str, new: str) -> 
     ("old", "new"),
     [
         ("NUMBER = 3", "NUMBER = 3  # three"),
-        ("import math", "import math\n\n\n"),
-        ("Comes last.", "Has nothing below it."),
         ('    """Comes last."""\n', ""),
         ("def top(number):", 'def top(number):\n    """Now described."""'),
         ("UNREAD = 4", "UNREAD = 5"),
@@ -127,14 +114,6 @@ def test_more_than_256_constants_are_told_apart() -> None:
     source = "from kit.jit import kernel\n@kernel\ndef top(x):\n" + "".join(lines)
     first, second = (f"{source}    return x, {number / 2}\n" for number in (2, 258))
     assert fingerprint(make(first)) != fingerprint(make(second))
-
-
-def test_a_constant_that_changes_while_the_program_runs_is_read_on_demand() -> None:
-    top = make(SOURCE.replace("top(number):", "top(number, values=np.arange(3)):"))
-    before = fingerprint(top)
-    top.__wrapped__.__defaults__[0][0] = 7  # type: ignore[attr-defined]
-    assert fingerprint(top) == before
-    assert fingerprint(top, anew=True) != before
 
 
 def test_what_has_no_fingerprint_is_named() -> None:

@@ -123,21 +123,15 @@ def test_server_flags_go_to_the_server_that_is_played_on() -> None:
             ["play.games", 'found "two"', "a whole number, at least 1, at most 1,000,000"],
         ),
         ('play: {games: "2"}', ["play.games", 'found "2"', "a whole number"]),
-        ("play: {games: 2.5}", ["play.games", "found 2.5"]),
         ("play: {games: true}", ["play.games", "found true"]),
-        ("play: {games: 0}", ["play.games", "found 0"]),
         ("play: {games: null}", ["play.games", "found nothing (null)"]),
-        ("play: {games: [1]}", ["play.games", "found [1]"]),
         ("play: {server: on}", ["play.server", "found true", "one of local, tenhou"]),
-        ("decision: {permutations: 5}", ["decision.permutations", "one of 1, 6, 12"]),
         ("decision: {policy: neural}", ["decision.policy", "one of network, heuristic"]),
         ("decision: {checkpoints: null}", ["decision.checkpoints", "a folder, one of network"]),
         ("play: {seed: -1}", ["play.seed", "a whole number or null, at least 0"]),
-        ("play: 3", ["play", "found 3", "a section of keys"]),
         ("play:", ["play", "found nothing (null)", "a section of keys"]),
         ("local: {type: sanma}", ["local.type", "three-player tables are not supported"]),
         ("local: {type: 19}", ["local.type", "three-player tables and tables without red fives"]),
-        ("local: {type: true}", ["local.type", "found true", "a game type we play"]),
         ("local: {port: 65536}", ["local.port", "at most 65,535"]),
         ("local: {url: 'http://x/'}", ["local.url", "a WebSocket address"]),
         ("local: {name: ID0123ABCD-aBcD567}", ["local.name", "does not begin with ID"]),
@@ -149,23 +143,16 @@ def test_server_flags_go_to_the_server_that_is_played_on() -> None:
         ("tenhou: {lobby: 12}", ["tenhou.lobby", 'a private lobby "1000" to "9999"']),
         ("tenhou: {lobby: C1234567812345678}", ["tenhou.lobby", "hidden"]),
         ("tenhou: {hosts: []}", ["tenhou.hosts", "a list of one or more host names"]),
-        ("tenhou: {hosts: 'a.b'}", ["tenhou.hosts", 'found "a.b"']),
         ("tenhou: {hosts: ['a b']}", ["tenhou.hosts", 'found "a b"']),
-        ("decision: {budget_ms: 3 s}", ["decision.budget_ms", "a whole number, at least 100"]),
         ("connection: {silence_s: .nan}", ["connection.silence_s", "a number, at least 5"]),
         ("records: {folder: ''}", ["records.folder", "a path"]),
-        ("logs: {level: loud}", ["logs.level", "one of debug, info, warning, error"]),
         ('play: {"\\e[31mgames": 1}', ["play.[31mgames", "unknown key"]),
         # values that YAML reads as other than text
-        ("play: {games: 0x}", ["play.games", 'found "0x"', "a whole number"]),
         ("play: {games: 2001-09-09}", ["play.games", "found", "a whole number"]),
         ("play: {games: !!set {a}}", ["play.games", "found", "a whole number"]),
         (f"play: {{games: 0x{'f' * 5000}}}", ["play.games", "found a huge number", "a whole number"]),
-        ("connection: {keepalive_s: .inf}", ["connection.keepalive_s", "a number, at least 1"]),
         ("connection: {keepalive_s: 1.e5000}", ["connection.keepalive_s", "a number, at least 1"]),
         ("records: {folder: ~nosuchuser/x}", ["records.folder", "no home folder is known for `~nosuchuser`"]),
-        ("records: {capture: ~nosuchuser}", ["records.capture", "no home folder is known"]),
-        ("decision: {checkpoints: ~nosuchuser}", ["decision.checkpoints", "no home folder is known"]),
     ],
 )
 def test_bad_value_is_named_with_path_found_and_expected(text: str, wanted: list[str]) -> None:
@@ -192,16 +179,11 @@ def test_all_problems_come_at_once_from_all_sources() -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        b"play: [",
-        b"play: {games: 1}\nplay: {games: 2}\n",
         b"play:\n  games: 1\n  games: 2\n",
         b"\xff\xfe",
-        b"- play",
-        b"just text",
         b"play: !!python/object/apply:os.system ['true']",
         b"? {a: 1}\n: 2",
         b"a: &a [*a]",
-        b"x: " + b"[" * 3000,
         b"x: 2001-99-99",
         b"#" * (1 << 16) + b"#",
         b"\xef\xbb\xbfplay: [",
@@ -272,11 +254,6 @@ def test_missing_file_and_folder_are_config_errors(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "# nothing\n", "play: {}\n", "---\n"])
 def test_empty_file_is_the_defaults(text: str) -> None:
     assert load(text) == Config()
-
-
-def test_environment_names_follow_the_key_path() -> None:
-    loaded = load(environment={"SUZAKU_PLAY__GAMES": "3", "SUZAKU_DECISION__BUDGET_MS": "2000"})
-    assert (loaded.play.games, loaded.decision.budget_ms) == (3, 2000)
 
 
 @pytest.mark.parametrize("value", ["[", "{a: b", "\t", "&x"])
@@ -353,10 +330,6 @@ def test_a_guest_may_have_a_name_at_home_and_an_id_brings_its_own() -> None:
     assert login_name(on_tenhou({}, tenhou__user_id_env="", local__name="Alice"), {}) == "NoName"
     found = problems(environment={"MY_ID": LOGIN}, local__name="Alice", server__user_id_env="MY_ID")
     assert "an id has its own name" in found[0]
-
-
-def test_local_play_needs_no_id() -> None:
-    assert load(environment={}).play.server == "local"
 
 
 def test_adaptation_is_off_by_the_bare_word_and_needs_models(tmp_path: Path) -> None:

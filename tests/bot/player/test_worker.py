@@ -7,7 +7,6 @@ import threading
 import pytest
 
 from bot.player.worker import WorkerThread
-from kit.errors import ModelError
 
 name: contextvars.ContextVar[str] = contextvars.ContextVar("name", default="")
 
@@ -34,17 +33,6 @@ async def test_an_exception_reaches_the_caller_and_the_worker_goes_on() -> None:
         await worker.submit(lambda: 1 // 0)
     assert await worker.submit(lambda: 2) == 2
     worker.close()
-
-
-async def test_a_job_that_kills_its_thread_raises_a_model_error() -> None:
-    def die() -> None:
-        raise SystemExit(3)
-
-    worker = WorkerThread("t")
-    with pytest.raises(ModelError, match="SystemExit"):
-        await worker.submit(die)
-    assert worker.join(60.0)
-    assert not worker.alive
 
 
 async def test_a_cancelled_job_is_never_run() -> None:

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 
-import numpy as np
 import pytest
 
-from kit.workers.ordered import batches, in_order, peak_memory_mb
+from kit.workers.ordered import in_order
 from tests.kit.workers.work import never_three, slow_first
 
 
-def test_one_worker_is_this_process() -> None:
+def test_one_worker_or_one_task_is_done_in_this_process() -> None:
     assert list(in_order(slow_first, [1, 2], workers=1)) == [(1, os.getpid()), (2, os.getpid())]
-
-
-def test_one_task_needs_no_other_process() -> None:
     assert list(in_order(slow_first, [1], workers=2)) == [(1, os.getpid())]
-    assert not list(in_order(slow_first, [], workers=2))
 
 
 def test_results_of_several_processes_come_in_order_and_tasks_are_taken_as_they_are_read() -> None:
@@ -46,14 +39,3 @@ def test_an_error_comes_where_its_result_would() -> None:
     assert [next(results) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(ValueError, match="three"):
         next(results)
-
-
-def test_batches_keep_the_order_and_the_last_may_be_short() -> None:
-    assert list(batches(range(5), 2)) == [[0, 1], [2, 3], [4]]
-
-
-def test_the_memory_of_the_process_that_started_it_does_not_count() -> None:
-    code = "from kit.workers.ordered import peak_memory_mb; print(peak_memory_mb())"
-    held = np.ones(150 << 17)  # 150 MB
-    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
-    assert 1.0 < float(said) < 140.0 < peak_memory_mb(), held.shape

@@ -6,8 +6,9 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 
 import pytest
@@ -67,9 +68,6 @@ def test_a_task_is_drawn_when_a_worker_is_free_and_can_carry_what_earlier_result
             seen.append(result)
     assert [weights for _, weights in seen] == [0, 1, 2, 3]
     assert len({process for process, _ in seen}) == 1
-
-
-def test_large_tasks_reach_several_workers() -> None:
     found = list(results(playing, 0, [Block.after(number, number) for number in range(5)], 2))
     assert sorted(value[1] for _, value in found if isinstance(value, tuple)) == [0, 1, 2, 3, 4]
 
@@ -88,32 +86,18 @@ def test_a_worker_runs_its_start_up_with_one_thread_and_prints_nothing_to_stdout
     assert (out, err.split()) == ("", ["begun", "prepared"])
 
 
+@pytest.mark.parametrize(
+    ("tasks", "message"),
+    [([0], r"died 1 times \(exit code 3\)"), (repeat(LATER), "1 processes died at their start")],
+)
 def test_processes_that_die_before_they_have_begun_end_the_run_however_large_their_setup(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, tasks: Iterable[int | Later], message: str
 ) -> None:
     monkeypatch.setattr(pool, "TRIES", 1)
     processes.on_start(Fatal())
     try:
-        with capture_logs(), pytest.raises(WorkerFailed, match=r"died 1 times \(exit code 3\)"):
-            list(results(counting_bytes, bytes(1 << 20), [0], 1))
-    finally:
-        processes.on_start(processes.nothing)
-    assert list(results(counting_bytes, bytes(1 << 20), [0], 1)) == [(0, 1 << 20), (0, DONE)]
-
-
-def test_processes_that_die_before_there_is_a_task_are_not_started_for_ever(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(pool, "TRIES", 2)
-
-    def later() -> Iterator[int | Later]:
-        while True:
-            yield LATER
-
-    processes.on_start(Fatal())
-    try:
-        with capture_logs(), pytest.raises(WorkerFailed, match=r"2 processes died at their start"):
-            list(results(counting_bytes, b"", later(), 1))
+        with capture_logs(), pytest.raises(WorkerFailed, match=message):
+            list(results(counting_bytes, bytes(1 << 20), tasks, 1))
     finally:
         processes.on_start(processes.nothing)
 
@@ -145,22 +129,6 @@ def test_an_error_in_a_task_ends_the_run_with_its_trace() -> None:
         list(results(unprepared, 0, [3], 1))
     with pytest.raises(WorkerFailed, match=r"^no such player$"):
         list(results(refused, 0, [3], 1))
-
-
-def test_a_worker_waits_for_a_task_that_comes_later() -> None:
-    """The second process finds no task at first; the last task comes when the first one's results are in."""
-    seen: list[int] = []
-
-    def tasks() -> Iterator[int | Later]:
-        yield 1
-        while len(seen) < 3:
-            yield LATER
-        yield 2
-
-    for _, value in results(counting, 100, tasks(), 2):
-        if isinstance(value, int):
-            seen.append(value)
-    assert seen == [100, 101, 102, 200, 201, 202]
 
 
 def test_a_worker_that_dies_while_it_waits_is_replaced() -> None:

@@ -56,11 +56,6 @@ def edited(**changes: dict[str, Any] | None) -> bytes:
 # --- 16: damage -------------------------------------------------------------------------------------------
 
 
-def test_the_sound_file_is_read() -> None:
-    assert unpack(DATA, SHAPES, NOWHERE).keys() == SHAPES.keys()
-    assert unpack(edited(), SHAPES, NOWHERE).keys() == SHAPES.keys()
-
-
 def test_weights_cut_at_any_length_are_refused(tmp_path: Path) -> None:
     path = tmp_path / saved(tmp_path).tensors.file
     assert path.read_bytes() == DATA
@@ -256,13 +251,6 @@ def test_an_impossible_length_of_the_header_costs_no_memory(tmp_path: Path, leng
     assert peak < MEGABYTE
 
 
-def test_a_header_beyond_its_limit_is_not_parsed() -> None:
-    padded = DATA[8:HEADER_END].ljust(LARGEST_HEADER)
-    assert unpack(file_of(padded, BODY), SHAPES, NOWHERE).keys() == SHAPES.keys()
-    with pytest.raises(CheckpointCorrupt, match="header length"):
-        unpack(file_of(padded + b" ", BODY), SHAPES, NOWHERE)
-
-
 NAME = "stem_norm.weight"
 FIRST, LAST = HEADER[NAME]["data_offsets"]
 
@@ -271,6 +259,7 @@ FIRST, LAST = HEADER[NAME]["data_offsets"]
     "data",
     [
         edited(**{NAME: {"data_offsets": [FIRST - 4, LAST - 4]}}),  # overlapping the previous one
+        edited(**{NAME: {"data_offsets": HEADER["stem_norm.bias"]["data_offsets"]}}),
         edited(**{NAME: {"data_offsets": [FIRST, LAST + 4]}}),
         edited(**{NAME: {"data_offsets": [LAST, FIRST]}}),
         edited(**{NAME: {"data_offsets": [-8, 0]}}),
@@ -295,16 +284,6 @@ FIRST, LAST = HEADER[NAME]["data_offsets"]
 def test_a_hostile_header_is_refused(tmp_path: Path, data: bytes) -> None:
     path = forge(tmp_path, CARD, data)
     assert refused(tmp_path).file == path
-
-
-def test_overlapping_tensors_of_the_right_sizes_are_refused(tmp_path: Path) -> None:
-    twin = "stem_norm.bias"
-    assert HEADER[twin]["shape"] == HEADER[NAME]["shape"]
-    data = edited(**{NAME: {"data_offsets": HEADER[twin]["data_offsets"]}})
-    forge(tmp_path, CARD, data)
-    error = refused(tmp_path)
-    assert type(error) is CheckpointCorrupt
-    assert "is at " in str(error)
 
 
 @UNTIMED

@@ -11,8 +11,7 @@ import policies.flow.flow
 from game.actions import NINE_TERMINALS, PASS, RIICHI, Action, ActionKind
 from policies.flow.decisions import Decision
 from policies.flow.slots import Policy, Slot
-from policies.heuristic.player import HeuristicPolicy
-from policies.play.decide import decide, fall_back
+from policies.play.decide import decide
 from tests.policies.fakes import Broken, Scripted
 from tests.scene import Scene
 
@@ -167,19 +166,6 @@ FAULTS: dict[str, tuple[Callable[[int], Sequence[Sequence[float]]], str]] = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_broken_policy_is_replaced_by_the_heuristic(name: str) -> None:
-    broken, reason = FAULTS[name]
-    scene = Scene("123456789m139p5z").draw("9s")
-    expected = choose(scene, HeuristicPolicy())
-    with capture_logs() as logs:
-        decision = choose(scene, Broken(broken))
-    assert decision.action == expected.action
-    assert decision.source == "fallback"
-    assert reason in decision.fallback_reason
-    assert [entry["event"] for entry in logs] == ["decision.fallback"]
-
-
-@pytest.mark.parametrize("name", FAULTS)
 def test_on_a_claim_and_the_heuristic_broken_too_we_pass(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     broken, reason = FAULTS[name]
     monkeypatch.setattr(policies.play.decide, "HeuristicPolicy", lambda: Broken(_raise))
@@ -220,10 +206,3 @@ def test_no_legal_action_is_answered_all_the_same() -> None:
         decision = decide(replace(scene.observe(), legal=()), Scripted())
         assert decision.action == expected
         assert decision.fallback_reason.startswith("no legal action")
-
-
-def test_a_late_policy_is_replaced_by_the_heuristic() -> None:
-    scene = ready()
-    decision = fall_back(scene.observe(), "late: 3,000 ms")
-    assert decision.action == choose(scene, HeuristicPolicy()).action
-    assert (decision.source, decision.fallback_reason) == ("fallback", "late: 3,000 ms")

@@ -10,7 +10,7 @@ from policies.checkpoint import MODELS, load
 from policies.flow.known_hand import known_questions
 from policies.flow.slots import Slot
 from policies.nets.architectures import Architecture, identities_of
-from policies.play.included import INCLUDED, LARGE, PHOENIX, PLAYERS, SHIPPED, included
+from policies.play.included import INCLUDED, LARGE, PLAYERS, SHIPPED, included
 from policies.play.inference import load_policy
 from tests.scale import scaled
 
@@ -45,15 +45,6 @@ def test_they_are_small_and_the_folder_has_no_other_files(folder: Path) -> None:
     weights = [folder / load(folder, model).card.tensors.file for model in MODELS]
     assert files == sorted(cards + weights)
     assert sum(path.stat().st_size for path in files) <= LARGEST_BYTES
-
-
-def test_the_default_set_was_continued_from_that_of_people_and_its_riichi_improved_by_labels() -> None:
-    for slot in Slot:
-        card = load(SHIPPED, slot).card
-        if slot is Slot.RIICHI:
-            assert "labels" in card.training.settings
-        else:
-            assert load(PHOENIX, slot).card.tensors.sha256 in card.parents
 
 
 def test_the_large_set_is_the_default_one_with_larger_models_for_discards_chi_and_pon() -> None:

@@ -107,23 +107,6 @@ def test_without_play_outs_the_policy_decides(deals: Deals) -> None:
     assert found.options[1].expected < 0.0
 
 
-def test_shrinking_gains_more_than_the_plain_mean(deals: Deals) -> None:
-    """Many decisions with differences of the size of the prior: choosing by the expectation gains."""
-    rng = np.random.default_rng(5)
-    gained, plain = [], []
-    settings = SearchSettings(doubt=1e9)
-    few = Deals(deals.view, deals.unseen, deals.tiles[:16])
-    for number in range(300):
-        true = float(rng.normal(settings.order * math.log(0.2 / 0.8), settings.deviation))
-        drawn = Drawn({FIRST: 0.0, SECOND: true}, 4_000.0, seed=number)
-        found = search(drawn.values, few, [(FIRST, 0.8), (SECOND, 0.2)], settings)
-        value = next(each for each in found.options if each.action == SECOND)
-        gained.append(true if found.action == SECOND else 0.0)
-        plain.append(true if value.ahead > 0.0 else 0.0)
-    assert np.mean(gained) > np.mean(plain)
-    assert np.mean(gained) > 0.0
-
-
 def test_only_close_options_are_compared() -> None:
     settings = SearchSettings(options=2, close=0.2)
     assert close_options((FIRST, SECOND, THIRD), (0.5, 0.05, 0.45), settings) == [(FIRST, 0.5), (THIRD, 0.45)]

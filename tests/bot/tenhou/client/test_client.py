@@ -121,14 +121,6 @@ async def test_it_falls_back_to_the_other_host() -> None:
     assert len(bench.journal.results) == 1
 
 
-async def test_a_redirect_is_not_followed() -> None:
-    async with fake_server(GAME) as target, fake_server(Refuse(302)) as server:
-        async with ClientBench(server.url) as bench:
-            with pytest.raises(TransportError, match="302"):
-                await bench.ended()
-        assert target.handshakes == 0
-
-
 async def test_a_server_that_refuses_logins_stops_it_at_once() -> None:
     async with fake_server(Refuse(403)) as server, ClientBench(server.url) as bench:
         with pytest.raises(TransportError, match="refused access"):

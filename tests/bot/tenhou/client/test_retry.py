@@ -17,10 +17,8 @@ from websockets.http11 import Response
 
 from bot.tenhou.client.retry import (
     AT_LOGIN,
-    FORGIVEN,
     ID_BUSY,
     IN_GAME,
-    WEARY,
     Retries,
     Waits,
     explain,
@@ -100,16 +98,6 @@ def test_every_failure_is_explained_in_words(exc: BaseException) -> None:
     assert "\n" not in explain(exc)
 
 
-def test_maintenance_is_called_by_its_name() -> None:
-    assert "maintenance" in explain(status(503))
-
-
-def test_a_seat_that_waits_is_retried_within_a_second() -> None:
-    first = [wait_s(IN_GAME, 0, jitter) for jitter in (0.0, 0.5, 0.999)]
-    assert all(wait is not None and 0 < wait <= 1.0 for wait in first)
-    assert len(set(first)) == 3
-
-
 def test_waits_grow_up_to_their_longest() -> None:
     waits = [wait_s(AT_LOGIN, tried, 0.5) for tried in range(AT_LOGIN.tries)]
     assert waits[:4] == [2.0, 4.0, 8.0, 16.0]
@@ -124,11 +112,6 @@ def test_tries_are_bounded(waits: Waits) -> None:
     assert wait_s(Waits(1.0, 2.0, 10.0, 10**6), 5000, 0.0) == 5.0  # no overflow for large counts
 
 
-def test_a_busy_id_gets_few_and_long_tries() -> None:
-    assert ID_BUSY.tries <= 5
-    assert ID_BUSY.first_s >= 5
-
-
 def broken(tries: Retries, *, progress: bool, lasted_s: float = 0.5) -> int:
     tries.line_ended(progress=progress, lasted_s=lasted_s)
     count = tries.count
@@ -140,16 +123,6 @@ def test_progress_forgives_the_tries_before_it() -> None:
     tries = Retries()
     assert [broken(tries, progress=False) for _ in range(4)] == [0, 1, 2, 3]
     assert broken(tries, progress=True) == 0
-
-
-def test_connections_that_keep_breaking_are_not_retried_every_second() -> None:
-    tries = Retries()
-    counts = [broken(tries, progress=True) for _ in range(40)]
-    assert counts[:FORGIVEN] == [0] * FORGIVEN
-    assert counts[-1] == WEARY
-    wait = wait_s(IN_GAME, WEARY, 0.0)
-    assert wait is not None
-    assert wait > 4  # but the seat is not abandoned either
 
 
 def test_a_line_that_lasted_makes_good_for_those_before() -> None:

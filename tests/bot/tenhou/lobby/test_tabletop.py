@@ -30,11 +30,6 @@ from tests.stacked import stacked_wall
 PLAIN = ("147m258p369s1234z", "258m369p147s1234z", "369m147p258s1234z", "147m369p258s1567z")
 
 
-def own_turn(at: AtTable) -> int:
-    (player,) = at.top.table.waiting()
-    return player
-
-
 # --- seating ------------------------------------------------------------------------------------------
 
 

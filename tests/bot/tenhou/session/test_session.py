@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import random
-
 import numpy as np
 import pytest
 
@@ -18,28 +16,22 @@ from bot.tenhou.session.events import (
     PromptOpened,
     Queued,
     Rejected,
-    Replaced,
     Resumed,
     RoundEnded,
     ServerClosing,
     ServerText,
     SessionEvent,
-    StateLost,
     TableEvent,
-    UnknownTag,
 )
 from game.actions import PASS, RIICHI, Action, ActionKind
 from game.events import DrawnRound, EndGame, EndRound, Riichi, StartGame, StartRound, Win
 from kit.errors import LocalProtocolError, RemoteProtocolError, StateMismatchError
 from tests.bot.captures import capture
 from tests.bot.tenhou.session.recorded import (
-    Moment,
     feed,
-    moments,
     new_session,
     rendered,
     server_frames,
-    snapshot,
 )
 
 ID = "ID12345678-abCD1234"
@@ -152,11 +144,6 @@ def test_refusals_say_what_to_do(code: str, retry: bool) -> None:
     assert refused.text
 
 
-def test_being_replaced_in_play_is_told() -> None:
-    session = seated()
-    assert session.receive('{"tag":"ERR","code":"1004"}') == [Replaced()]
-
-
 def test_a_server_that_closes_or_wants_a_new_login_is_heard() -> None:
     session = Session(SessionSettings(auto_queue=False))
     session.start()
@@ -178,15 +165,6 @@ def test_chat_is_only_shown() -> None:
         ServerText("A", "/lobby 1")
     ]
     assert rendered(session.outbox()) == []
-
-
-def test_an_unknown_tag_or_attribute_is_told_once() -> None:
-    session = seated()
-    assert session.receive('{"tag":"NEW","a":"1"}') == [UnknownTag("NEW")]
-    assert session.receive('{"tag":"NEW","a":"2"}') == []
-    told = session.receive('{"tag":"T60","z":"1"}')
-    assert UnknownTag("TileDrawn", "z") in told
-    assert session.prompt is not None
 
 
 @pytest.mark.parametrize("number", [25, 2, 11, 13, 1545])
@@ -498,20 +476,6 @@ def test_players_who_leave_and_return_are_in_the_log() -> None:
 # --- returning ----------------------------------------------------------------------------------------
 
 
-def test_a_broken_line_is_replaced_with_the_resume_code() -> None:
-    session = seated()
-    assert rendered(session.reconnect()) == [
-        '{"tag":"HELO","name":"NoName","sx":"M","gpid":"2FF64D8A-A9692044"}'
-    ]
-    assert session.take(m.MatchFound(9, resume_code=CODE)) == []
-    assert rendered(session.outbox()) == ['{"tag":"GOK"}']
-    session.take(m.PlayerNames(NAMES))
-    session.take(m.ScoresResumed(0, 0, 0, SCORES))
-    events = session.take(m.RoundSnapshot(0, 0, 0, (135,), SCORES, 0, HAND))
-    assert events == [Resumed(0, 0, exact=True)]
-    assert rendered(session.outbox()) == []
-
-
 def test_a_line_that_broke_before_the_first_deal() -> None:
     session = new_session()
     session.start()
@@ -540,13 +504,6 @@ def test_a_line_that_broke_between_rounds() -> None:
     events = session.take(m.RoundDealt(0, 1, 0, 135, SCORES, 0, HAND))
     assert types(events) == [TableEvent, RoundEnded, TableEvent]
     assert types(session.take(m.TileDrawn(0, 60))) == [TableEvent, PromptOpened]
-
-
-def test_a_game_that_ended_while_we_were_away() -> None:
-    session = seated()
-    session.reconnect()
-    assert types(session.take(m.Hello("NoName"))) == [GameMissed, LoggedIn]
-    assert not session.in_game
 
 
 def test_another_game_with_other_people_is_a_new_one() -> None:
@@ -584,17 +541,6 @@ def test_frames_before_any_snapshot_are_answered_without_knowledge() -> None:
 GAME = "tcp-xml-kakan-daiminkan-t13-20180125.log"
 
 
-def _survives(session: Session, message: m.ServerMessage) -> bool:
-    """Whether a frame out of place was refused and left the state unchanged."""
-    before = session.state.tobytes()
-    try:
-        session.take(message)
-    except StateMismatchError:
-        assert session.state.tobytes() == before
-        return True
-    return session.state.tobytes() == before
-
-
 REPEATABLE = (
     m.FuritenShown,
     m.PlayerGone,
@@ -618,92 +564,6 @@ def test_a_repeated_frame_is_refused() -> None:
         if session.in_game and not isinstance(message, REPEATABLE):
             with pytest.raises(StateMismatchError):
                 session.take(message)
-
-
-def test_frames_in_the_wrong_order_never_corrupt_the_state() -> None:
-    frames = server_frames(capture(GAME))
-    rng = random.Random(7)
-    session = new_session()
-    refused = 0
-    for at, message in enumerate(frames):
-        if session.log and session.in_game and rng.random() < 0.3 and at + 3 < len(frames):
-            late = frames[at + rng.choice((-40, -9, -4, -3, -2, 2, 3))]
-            if isinstance(late, m.TileDiscarded | m.TileDrawn | m.MeldMade | m.RoundWon | m.RoundDealt):
-                refused += _survives(_copy(session, frames, at), late)
-        feed(session, message)
-    assert refused > 100
-
-
-def _copy(session: Session, frames: list[m.ServerMessage], upto: int) -> Session:
-    """A session at the same point that a test may spoil, fed from the last deal on."""
-    start = max(i for i in range(upto) if isinstance(frames[i], m.RoundDealt | m.GameBegins))
-    copy = new_session()
-    copy.start()
-    first = frames[start]
-    copy.take(m.Hello("NoName"))
-    copy.take(m.MatchFound(9))
-    copy.take(m.PlayerNames(NAMES))
-    copy.take(m.GameBegins((-session.player) % 4))
-    assert isinstance(first, m.RoundDealt | m.GameBegins)
-    for message in frames[start + isinstance(first, m.GameBegins) : upto]:
-        copy.take(message)
-    return copy
-
-
-def test_after_a_refusal_the_game_is_resumed() -> None:
-    frames = server_frames(capture(GAME))
-    for moment in list(moments(frames))[5::97]:
-        session = new_session()
-        for message in frames[: moment.index + 1]:
-            feed(session, message)
-        try:
-            session.take(frames[moment.index + 3])
-        except StateMismatchError:
-            _resume(session, moment)
-            assert fields(session.state) == fields(moment.record)
-
-
-def _resume(session: Session, moment: Moment) -> None:
-    session.reconnect()
-    session.take(m.MatchFound(9))
-    session.take(m.PlayerNames(moment.names))
-    session.take(snapshot(moment.before_draw, moment.player))
-    for message in moment.since_draw:
-        session.take(message)
-
-
-def test_broken_frames_in_a_game_leave_the_session_as_it_was() -> None:
-    frames = server_frames(capture(GAME))
-    session = new_session()
-    rng = random.Random(9)
-    for message in frames[:600]:
-        text = m.render_json(message)
-        at = rng.randrange(1, len(text))
-        before = session.state.tobytes()
-        for broken in (text[:at], text[at:], text.replace('"', "", 1), text + text):
-            with pytest.raises(RemoteProtocolError):
-                session.receive(broken)
-        assert session.state.tobytes() == before
-        feed(session, message)
-
-
-def test_mutated_frames_are_events_or_protocol_errors() -> None:
-    frames = server_frames(capture(GAME))
-    rng = random.Random(99)
-    allowed = (RemoteProtocolError, StateMismatchError)
-    session = new_session()
-    for number, message in enumerate(frames):
-        text = m.render_json(message)
-        if number % 2 and session.log and session.in_game:
-            digits = [i for i, char in enumerate(text) if char.isdigit()]
-            at = rng.choice(digits) if digits else 0
-            other = _copy(session, frames, number)
-            try:
-                events = other.receive(text[:at] + rng.choice(("", "1", "9", "35", "-")) + text[at + 1 :])
-            except allowed:
-                events = []
-            assert not any(isinstance(event, StateLost) for event in events)
-        feed(session, message)
 
 
 def test_no_secret_in_what_the_session_tells_or_raises() -> None:

@@ -18,7 +18,7 @@ from policies.features.table import HOSEI, LITE, SETS
 from policies.nets.architectures import Architecture, HoseiArchitecture, HoseiBaseArchitecture, Outputs
 from policies.nets.networks import Network, arrays_of, network_of
 from policies.nets.shapes import shapes_of
-from policies.nets.towers.hosei import Dropout, Images, reseed
+from policies.nets.towers.hosei import Dropout, Images
 from tests.policies.checkpoint.saved import forge_card, small_card
 
 PLANES = SETS[HOSEI].planes
@@ -152,12 +152,3 @@ def test_dropout_follows_from_its_seed() -> None:
     layer.seed = 1
     assert not torch.equal(first, layer(x))
     assert torch.equal(layer.eval()(x), x)
-
-
-def test_each_dropout_and_step_has_a_seed_of_its_own() -> None:
-    made = network(SMALL)
-    seeds = set()
-    for step in range(2):
-        reseed(made, 0, step)
-        seeds |= {layer.seed for layer in made.modules() if isinstance(layer, Dropout)}
-    assert len(seeds) == 2 * 6
