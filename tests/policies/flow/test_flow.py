@@ -15,7 +15,7 @@ from policies.play.decide import decide
 from policies.play.named import RandomPolicy
 from policies.play.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times
 from tests.policies.fakes import Broken, Scripted
-from tests.policies.play.test_decision import claim, only, ready
+from tests.policies.play.test_decide import claim, only, ready
 from tests.scene import Scene
 
 
