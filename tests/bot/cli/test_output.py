@@ -60,6 +60,8 @@ def within(name: str, stdout: int) -> tuple[int, str]:
     finally:
         os.dup2(kept, STDOUT)
         os.close(kept)
+        with program.app.console.capture():  # the next help would print what is left in its buffer
+            pass
     return int(str(ended.value)), told.getvalue()
 
 
