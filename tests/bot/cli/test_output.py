@@ -69,7 +69,22 @@ def within(name: str, stdout: int) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (["ask", "123m406p789s11z233z", "--policy", "heuristic"], 0, "+-"),
+        (
+            [
+                "arena",
+                "--challenger",
+                "random",
+                "--champion",
+                "random",
+                "--tonpuu",
+                "--games",
+                "4",
+                "--workers",
+                "1",
+            ],
+            0,
+            "(25.0-25.0)",
+        ),
         (["ask", "あ"], 2, r"\u3042"),
     ],
 )
