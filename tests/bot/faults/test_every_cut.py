@@ -59,10 +59,10 @@ async def test_fault_01_a_guest_comes_back_though_the_server_noticed_nothing() -
 
 async def test_fault_01_a_line_that_breaks_all_the_time_still_carries_the_game() -> None:
     def cut_often(number: int, _: Side, text: str) -> Sequence[object]:
-        return (text, CUT) if number % 30 == 0 else (text,)
+        return (text, CUT) if number % 20 == 0 else (text,)
 
     outcome = await play_through(cut_often, name=ACCOUNT)
-    assert outcome.connections > 10
+    assert outcome.connections > 15
     check(0, outcome, await undisturbed(name=ACCOUNT))
 
 
