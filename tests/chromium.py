@@ -27,7 +27,6 @@ HOSTILE: Final = (
 _PROGRAM: Final = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 )
-_RELOADS: Final = 5
 needs_chromium: Final = pytest.mark.skipif(
     _PROGRAM is None, reason="NO BROWSER TESTS: Chromium is missing; apt-get install chromium"
 )
@@ -114,8 +113,11 @@ def reloaded(tab: Any) -> None:
     """
     stored = "JSON.stringify(Object.entries(localStorage).sort())"
     kept = tab.evaluate(stored)
-    for _ in range(_RELOADS):
+    end = time.monotonic() + PATIENCE_S
+    while True:
         with tab.expect_navigation():
             tab.evaluate("location.reload()")
         if tab.evaluate(stored) == kept:
-            break
+            return
+        assert time.monotonic() < end, "the browser forgot what the page had stored"
+        tab.wait_for_timeout(30)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import msgspec
@@ -25,7 +26,7 @@ from bot.tenhou.session.events import (
     TableEvent,
 )
 from game.events import Four, GameEvent
-from replays.record import DecisionRecord
+from replays.record import JAPAN, DecisionRecord
 
 if TYPE_CHECKING:
     from replays.review.schema import CandidateHands
@@ -43,10 +44,11 @@ LineState: TypeAlias = Literal["connecting", "open", "waiting", "playing", "lost
 
 
 class Began(msgspec.Struct, frozen=True):
-    """The start of a game."""
+    """The start of a game, `date` in Japan."""
 
     game: GameStarted
     game_id: str
+    date: datetime
 
 
 class Happened(msgspec.Struct, frozen=True):
@@ -176,7 +178,7 @@ class Feed:
         match event:
             case GameStarted():
                 self._told, self._last = 0, None
-                self.put(Began(event, game_id))
+                self.put(Began(event, game_id, datetime.now(JAPAN)))
             case TableEvent():
                 self.follow(log, event.event)
             case Resumed():

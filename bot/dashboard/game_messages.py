@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -23,7 +22,7 @@ from game.scoring.settlement import GameLength, placements
 from game.state import apply, clone, new_round
 from kit.errors import BotError
 from replays.mjai.lines import render
-from replays.record import JAPAN, DecisionRecord, Names, shown_time
+from replays.record import DecisionRecord, Names, shown_time
 from replays.review.asking import played_decision
 from replays.review.moments import Moment, RoundEvents
 from replays.review.notes import Notes
@@ -84,7 +83,7 @@ def header_of(began: Began, *, policy: str, program: str) -> GameHeader:
     own = [player == game.player for player in range(4)]
     return GameHeader(
         game_id=began.game_id,
-        date=shown_time(datetime.now(JAPAN)),
+        date=shown_time(began.date),
         game_type=game.game_type,
         length=game.length,
         names=game.names,

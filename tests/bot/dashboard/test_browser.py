@@ -240,7 +240,8 @@ def test_rank_hands_and_adaptation_are_shown_when_they_come(open_live: Any) -> N
         page.tab.wait_for_selector(".adaptation", state="detached")
         assert page.tab.locator("[data-figure=rank]").count() == 0
         ranks, rates = (16, 16, 16, 16), (2112.4, 2112.4, 2112.4, 2112.4)
-        feed.put(Began(msgspec.structs.replace(began.game, ranks=ranks, rates=rates), began.game_id))
+        game = msgspec.structs.replace(began.game, ranks=ranks, rates=rates)
+        feed.put(msgspec.structs.replace(began, game=game))
         page.tab.wait_for_selector("[data-figure=rank]")
         assert page.tab.text_content("[data-figure=rank]") == "7-dan R2112"
         page.check()

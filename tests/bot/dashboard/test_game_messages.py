@@ -217,7 +217,7 @@ def test_secrets_are_not_shown() -> None:
     items[at] = msgspec.structs.replace(item, made=msgspec.structs.replace(item.made, decision=decision))
     game = begun().game
     named = msgspec.structs.replace(game, names=(secret, *game.names[1:]))
-    items = [Began(named, "x") if isinstance(one, Began) else one for one in items]
+    items = [msgspec.structs.replace(one, game=named) if isinstance(one, Began) else one for one in items]
     told = msgspec.json.encode(shown(*items).told).decode()
     assert "hidden failed" in told
     assert secret not in told
