@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
+import signal
+import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +18,15 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.logs.setup import LIMIT, tell_left_out
+from bot.tenhou.client import ClientSettings
 from bot.tenhou.client.retry import Waits
+from bot.tenhou.lobby import Lobby, LobbySettings
 from policies.heuristic.player import HeuristicPolicy
 from tests.bot.beside import beside
 from tests.bot.fake_server import Drop, FakeServer, Flood, Hang, Hear, Say, Script, Step, fake_server
-from tests.bot.scripts import BACK, DEAL, DRAW, END, GAME, INIT, LOGIN, SEAT, TURN, reinit
-from tests.cli import run_cli
+from tests.bot.scripts import BACK, DEAL, DRAW, END, GAME, LOGIN, SEAT, SECRET_CODE, TURN, reinit
+from tests.bot.whole_game import ACCOUNT
+from tests.cli import run_cli, start
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
@@ -46,52 +53,6 @@ def play(url: str, *more: str) -> tuple[int, str, list[dict[str, Any]]]:
 
 def named(logged: list[dict[str, Any]], event: str) -> list[dict[str, Any]]:
     return [entry for entry in logged if entry["event"] == event]
-
-
-AGAIN: list[Step] = [*BACK, reinit(), Say(DRAW), *TURN, *END]
-SURVIVED: dict[str, tuple[tuple[Script, ...], str]] = {
-    "01 a line that drops in a round": (([*LOGIN, *SEAT, *DEAL, Drop()], AGAIN), "conn.lost"),
-    "03 a discard that was lost": (([*LOGIN, *SEAT, *DEAL, Hear("D"), Drop()], AGAIN), "conn.lost"),
-    "07 a frame twice": (([*LOGIN, *SEAT, *DEAL, Say(DRAW), Hang()], AGAIN), "state.mismatch"),
-    "08 an unknown tag": (([*LOGIN, *SEAT, Say('{"tag":"NEW"}'), *DEAL, *TURN, *END],), "proto.unknown_tag"),
-    "09 a broken frame": (([*LOGIN, *SEAT, Say('{"tag":"T136"}'), *DEAL, *TURN, *END],), "proto.rejected"),
-    "10 a win that is not ours": (
-        ([*LOGIN, *SEAT, Say(INIT), Say(DRAW.replace("}", ',"t":"16"}')), *TURN, *END],),
-        "state.mismatch",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", SURVIVED)
-def test_fault_01_to_10_in_a_game_that_suzaku_play_finishes(case: str, tmp_path: Path) -> None:
-    scripts, told = SURVIVED[case]
-    with served(*scripts) as server:
-        code, shown, logged = play(server.url)
-        assert not server.faults
-        assert server.handshakes == len(scripts)
-    assert code == 0, shown
-    assert named(logged, told)
-    assert len(named(logged, "game.ended")) == 1
-    assert len(list((tmp_path / "r").glob("*.xml"))) == 1
-
-
-ENDED: dict[str, tuple[Script, str]] = {
-    "05 the id is used elsewhere": (
-        [*LOGIN, *SEAT, *DEAL, Say('{"tag":"ERR","code":"1004"}'), Hang()],
-        "session.replaced",
-    ),
-    "06 the id is not let in": ([Hear("HELO"), Say('{"tag":"ERR","code":"1003"}'), Hang()], "login.rejected"),
-}
-
-
-@pytest.mark.parametrize("case", ENDED)
-def test_fault_05_and_06_end_suzaku_play_at_once(case: str) -> None:
-    script, told = ENDED[case]
-    with served(script, GAME) as server:
-        code, shown, logged = play(server.url)
-        assert server.handshakes == 1
-    assert code == 1, shown
-    assert named(logged, told)
 
 
 LOST: dict[str, tuple[Script | None, str]] = {
@@ -127,9 +88,16 @@ def raises() -> list[list[float]]:
     raise RuntimeError("weights are gone")
 
 
-@pytest.mark.parametrize(
-    "fault", [raises, lambda: [[float("nan")] * 14], list], ids=["raises", "nan", "nothing"]
-)
+FAULTY: dict[str, Callable[[], list[list[float]]]] = {
+    "raises": raises,
+    "not a number": lambda: [[float("nan")] * 14],
+    "zeros": lambda: [[0.0] * 14],
+    "too short": lambda: [[]],
+    "nothing": list,
+}
+
+
+@pytest.mark.parametrize("fault", FAULTY.values(), ids=FAULTY)
 def test_fault_12_a_failing_policy_costs_no_game(
     fault: Callable[[], list[list[float]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,6 +144,88 @@ def test_fault_24_names_and_chat_cannot_steer_the_terminal() -> None:
     assert code == 0, shown
     assert "evil" in shown
     assert not any(char in shown for char in "\x1b\x07\u202e")
+
+
+MARKER = "ID4D41524B-mArKeR99"
+SECRET = re.compile("4D41524B|mArKeR99|AAAA1111|BBBB2222|6D41724B6552|%6D%41%72%4B", re.IGNORECASE)
+QUICK = Waits(first_s=0.002, growth=2.0, longest_s=0.01, tries=2)
+ECHOED: Script = [Hear("HELO"), Say(f'{{"tag":"ERR","code":"1004","id":"{MARKER}"}}'), Hang()]
+SECRETS: dict[str, tuple[Script, ...]] = {
+    "a game with a cut": ([*LOGIN, *SEAT, *DEAL, Drop()], [*BACK, reinit(), Say(DRAW), *TURN, *END]),
+    "broken frames that hold secrets": (
+        [
+            *LOGIN,
+            *SEAT,
+            Say(f'{{"tag":"GO","type":"9","gpid":"{SECRET_CODE}"'),
+            Say(f'{{"tag":"HELO","uname":"{MARKER}"'),
+            Say(f'{{"tag":"ODD","name":"{MARKER}","gpid":"{SECRET_CODE}"}}'),
+            *DEAL,
+            *TURN,
+            *END,
+        ],
+    ),
+    "refused": (ECHOED, ECHOED, ECHOED),
+    "echoed in talk": (
+        [
+            *LOGIN,
+            Say(f'{{"tag":"CHAT","uname":"{MARKER}","text":"{MARKER} {SECRET_CODE}"}}'),
+            *SEAT,
+            *DEAL,
+            *TURN,
+            *END,
+        ],
+    ),
+    "seated at a table we refuse": (
+        [*LOGIN, Say(f'{{"tag":"GO","type":"17","lobby":"0","gpid":"{SECRET_CODE}"}}'), Hang()],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SECRETS)
+def test_fault_23_no_secret_in_any_output(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_ID", MARKER)
+    monkeypatch.setenv("SUZAKU_LOCAL__USER_ID_ENV", "MY_ID")
+    monkeypatch.setenv("SUZAKU_CONNECTION__RESUME_TRIES", "2")
+    monkeypatch.setenv("SUZAKU_CONNECTION__SILENCE_S", "5")
+    monkeypatch.setattr("bot.play.run.AT_HOME", QUICK)
+    monkeypatch.setattr("bot.play.run.ClientSettings", partial(ClientSettings, id_busy=QUICK))
+    with served(*SECRETS[case]) as server:
+        _, shown, _ = play(server.url, "--log-level", "debug", "--capture", "c.tsv")
+        assert any(MARKER in frame for received in server.received for frame in received)
+    kept = [path.read_text(errors="replace") for path in tmp_path.rglob("*") if path.is_file()]
+    assert "HELO" in Path("c.tsv").read_text()
+    for text in (shown, *kept, *map(str, tmp_path.rglob("*"))):
+        assert not SECRET.search(text)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="stops the process by a signal")
+@pytest.mark.parametrize("account", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_fault_15_and_26_a_second_copy_exits_2_and_a_killed_one_is_resumed_and_leaves_no_lock(
+    account: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A guest may play twice, and returns by the saved code of its seat."""
+    if account:
+        monkeypatch.setenv("SUZAKU_LOCAL__USER_ID_ENV", "OUR_ID")
+        monkeypatch.setenv("OUR_ID", ACCOUNT)
+    with beside(Lobby(LobbySettings(seed=7, delay_s=0.005))) as lobby:
+        us = ("play", "--url", lobby.url, "--type", "tonpuu", "--json", "--log-format", "json")
+        with start(*us) as first:
+            assert first.stderr is not None
+            next(line for line in first.stderr if '"decision.made"' in line)
+            first.send_signal(signal.SIGSTOP)  # or its game could be over before the second has looked
+            if sys.platform == "linux":  # no child that could outlive it
+                assert not Path(f"/proc/{first.pid}/task/{first.pid}/children").read_text()
+            if account:
+                second = run_cli(*us)
+                assert (second.exit_code, second.stdout) == (2, "")
+                assert "another process" in second.stderr
+                assert ACCOUNT not in second.stderr
+        third = run_cli(*us)
+        assert lobby.games == 1  # the third took the seat of the first
+    assert third.exit_code == 0
+    assert '"state.resynced"' in third.stderr
+    assert len(json.loads(third.stdout)["games"]) == 1
+    assert list(tmp_path.rglob("*.code")) == []  # the game is over
 
 
 CHATS = 1500

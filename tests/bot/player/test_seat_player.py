@@ -1,44 +1,28 @@
 from __future__ import annotations
 
-import threading
+import contextvars
+import random
 
 from structlog.testing import capture_logs
 
-from game.actions import PASS, Action
+from bot.player.pace import PASS_DELAY_S, action_delay_s, ready_delay_s
+from bot.player.worker import WorkerThread
+from game.actions import PASS, RIICHI, Action, ActionKind
 from kit.errors import LocalProtocolError
-from policies.heuristic.player import HeuristicPolicy
-from tests.bot.bench import Bench, Stub, claim_scene
+from tests.bot.bench import Bench, claim_scene
 from tests.bot.fake_clock import until
 
-
-async def test_a_prompt_is_answered_by_the_policy_from_its_legal_actions() -> None:
-    bench = Bench()
-    with capture_logs() as logs:
-        prompt = bench.ask()
-        prompt_id, action = await bench.answered()
-    assert prompt_id == 1
-    assert action in prompt.legal
-    made = [entry for entry in logs if entry["event"] == "decision.made"]
-    assert len(made) == 1
-    assert made[0]["source"] == "model"
-    assert made[0]["game_id"] == "g"
-    assert {"action", "probability", "top", "shanten", "latency_ms", "budget_ms"} <= made[0].keys()
-    assert len(made[0]["top"]) == 3
-    [record] = bench.player.decisions
-    assert record.decision.budget_ms == 3000
-    assert not record.fallback
-    assert not record.late
-    assert (bench.player.tally.decisions, bench.player.tally.fallbacks, bench.player.tally.late) == (1, 0, 0)
-    await bench.player.close()
+name: contextvars.ContextVar[str] = contextvars.ContextVar("name", default="")
 
 
-async def test_the_heuristic_answers_a_claim() -> None:
-    bench = Bench(HeuristicPolicy())
-    prompt = bench.ask(claim_scene())
-    _, action = await bench.answered()
-    assert action in prompt.legal
-    assert PASS in prompt.legal
-    await bench.player.close()
+def test_human_delays_are_those_people_are_used_to_and_a_pass_always_takes_the_same_time() -> None:
+    rng = random.Random(1)
+    for _ in range(200):
+        assert 0.5 <= action_delay_s("human", Action(ActionKind.DISCARD, 5), rng) <= 1
+        assert 1 <= action_delay_s("human", Action(ActionKind.RON, 5), rng) <= 2
+        assert 1 <= action_delay_s("human", RIICHI, rng) <= 2
+        assert 3 <= ready_delay_s("human", rng) <= 5
+        assert action_delay_s("human", PASS, rng) == PASS_DELAY_S
 
 
 async def test_human_pace_waits_and_an_answer_is_not_sent_early() -> None:
@@ -50,32 +34,6 @@ async def test_human_pace_waits_and_an_answer_is_not_sent_early() -> None:
     await bench.answered()
     # the pace's deliberate delay does not count as latency
     assert bench.player.tally.percentile_ms(99) < 1
-    await bench.player.close()
-
-
-async def test_a_withdrawn_prompt_is_not_answered() -> None:
-    gate = threading.Event()
-    bench = Bench(Stub(lambda _: gate.wait() and None))
-    with capture_logs() as logs:
-        bench.ask()
-        await until(lambda: bench.policy.asked == 1)  # type: ignore[attr-defined]
-        bench.player.withdraw(99)  # another prompt: nothing happens
-        bench.player.withdraw(1)
-        gate.set()
-        await until(lambda: any(entry["event"] == "decision.late" for entry in logs))
-    assert not bench.replies
-    await bench.player.close()
-
-
-async def test_a_newer_prompt_takes_the_place_of_an_older_one() -> None:
-    gate = threading.Event()
-    bench = Bench(Stub(lambda _: gate.wait() and None))
-    for _ in range(50):
-        bench.ask()
-    gate.set()
-    await bench.answered(1)
-    assert [prompt_id for prompt_id, _ in bench.replies] == [50]
-    assert bench.policy.asked <= 2  # type: ignore[attr-defined]
     await bench.player.close()
 
 
@@ -95,33 +53,6 @@ async def test_an_answer_the_session_no_longer_wants_is_late_and_nothing_breaks(
     await bench.player.close()
 
 
-async def test_the_policy_is_loaded_once_and_again_after_a_game_with_failures() -> None:
-    bench = Bench(Stub())
-    bench.ask()
-    await bench.answered()
-    bench.player.begin_game("h")
-    bench.ask()
-    await bench.answered()
-    assert bench.loads == 1
-    bench.policy.act = lambda questions: [[float("nan")] * len(q.options) for q in questions]  # type: ignore[attr-defined]
-    bench.ask()
-    await bench.answered()
-    bench.player.begin_game("i")
-    bench.ask()
-    await bench.answered()
-    assert bench.loads == 2
-    await bench.player.close()
-
-
-async def test_closing_leaves_no_thread_and_no_task() -> None:
-    before = set(threading.enumerate())
-    bench = Bench()
-    bench.ask()
-    await bench.answered()
-    await bench.player.close()
-    await until(lambda: set(threading.enumerate()) <= before)
-
-
 async def test_a_repeated_question_is_recorded_once() -> None:
     bench = Bench()
     bench.ask()
@@ -133,3 +64,10 @@ async def test_a_repeated_question_is_recorded_once() -> None:
     await bench.answered()
     assert len(bench.player.decisions) == 2
     await bench.player.close()
+
+
+async def test_log_context_follows_the_work_onto_its_thread() -> None:
+    worker = WorkerThread("t")
+    name.set("game-1")
+    assert await worker.submit(name.get) == "game-1"
+    worker.close()

@@ -9,8 +9,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -29,8 +27,8 @@ from tests.bot.client_bench import ClientBench
 from tests.bot.fake_server import Say, fake_server, free_port
 from tests.bot.scripts import GAME
 from tests.bot.whole_game import SHORT, TONPUU
-from tests.cli import HANG_S, ROOT, start
 from tests.cli import run_cli as run
+from tests.cli import start
 
 LOGIN = "ID0A1B2C3D-Marker01"
 ANOTHER_GAME = [
@@ -260,65 +258,6 @@ def test_fault_19_a_game_that_is_written_at_the_last_try_is_no_failure(
     (game,) = json.loads(out)["games"]
     assert Path(game["record"]).parent == tmp_path / "r"
     assert len(list(Path("r").glob("*.seat?.decisions.jsonl"))) == 1
-
-
-@pytest.mark.slow
-def test_fault_19_a_real_disk_that_is_full(tmp_path: Path) -> None:
-    """A file system of two pages, in its own mount namespace."""
-    folder = tmp_path / "tiny"
-    folder.mkdir()
-    mount = f"mount -t tmpfs -o size=8k none {folder}"
-    if subprocess.run(["unshare", "-rm", "sh", "-c", mount], check=False, capture_output=True).returncode:
-        pytest.skip("this system does not allow mounting")
-    play = f"{sys.executable} -m bot.cli play --type tonpuu --out {folder} --log-format json"
-    ran = subprocess.run(
-        ["unshare", "-rm", "sh", "-c", f"{mount} && exec {play}"],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "SUZAKU_DECISION__POLICY": "heuristic"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=HANG_S,
-    )
-    assert ran.returncode == 1
-    rescued = tmp_path / "state" / "suzaku" / "rescued"
-    assert (
-        f"1 game could not be completely written to {folder} (No space left on device); saved in {rescued}"
-        in ran.stdout
-    )
-    (record,) = rescued.glob("*.mjlog.xml")
-    assert read_game(record).ending is not None
-    assert len(list(rescued.glob("*.seat?.decisions.jsonl"))) == 1
-
-
-def test_fault_26_a_second_login_of_one_id_exits_2(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from bot.play.lock import id_lock
-
-    monkeypatch.setenv("MY_ID", LOGIN)
-    monkeypatch.setenv("SUZAKU_LOCAL__USER_ID_ENV", "MY_ID")
-    with id_lock(tmp_path / "state" / "suzaku" / "locks", LOGIN):
-        code, _, err = run("play", "--out", "r")
-    assert code == 2
-    assert "another process is playing with this id" in err
-    assert "Marker01" not in err
-    assert not [path for path in tmp_path.rglob("*") if "Marker01" in path.name]
-
-
-def test_fault_23_a_whole_login_leaves_the_id_nowhere(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("MY_ID", LOGIN)
-    monkeypatch.setenv("SUZAKU_LOCAL__USER_ID_ENV", "MY_ID")
-    args = ["--log-level", "debug", "--capture", "c.tsv", "--out", "r"]
-    with beside(fake_server(GAME)) as server:
-        code, out, err = run("play", "--url", server.url, *args)
-        assert LOGIN in server.received[0][0]
-    assert code == 0
-    encoded = "".join(f"%{byte:02X}" for byte in b"Marker01")
-    kept = [path.read_text(errors="replace") for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(kept) >= 3
-    for text in (out, err, *kept, *map(str, tmp_path.rglob("*"))):
-        assert "Marker01" not in text
-        assert encoded not in text
 
 
 def test_a_capture_that_cannot_be_written_exits_2(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,16 +15,7 @@ from websockets.exceptions import (
 from websockets.frames import Close
 from websockets.http11 import Response
 
-from bot.tenhou.client.retry import (
-    AT_LOGIN,
-    ID_BUSY,
-    IN_GAME,
-    Retries,
-    Waits,
-    explain,
-    process_exception,
-    wait_s,
-)
+from bot.tenhou.client.retry import Retries, explain, process_exception
 from kit.errors import (
     ConnectionLost,
     LocalProtocolError,
@@ -82,51 +73,24 @@ STOP = [
 ]
 
 
-@pytest.mark.parametrize("exc", RETRY, ids=repr)
-def test_passing_failures_are_tried_again(exc: BaseException) -> None:
-    assert process_exception(exc) == "retry"
-
-
-@pytest.mark.parametrize("exc", STOP, ids=repr)
-def test_lasting_failures_stop(exc: BaseException) -> None:
-    assert process_exception(exc) == "stop"
-
-
-@pytest.mark.parametrize("exc", RETRY + STOP, ids=repr)
-def test_every_failure_is_explained_in_words(exc: BaseException) -> None:
+@pytest.mark.parametrize(
+    ("exc", "verdict"),
+    [*((exc, "retry") for exc in RETRY), *((exc, "stop") for exc in STOP)],
+    ids=lambda value: repr(value) if isinstance(value, BaseException) else "",
+)
+def test_passing_failures_are_tried_again_lasting_ones_stop_and_all_are_explained(
+    exc: BaseException, verdict: str
+) -> None:
+    assert process_exception(exc) == verdict
     assert len(explain(exc)) > 3
     assert "\n" not in explain(exc)
-
-
-def test_waits_grow_up_to_their_longest() -> None:
-    waits = [wait_s(AT_LOGIN, tried, 0.5) for tried in range(AT_LOGIN.tries)]
-    assert waits[:4] == [2.0, 4.0, 8.0, 16.0]
-    assert waits == sorted(waits)  # type: ignore[type-var]
-    assert waits[-1] == AT_LOGIN.longest_s
-
-
-@pytest.mark.parametrize("waits", [IN_GAME, AT_LOGIN, ID_BUSY])
-def test_tries_are_bounded(waits: Waits) -> None:
-    assert wait_s(waits, waits.tries - 1, 0.0) is not None
-    assert wait_s(waits, waits.tries, 0.0) is None
-    assert wait_s(Waits(1.0, 2.0, 10.0, 10**6), 5000, 0.0) == 5.0  # no overflow for large counts
-
-
-def broken(tries: Retries, *, progress: bool, lasted_s: float = 0.5) -> int:
-    tries.line_ended(progress=progress, lasted_s=lasted_s)
-    count = tries.count
-    tries.count += 1
-    return count
-
-
-def test_progress_forgives_the_tries_before_it() -> None:
-    tries = Retries()
-    assert [broken(tries, progress=False) for _ in range(4)] == [0, 1, 2, 3]
-    assert broken(tries, progress=True) == 0
 
 
 def test_a_line_that_lasted_makes_good_for_those_before() -> None:
     tries = Retries()
     for _ in range(40):
-        broken(tries, progress=True)
-    assert broken(tries, progress=True, lasted_s=120) == 0
+        tries.line_ended(progress=True, lasted_s=0.5)
+        tries.count += 1
+    assert tries.count > 1
+    tries.line_ended(progress=True, lasted_s=120)
+    assert tries.count == 0
