@@ -172,9 +172,7 @@ async def test_a_riichi_that_is_not_confirmed_gets_its_discard_after_two_seconds
         assert server.received[0][-1] == '{"tag":"D","p":112}'
 
 
-async def test_a_lobby_may_keep_us_waiting_for_minutes_and_hears_every_ten_seconds_that_we_are_there() -> (
-    None
-):
+async def test_a_lobby_may_keep_us_waiting_and_hears_every_ten_seconds_that_we_are_there() -> None:
     script = [*LOGIN, Hear("Z"), Say(LN), *[Hear("Z")] * 20, *SEAT, *DEAL, *TURN, *END]
     async with fake_server(script) as server, ClientBench(server.url) as bench:
         await until(lambda: server.received and len(server.received[0]) >= 2)
