@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -20,7 +20,7 @@ from game.events import GameEvent
 from game.observation import Observation
 from kit.errors import DecisionError, ModelError, StateMismatchError
 from policies.adaptation import AdaptationProgress, PolicyAdaptation
-from policies.adaptation.adapt import adapted_choice
+from policies.adaptation.adapt import Adapter, adapted_choice
 from policies.adaptation.settings import ThinkingSettings
 from policies.deals.deal import RoundView
 from policies.flow.decisions import Decision, Improvement, Option
@@ -29,9 +29,6 @@ from policies.flow.slots import Slot
 from policies.nets.architectures import parameters_of
 from policies.play.inference import NetworkPolicy
 from policies.play.rollout import TABLES
-
-if TYPE_CHECKING:
-    from policies.adaptation.adapt import Adapter
 
 MOST_DIVERGENCE: Final = 1.5
 """Multiple of the largest divergence that the settings allow; a model beyond it is faulty."""

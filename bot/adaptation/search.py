@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 import structlog
@@ -19,14 +19,12 @@ from game.actions import PASS, Action
 from game.events import GameEvent
 from game.observation import Observation
 from kit.errors import ModelError, StateMismatchError
+from policies.adaptation.search import Searcher
 from policies.adaptation.settings import ThinkingSettings
 from policies.flow.decisions import Decision, Improvement, Option
 from policies.flow.draws import drawn_bits
 from policies.flow.flow import TURN_STEPS
 from policies.flow.slots import Policy
-
-if TYPE_CHECKING:
-    from policies.adaptation.search import Searcher
 
 _SEARCHED_STEPS: Final = ("discard", "riichi", "kan", "call")
 _FADE: Final = 0.8

@@ -1,7 +1,8 @@
-"""Results of the thinking process, and whether to use them: adapted policies, and the values of options.
+"""The thinking process, and the use of its results: adapted policies, and the values of options.
 
-The process may be late, dead, hung, out of memory or wrong, and may speak of an earlier round. Then the
-initial policy decides, which is never changed, and the log says so once.
+The process plays out, learns and searches until the program ends. It may be late, dead, hung, out of memory
+or wrong, and may speak of an earlier round. Then the initial policy decides, which is never changed, and the
+log says so once.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from typing import Final, Literal, TypeAlias
 
 import structlog
 
-from bot.adaptation.adapt import AdaptationClient, AdaptedWeights
+from bot.adaptation.adapt import AdaptationClient, AdaptationServer, AdaptedWeights
 from bot.adaptation.messages import RoundKey, RoundOver, SeatView, WorkerSetup
-from bot.adaptation.search import SearchAnswer, SearchClient
+from bot.adaptation.search import SearchAnswer, SearchClient, SearchRequest, SearchServer
 from bot.adaptation.status import AdaptationStatus
 from bot.player.clock import Clock
 from bot.player.decision_maker import SeatPrompt
@@ -21,17 +22,97 @@ from bot.player.pace import Pace
 from game.events import GameEvent
 from game.observation import Observation
 from game.scoring.settlement import LAST_ROUND
+from game.table.table import Table
+from game.warmup import warm_up
 from kit.workers.child import STARTS, Child, ChildReady, Line
+from policies.adaptation.adapt import Adapter
+from policies.adaptation.search import Searcher, load_searcher
+from policies.adaptation.simulator import load_simulator
 from policies.flow.decisions import Decision
+from policies.nets.compute import choose_compute
+from policies.nets.device import use_one_torch_thread
 from policies.play.inference import NetworkPolicy
 
 When: TypeAlias = Literal["always", "last_rounds", "stake"]
 FromWorker: TypeAlias = AdaptedWeights | SearchAnswer
+ToWorker: TypeAlias = SeatView | SearchRequest | RoundOver
 
 _IN_REACH: Final = 16_000
 """Points between two places that one hand can make up."""
 
 log = structlog.get_logger(__name__)
+
+
+def serve(line: Line, setup: WorkerSetup) -> None:
+    """Adapt and search until the program ends; the life of a `kit.workers.child.Child`.
+
+    Args:
+        line: to the program.
+        setup: what to do, and with what.
+    """
+    use_one_torch_thread()
+    line.memory_mb = setup.memory_mb
+    compute = choose_compute(setup.device)
+    simulator = load_simulator(setup.folder, setup.thinking, compute)
+    thinking = Thinking(line, setup, load_searcher(simulator, compute), Adapter(simulator))
+    thinking.try_out()
+    line.ready()
+    thinking.run()
+
+
+class Thinking:
+    """Does one thing at a time, and looks between the steps at what it was told; searches come first."""
+
+    def __init__(self, line: Line, setup: WorkerSetup, searcher: Searcher, adapter: Adapter) -> None:
+        self._line = line
+        self._search = SearchServer(searcher, setup, line.send, self._listen)
+        self._adapt = AdaptationServer(adapter, setup, line.send, self._meanwhile)
+
+    def try_out(self) -> None:
+        """Think about the first discard of a game, so that nothing is loaded or compiled in play."""
+        warm_up()
+        table = Table(seed=0)
+        observation, events = table.observe(table.waiting()[0]), tuple(table.events)
+        self._search.try_out(observation, events)
+        self._adapt.try_out(observation, events)
+
+    def run(self) -> None:
+        """Think; ends with the connection.
+
+        Raises:
+            EOFError: the connection was closed.
+        """
+        while True:
+            self._listen(wait=True)
+            self.work()
+
+    def work(self) -> None:
+        """Do everything that has been asked for."""
+        self._meanwhile()
+        while self._adapt.due():
+            self._adapt.work()
+            self._meanwhile()
+
+    def _meanwhile(self) -> None:
+        """Take note of everything that was said, and answer what is asked."""
+        self._listen()
+        while self._search.asked is not None:
+            self._search.answer(self._adapt.policy_of)
+            self._listen()
+
+    def _listen(self, *, wait: bool = False) -> None:
+        """Take note of everything that was said; wait for something if there is nothing to do."""
+        for message in self._line.hear(wait=wait):
+            self._heard(message)
+
+    def _heard(self, message: ToWorker) -> None:
+        match message:
+            case SeatView():
+                self._adapt.now, self._search.in_round = message, True
+            case SearchRequest():  # of a claim, perhaps, which is no position to adapt from
+                self._search.asked, self._search.in_round = message, True
+            case RoundOver():
+                self._adapt.now, self._search.asked, self._search.in_round = None, None, False
 
 
 class Thoughts:
@@ -44,7 +125,7 @@ class Thoughts:
         when: in which rounds.
         clock: of the prompts.
         pace: of answers.
-        serve: the life of the process, if not the usual one.
+        serve: the life of the process.
 
     Attributes:
         process: the running one; None if it has been lost for good, or has ended.
@@ -59,7 +140,7 @@ class Thoughts:
         when: When,
         clock: Clock,
         pace: Pace,
-        serve: Callable[[Line, WorkerSetup], None] | None = None,
+        serve: Callable[[Line, WorkerSetup], None] = serve,
     ) -> None:
         self.dropped: dict[str, int] = {}
         self._setup, self._when, self._serve = setup, when, serve
@@ -78,11 +159,9 @@ class Thoughts:
 
     def start(self) -> None:
         """Start the process; it warms up by itself. Without it, if the system has nothing left for it."""
-        from bot.adaptation.worker import serve  # noqa: PLC0415 - the program itself does not need it
-
         self._starts += 1
         try:
-            self.process = Child(self._serve or serve, self._setup, self._heard, self._replace)
+            self.process = Child(self._serve, self._setup, self._heard, self._replace)
         except OSError as error:
             log.warning("adaptation.off", reason=f"it cannot be started: {error}", until="the program ends")
 

@@ -19,17 +19,8 @@ from bot.cli.learning.duel import duel
 from bot.cli.learning.selfplay import selfplay
 from bot.cli.learning.train import TRAIN
 from bot.cli.output import EXIT_FAILED
-from bot.cli.playing.check import check
-from bot.cli.playing.config import config
-from bot.cli.playing.dashboard import dashboard
-from bot.cli.playing.engine import engine
-from bot.cli.playing.lobby import lobby
-from bot.cli.playing.play import play
-from bot.cli.playing.table import table
-from bot.cli.records.ask import ask
-from bot.cli.records.convert import convert
-from bot.cli.records.games import games
-from bot.cli.records.review import review
+from bot.cli.playing import check, config, dashboard, engine, lobby, play, table
+from bot.cli.records import ask, convert, games, review
 from kit.errors import BotError, ConfigError
 
 _ADVICE: Final = {

@@ -22,18 +22,16 @@ from bot.logs.redaction import REDACTOR, clean_text, redact
 from bot.logs.setup import hidden
 from bot.play.capture import Capture
 from bot.play.lobby import local_lobby, port_text
-from bot.play.lock import id_lock
-from bot.play.resume_store import ResumeStore, resume_store
+from bot.play.lock import ResumeStore, id_lock, resume_store
 from bot.play.stopping import signals_call
 from bot.player.clock import Clock, MonotonicClock
 from bot.player.seat_player import PlayerSettings, SeatPlayer
 from bot.records.keeping import RecordKeeper, closing_text
 from bot.startup.models import PolicyLoader, policy_text, thoughts_of
 from bot.startup.warm import warm_up_visibly
-from bot.tenhou.client import ClientSettings, Direction, Hooks, TenhouClient
+from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
 from bot.tenhou.client.journal import Journal
-from bot.tenhou.client.notice import say_once
-from bot.tenhou.client.retry import AT_LOGIN, IN_GAME, Waits
+from bot.tenhou.client.settings import AT_LOGIN, IN_GAME, Waits, nobody
 from bot.tenhou.session import Session, SessionSettings
 from bot.tenhou.session.events import GameEnded, GameStarted, SessionEvent, TableEvent
 from bot.terminal.live import LiveTable
@@ -79,6 +77,22 @@ def plan_text(config: Config) -> str:
     )
 
 
+NOTICE: Final = """\
+Before you play on Tenhou with a bot, please read what its operator asks:
+
+- Write to support@c-egg.com before you run a bot on Tenhou.
+- Bots may play against people only with the operator's permission, and under a name marked as a bot's.
+  The ids of bots without permission are suspended, and those of unofficial clients may be too.
+- The operator receives complaints about ill-mannered bots every day. Suzaku plays at a human pace, logs
+  out cleanly and never leaves a game on purpose; please keep it that way, and never run several at once.
+
+Until you have permission, Suzaku plays only at practice tables, against the server's own players.
+This notice is shown once.
+"""
+"""What Tenhou's operator asks of people who run bots, shown before the first game.
+
+Source: the operator's posts of 2015-07-03 and 2023-06-30.
+"""
 AT_HOME: Final = Waits(first_s=0.5, growth=2.0, longest_s=4.0, tries=0)
 """Waits for a local lobby: retries disturb no other users, and a lobby starts in seconds or not at all."""
 
@@ -211,10 +225,10 @@ class PlayRun:
                 self._journal,
                 self._clock,
                 self._random(),
-                hooks=Hooks(
-                    on_frame=self._on_frame,
+                Hooks(
+                    on_frame=self._capture.frame if self._capture else nobody,
                     on_event=self._on_event,
-                    on_resume_code=self._store.save if self._store else None,
+                    on_resume_code=self._store.save if self._store else nobody,
                     on_line=self._on_line,
                 ),
             )
@@ -310,10 +324,6 @@ class PlayRun:
 
     # --- event handlers --------------------------------------------------------------------------
 
-    def _on_frame(self, direction: Direction, text: str) -> None:
-        if self._capture is not None:
-            self._capture.frame(direction, text)
-
     def _on_line(self, state: Literal["open", "lost"]) -> None:
         if self._feed is not None:
             self._feed.put(LineStateChanged(state))
@@ -399,6 +409,23 @@ def _dashboard(config: Config, environment: Mapping[str, str]) -> Iterator[Dashb
 def _resume_store(config: Config) -> contextlib.AbstractContextManager[ResumeStore | None]:
     server = config.local.url if config.play.server == "local" else config.tenhou.hosts[0]
     return resume_store(_state_folder() / "seats", server)
+
+
+def say_once(folder: Path, say: Callable[[str], None]) -> bool:
+    """Show the notice unless a file in ``folder`` marks it as shown; return whether it was shown.
+
+    If the folder is not writable, the notice is shown again the next time.
+    """
+    mark = folder / "tenhou-notice-said"
+    if mark.exists():
+        return False
+    say(NOTICE)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+    except OSError:
+        return True
+    return True
 
 
 def _state_folder() -> Path:

@@ -27,7 +27,6 @@ class ClientBench:
         name: str = "NoName",
         gpid: str = "",
         game_type: int = 9,
-        hooks: Hooks | None = None,
         load_policy: Callable[[], Policy] = HeuristicPolicy,
         player: PlayerSettings | None = None,
         journal: Journal | None = None,
@@ -46,7 +45,7 @@ class ClientBench:
             self.journal,
             self.clock,
             rng,
-            hooks=hooks or Hooks(on_frame=lambda side, text: self.frames.append((side, text))),
+            Hooks(on_frame=lambda side, text: self.frames.append((side, text))),
         )
         self.logs: list[MutableMapping[str, Any]] = []
         self.running: asyncio.Task[None] | None = None

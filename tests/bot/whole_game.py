@@ -14,7 +14,7 @@ from bot.player.seat_player import PlayerSettings, SeatPlayer
 from bot.player.tally import DecisionTally
 from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
 from bot.tenhou.client.journal import GameResult, Journal
-from bot.tenhou.client.retry import Waits
+from bot.tenhou.client.settings import Waits
 from bot.tenhou.lobby import Lobby, LobbySettings
 from bot.tenhou.session import Session, SessionSettings
 from game.events import GameEvent, PlayerLeft, PlayerReturned
@@ -92,7 +92,7 @@ async def play_through(
                 **settings,  # type: ignore[arg-type]
             )
             session = Session(SessionSettings(name=name, game_type=TONPUU))
-            client = TenhouClient(line, session, player, journal, clock, rng, hooks=Hooks())
+            client = TenhouClient(line, session, player, journal, clock, rng, Hooks())
             async with asyncio.timeout(300):
                 await client.run()
             await lobby.records_saved()

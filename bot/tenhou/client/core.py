@@ -1,7 +1,7 @@
 """The client: connects, logs in, plays its games, and reconnects whenever the connection is lost.
 
 The session interprets frames, the player chooses answers, `client.opening` decides where we may connect,
-`client.recovery` and `client.retry` when to try again, and `client.connection` when a connection is dead.
+`client.recovery` when to try again, and `client.connection` when a connection is dead.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from bot.player.seat_player import SeatPlayer
 from bot.tenhou.client.connection import TenhouConnection
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.client.opening import open_connection
-from bot.tenhou.client.recovery import Recovery
-from bot.tenhou.client.retry import Retries
+from bot.tenhou.client.recovery import Recovery, Retries
 from bot.tenhou.client.settings import ClientSettings, Direction, Hooks
 from bot.tenhou.gate import PlayTerms
 from bot.tenhou.messages import ClientMessage, Ready, render_json
@@ -91,8 +90,7 @@ class TenhouClient:
         journal: Journal,
         clock: Clock,
         rng: random.Random,
-        *,
-        hooks: Hooks | None = None,
+        hooks: Hooks,
     ) -> None:
         self._settings = settings
         self._session = session
@@ -100,7 +98,7 @@ class TenhouClient:
         self._journal = journal
         self._clock = clock
         self._rng = rng
-        self._hooks = hooks or Hooks()
+        self._hooks = hooks
         self._connection: TenhouConnection | None = None
         self._logged_in = False
         self._progress = False
@@ -129,8 +127,7 @@ class TenhouClient:
                 except Exception as exc:  # task root: retry or stop, as `process_exception` decides
                     self._player.withdraw()
                     tries.line_ended(progress=self._progress, lasted_s=self._clock.now() - began)
-                    if self._hooks.on_line is not None:
-                        self._hooks.on_line("lost")
+                    self._hooks.on_line("lost")
                     await self._recovery.after(exc, tries.count, in_game=self._session.in_game)
                     tries.count += 1
                 else:
@@ -153,8 +150,7 @@ class TenhouClient:
         self._moved_at = None
         wire = await self._connect()
         self._journal.log.info("conn.opened", host=self._host_name(), in_game=self._session.in_game)
-        if self._hooks.on_line is not None:
-            self._hooks.on_line("open")
+        self._hooks.on_line("open")
         self._connection = TenhouConnection(
             wire, self._clock, self._settings.keepalive_s, self._say_we_are_there, self._patience_s
         )
@@ -208,8 +204,7 @@ class TenhouClient:
         try:
             if isinstance(frame, bytes):
                 raise RemoteProtocolError("a binary frame")
-            if self._hooks.on_frame is not None:
-                self._hooks.on_frame("S", frame)
+            self._hooks.on_frame("S", frame)
             events = self._session.receive(frame)
         except RemoteProtocolError as exc:
             self._count_broken(exc)
@@ -224,7 +219,7 @@ class TenhouClient:
 
     def _tell_resume_code(self) -> None:
         code = self._session.resume_code
-        if code != self._resume_code and self._hooks.on_resume_code is not None:
+        if code != self._resume_code:
             self._hooks.on_resume_code(code)
         self._resume_code = code
 
@@ -238,8 +233,7 @@ class TenhouClient:
 
     def _handle(self, event: SessionEvent, arrived_at: float) -> None:
         self._journal.write(event)
-        if self._hooks.on_event is not None:
-            self._hooks.on_event(event)
+        self._hooks.on_event(event)
         match event:
             case LoggedIn():
                 self._logged_in = True
@@ -347,8 +341,7 @@ class TenhouClient:
     def _post(self, message: ClientMessage) -> None:
         if self._connection is not None:
             frame = render_json(message)
-            if self._hooks.on_frame is not None:
-                self._hooks.on_frame("C", frame)
+            self._hooks.on_frame("C", frame)
             self._connection.post(frame)
 
     # --- the end -------------------------------------------------------------------------------------

@@ -3,17 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
 from bot.player.pace import Pace
-from bot.tenhou.client.retry import AT_LOGIN, ID_BUSY, IN_GAME, Waits
 from bot.tenhou.gate import Gate
 from bot.tenhou.session.events import SessionEvent
 
 Direction: TypeAlias = Literal["C", "S"]
 """Client and server."""
+
+
+class Waits(msgspec.Struct, frozen=True):
+    """How often to try again, and how long to wait before each try.
+
+    Attributes:
+        first_s: the wait before the first try, without jitter.
+        growth: factor by which each further wait grows.
+        longest_s: maximum wait.
+        tries: maximum number of tries in a row without progress.
+    """
+
+    first_s: float
+    growth: float
+    longest_s: float
+    tries: int
+
+
+IN_GAME: Final = Waits(first_s=0.6, growth=2.0, longest_s=30.0, tries=20)
+"""A game is running: the first try comes within a second, and tries go on for about eight minutes."""
+AT_LOGIN: Final = Waits(first_s=2.0, growth=2.0, longest_s=60.0, tries=8)
+"""No game is running: about four minutes of tries, at long intervals."""
+ID_BUSY: Final = Waits(first_s=5.0, growth=2.0, longest_s=40.0, tries=4)
+"""The id is already connected, perhaps by our own connection that the server has not dropped yet."""
 
 
 class ClientSettings(msgspec.Struct, frozen=True):
@@ -54,6 +77,10 @@ class ClientSettings(msgspec.Struct, frozen=True):
     id_busy: Waits = ID_BUSY
 
 
+def nobody(*_: object) -> None:
+    """Nobody listens."""
+
+
 class Hooks(msgspec.Struct, frozen=True):
     """Callbacks of other listeners.
 
@@ -64,7 +91,7 @@ class Hooks(msgspec.Struct, frozen=True):
         on_line: called when a connection has been opened or has failed.
     """
 
-    on_frame: Callable[[Direction, str], None] | None = None
-    on_event: Callable[[SessionEvent], None] | None = None
-    on_resume_code: Callable[[str], None] | None = None
-    on_line: Callable[[Literal["open", "lost"]], None] | None = None
+    on_frame: Callable[[Direction, str], None] = nobody
+    on_event: Callable[[SessionEvent], None] = nobody
+    on_resume_code: Callable[[str], None] = nobody
+    on_line: Callable[[Literal["open", "lost"]], None] = nobody

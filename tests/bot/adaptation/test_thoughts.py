@@ -17,8 +17,7 @@ from bot.adaptation.adapt import AdaptedWeights
 from bot.adaptation.messages import RoundOver, SeatView, WorkerSetup
 from bot.adaptation.search import SearchAnswer, SearchRequest
 from bot.adaptation.status import AdaptationStatus
-from bot.adaptation.thoughts import FromWorker, Thoughts, When
-from bot.adaptation.worker import ToWorker
+from bot.adaptation.thoughts import FromWorker, Thoughts, ToWorker, When
 from bot.player.decision_maker import SeatPrompt
 from bot.player.pace import Pace
 from game.actions import Action, ActionKind

@@ -13,8 +13,7 @@ from bot.adaptation import adapt
 from bot.adaptation.adapt import AdaptedWeights
 from bot.adaptation.messages import RoundOver, SeatView, WorkerSetup
 from bot.adaptation.search import SearchAnswer, SearchRequest
-from bot.adaptation.thoughts import FromWorker
-from bot.adaptation.worker import Thinking, ToWorker
+from bot.adaptation.thoughts import FromWorker, Thinking, ToWorker
 from game.observation import Observation
 from game.state import clone
 from game.table.table import Table

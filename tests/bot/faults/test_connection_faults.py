@@ -10,7 +10,7 @@ import pytest
 
 from bot.player.seat_player import PlayerSettings
 from bot.tenhou.client.journal import Journal
-from bot.tenhou.client.retry import AT_LOGIN, ID_BUSY, IN_GAME
+from bot.tenhou.client.settings import AT_LOGIN, ID_BUSY, IN_GAME
 from kit.errors import ConnectionLost, LoginRejected, SessionReplaced
 from replays.formats import read_game
 from replays.store.library import Library

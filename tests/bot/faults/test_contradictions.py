@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from bot.tenhou.client.retry import AT_LOGIN, IN_GAME
+from bot.tenhou.client.settings import AT_LOGIN, IN_GAME
 from kit.errors import ConnectionLost
 from tests.bot.client_bench import ClientBench
 from tests.bot.fake_server import Drop, Hang, Hear, Linger, Say, Step, fake_server

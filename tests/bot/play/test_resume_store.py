@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from bot.play.resume_store import SLOTS, ResumeStore, resume_store
+from bot.play.lock import SLOTS, ResumeStore, resume_store
 
 CODE = "AAAA1111-BBBB2222"
 SERVER = "ws://127.0.0.1:4000/"

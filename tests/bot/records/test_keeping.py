@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from bot.play.run import NOTICE, say_once
 from bot.records.keeping import RecordKeeper
-from bot.tenhou.client.notice import NOTICE, say_once
 from game.events import EndGame, EndRound, GameEvent
 from game.table.table import Table, masked
 from policies.heuristic.player import HeuristicPolicy

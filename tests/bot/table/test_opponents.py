@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import structlog
 
-from bot.cli.playing.table import loader, numbered
+from bot.cli.playing import loader, numbered
 from bot.config.settings import Config
 from bot.table.host import TableHost
 from bot.table.opponents import Opponents

@@ -13,7 +13,7 @@ import pytest
 
 from bot.config.settings import load_config
 from bot.player.seat_player import PlayerSettings, SeatPlayer
-from bot.tenhou.client import ClientSettings, TenhouClient, core
+from bot.tenhou.client import ClientSettings, Hooks, TenhouClient, core
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.client.opening import open_connection
 from bot.tenhou.gate import Gate, PlayTerms, TenhouTerms
@@ -267,7 +267,7 @@ async def test_the_client_itself_has_no_way_to_tenhou_at_machine_pace(
         settings = ClientSettings(urls=("wss://b-ww.mjv.jp/",), gate=gate, pace=line)
         session = Session(SessionSettings(game_type=0))
         seat = SeatPlayer(HeuristicPolicy, PlayerSettings(pace=player), clock, rng)
-        return TenhouClient(settings, session, seat, Journal(), clock, rng)
+        return TenhouClient(settings, session, seat, Journal(), clock, rng, Hooks())
 
     with pytest.raises(NotAllowed, match="this is Tenhou"):
         await client(Gate()).run()

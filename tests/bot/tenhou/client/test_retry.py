@@ -15,7 +15,7 @@ from websockets.exceptions import (
 from websockets.frames import Close
 from websockets.http11 import Response
 
-from bot.tenhou.client.retry import Retries, explain, process_exception
+from bot.tenhou.client.recovery import Retries, explain, process_exception
 from kit.errors import (
     ConnectionLost,
     LocalProtocolError,

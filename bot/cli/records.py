@@ -1,4 +1,4 @@
-"""`suzaku ask`: a position by hand."""
+"""Commands that read records and positions."""
 
 from __future__ import annotations
 
@@ -6,16 +6,116 @@ import os
 import sys
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
+from cyclopts import Parameter
+
 from bot.cli.command import command
-from bot.cli.shared import AsJson, ComparedPolicy, OpenBrowser, Tonpuu, length_of
+from bot.cli.shared import (
+    SAVED_GAMES,
+    AsJson,
+    ComparedPolicy,
+    OpenBrowser,
+    OutputFolder,
+    Source,
+    Tonpuu,
+    length_of,
+)
 from kit.errors import ConfigError
 from kit.options import flag
 
 if TYPE_CHECKING:
+    import bot.review.one
+    import replays.formats
+    import replays.store.index
     from bot.config.settings import Config
+    from replays.review.judging import Adviser
 
 _ROUNDS: Final = tuple(f"{wind}{number}" for wind in "ESW" for number in range(1, 5))
 _SEATS: Final = {"shimocha": 1, "toimen": 2, "kamicha": 3}
+
+
+@command(SAVED_GAMES)
+def games(config: Config, choice: replays.store.index.GameChoice, *, as_json: AsJson = False) -> int:
+    """List the saved games.
+
+    Shows the date, place, points, type, rounds, id and opponents of each game. The place is the bot's if its
+    decisions are saved with the record, else that of `--player`.
+    """
+    from bot.records.games import list_games
+
+    return list_games(config.records.folder, choice, as_json=as_json)
+
+
+@command()
+def convert(
+    source: Annotated[Source, Parameter(name="IN")],
+    out: Source,
+    /,
+    *,
+    to: replays.formats.Format | None = None,
+) -> int:
+    """Convert a record to another format.
+
+    Args:
+        source: a record (mjlog, Tenhou's JSON, mjai or majiang-core, plain or gzipped), a link to a game on
+            Tenhou, or its id; - is stdin.
+        out: file or folder to write to; - is stdout.
+        to: format; default: by the suffix of OUT (.xml, .json, .url, .jsonl).
+    """
+    from bot.records.convert import convert as convert_record
+
+    return convert_record(source, out, to)
+
+
+@command({"device": "decision.device"})
+def review(
+    sources: Annotated[list[Source], Parameter(name="SOURCE...")],
+    /,
+    *,
+    config: Config,
+    plan: bot.review.one.ReviewPlan,
+    policy: ComparedPolicy = "network",
+    compare: str = "",
+    out: OutputFolder | None = None,
+    as_json: Annotated[bool, flag("--json")] = False,
+) -> int:
+    """Review games.
+
+    Compares every decision of a player with the policy's choice, and writes a web page and the same data as
+    JSON (docs/review.md). For a folder or several records it reviews every game and adds an index.
+
+    Args:
+        sources: records in any format, folders of records, links to games on tenhou.net, or ids of games; -
+            is stdin.
+        config: the configuration.
+        plan: whose decisions, and what the reviews show.
+        policy: whose choices to compare with.
+        compare: a second policy to show as well, or seat:N for the figures of another player, by number.
+        out: folder for the results; default: reviews/.
+        as_json: print the review as JSON; write files only if --out is given.
+    """
+    from bot.review.command import review as review_sources
+    from bot.startup.models import compute_of
+
+    return review_sources(
+        sources,
+        plan,
+        policy=_adviser(policy),
+        compare=_adviser(compare),
+        averaging=config.decision.permutations,
+        compute=compute_of(config.decision),
+        out=out,
+        to_json=as_json,
+    )
+
+
+def _adviser(text: str) -> str | Adviser:
+    """The engine that a text specifies, else the text."""
+    if not text.startswith("engine"):
+        return text
+    from learning.selfplay.advising import EngineAdviser
+    from learning.selfplay.engines import engine_of
+
+    return EngineAdviser(text) if engine_of(text) else text
 
 
 @command(

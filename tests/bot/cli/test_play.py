@@ -17,7 +17,7 @@ import pytest
 
 from bot.records.keeping import RecordKeeper
 from bot.tenhou.client.journal import GameResult
-from bot.tenhou.client.retry import Waits
+from bot.tenhou.client.settings import Waits
 from kit.files import replace_file
 from replays.formats import read_game
 from replays.review.report import known_hands

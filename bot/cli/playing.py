@@ -1,15 +1,31 @@
-"""`suzaku table`: a table in the browser for people and programs."""
+"""Commands that play, and those that prepare for it."""
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from msgspec import Meta
 
 from bot.cli.command import Given, Setting, command
-from bot.cli.shared import ANSWER_S, LOGS, RECORDS, AnswerTimeout, OpenBrowser, Tonpuu, length_of
+from bot.cli.shared import (
+    ANSWER_S,
+    LOGS,
+    RECORDS,
+    SAVED_GAMES,
+    AnswerTimeout,
+    AsJson,
+    Checkpoints,
+    DryRun,
+    OpenBrowser,
+    OutputFile,
+    Tonpuu,
+    length_of,
+)
 from kit.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -17,11 +33,141 @@ if TYPE_CHECKING:
     from bot.config.settings import Config
     from bot.table.plan import TableBot
 
+STARTED: Final = time.monotonic()
 OTHERS: Final = 3
 YOU: Final = "Player"
 LONGEST_NAME: Final = 16
 BIRDS: Final = ("Hibari", "Tsubame", "Mejiro")
 """Names of the programs: lark, swallow, white-eye."""
+
+
+@command(
+    {
+        "server": "play.server",
+        "url": "local.url",
+        "lobby": "server.lobby",
+        "name": "local.name",
+        "type": Setting("server.type", str),
+        "games": "play.games",
+        "pace": "play.pace",
+        "device": "decision.device",
+        "adaptation": "adaptation.mode",
+        "seed": "play.seed",
+        "policy": "decision.policy",
+        "capture": Setting("records.capture", OutputFile),
+        "dashboard": "dashboard.enabled",
+        "dashboard_host": "dashboard.host",
+        "dashboard_port": "dashboard.port",
+        "dashboard_token_env": "dashboard.token_env",
+        **LOGS,
+        **RECORDS,
+    }
+)
+def play(config: Config, *, as_json: AsJson = False, dry_run: DryRun = False) -> int:
+    """Play games in the built-in lobby, or on another server."""
+    from bot.play.run import play_games
+
+    return play_games(config, os.environ, as_json=as_json, dry_run=dry_run, started=STARTED)
+
+
+@command(
+    {
+        "port": "local.port",
+        "clients_per_table": "local.clients_per_table",
+        "seed": "play.seed",
+        **LOGS,
+        **RECORDS,
+    },
+    fixed={"play.server": "local", "local.url": ""},
+)
+def lobby(config: Config, *, dry_run: DryRun = False) -> int:
+    """Run only the built-in lobby.
+
+    It runs until Ctrl-C. Use `suzaku play --url` to join it.
+    """
+    from bot.play.lobby import run_lobby
+
+    return run_lobby(config, dry_run=dry_run)
+
+
+@command(
+    {
+        **SAVED_GAMES,
+        "host": "dashboard.host",
+        "port": "dashboard.port",
+        "token_env": "dashboard.token_env",
+        **LOGS,
+    }
+)
+def dashboard(config: Config) -> int:
+    """Show past games on a web page.
+
+    It runs until Ctrl-C. `suzaku play --dashboard` also shows the running game.
+    """
+    from bot.dashboard.server import show_past
+
+    return show_past(config, os.environ)
+
+
+@command(
+    {
+        "type": Setting("local.type", str, "Game type: hanchan or tonpuu."),
+        "policy": "decision.policy",
+        "checkpoints": Setting(
+            "decision.checkpoints", Checkpoints, "Folder of the models; default: the configured one."
+        ),
+        "permutations": "decision.permutations",
+        "device": "decision.device",
+        **LOGS,
+    },
+    fixed={"play.server": "local", "local.url": "", "logs.level": "warning"},
+)
+def engine(
+    config: Config,
+    *,
+    seat: Annotated[int, Meta(ge=0, le=3)] | None = None,
+    answers: Literal["auto", "every", "asked"] = "auto",
+    arrays: bool = False,
+    meta: bool = True,
+) -> int:
+    """Play as an mjai engine on stdin and stdout.
+
+    Only answers go to stdout. It runs until stdin ends; docs/engine.md describes how arenas run it.
+
+    Args:
+        config: the configuration.
+        seat: the bot's player number, 0 (first dealer) to 3, for a start_game message without an id.
+        answers: lines to answer. every: all lines; asked: lines that require a decision; auto: every array,
+            single events that require a decision, and all lines after a hello.
+        arrays: answer with arrays of actions; riichi and its discard share an array.
+        meta: add probabilities, shanten and the legal actions to each answer, as meta, like Mortal.
+    """
+    from bot.mjai.pipe import run_engine
+
+    return run_engine(config, player=seat, answers=answers, arrays=arrays, meta=meta)
+
+
+@command({"device": "decision.device", **LOGS})
+def check(config: Config, *, as_json: AsJson = False) -> int:
+    """Check that everything is ready to play.
+
+    Validates the configuration, loads and warms up everything, and prints what it found.
+    """
+    from bot.check import check_everything
+
+    return check_everything(config, os.environ, as_json=as_json)
+
+
+@command()
+def config() -> int:
+    """Print a configuration file with every setting, its default and its meaning.
+
+    `suzaku config > config.yaml` starts a configuration of your own in the current folder.
+    """
+    from bot.config.sources import manual_text
+
+    sys.stdout.write(manual_text())
+    return 0
 
 
 @command(

@@ -1,1 +1,0 @@
-"""Commands that play, and those that prepare for it."""

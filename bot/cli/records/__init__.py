@@ -1,1 +1,0 @@
-"""Commands that read records and positions."""
