@@ -63,7 +63,7 @@ def _tiles(text: str) -> list[str]:
 class Play:
     """A table whose players do as told, and otherwise pass."""
 
-    def __init__(self, wall: list[int], **options: Any) -> None:
+    def __init__(self, wall: list[int] | None, **options: Any) -> None:
         self.table = Table(1, wall=wall, **options)
 
     def act(self, player: int, kind: ActionKind, text: str = "") -> list[GameEvent]:

@@ -22,9 +22,8 @@ from bot.table.reviews import Advisor, TableReviews
 from bot.table.saved import GameFile, SavedGame, TakenBack
 from bot.table.seat import PersonSeat
 from bot.tenhou.lobby.lobby_table import LobbyTable
-from bot.tenhou.lobby.moves import Move
 from bot.tenhou.lobby.table_seat import SeatInfo
-from bot.tenhou.lobby.tabletop import Tabletop
+from bot.tenhou.lobby.tabletop import Move, Tabletop
 from bot.web.limits import Limits
 from game.actions import Action
 from game.table.table import Table

@@ -19,7 +19,7 @@ import structlog
 
 from bot.play.lock import lock_file
 from bot.table.plan import TableSetup
-from bot.tenhou.lobby.moves import Move
+from bot.tenhou.lobby.tabletop import Move
 from game.events import EndRound
 from kit.distribution import program_name
 from kit.errors import ConfigError

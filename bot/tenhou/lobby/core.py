@@ -26,10 +26,9 @@ from websockets.http11 import Request, Response
 from bot.tenhou import messages as m
 from bot.tenhou.gate import host_name, parse_url
 from bot.tenhou.lobby.connection import LobbyConnection
-from bot.tenhou.lobby.games import LobbyGames, Timers
+from bot.tenhou.lobby.games import LobbyGames, LobbySettings, Timers
 from bot.tenhou.lobby.member import Member, Register
 from bot.tenhou.lobby.queue import WaitingQueue
-from bot.tenhou.lobby.settings import LobbySettings, check
 from bot.tenhou.messages import LobbyCounts
 from kit.errors import LoginRejected, RemoteProtocolError
 from replays.record import JAPAN, GameRecord
@@ -138,15 +137,11 @@ class Lobby:
         Args:
             settings: settings of the lobby.
             on_record: called with the record of each finished game, on a separate thread.
-
-        Raises:
-            ConfigError: the host is not on this machine, or a number is out of range.
         """
         self.settings = settings or LobbySettings()
-        check(self.settings)
         self.seed = secrets.randbits(63) if self.settings.seed is None else self.settings.seed
         self._server: Server | None = None
-        self._register = Register(self.settings.rejected_ids)
+        self._register = Register()
         self._connections: set[LobbyConnection] = set()
         self._connections_seen = 0
         self._refused = 0
@@ -161,7 +156,7 @@ class Lobby:
     async def __aenter__(self) -> Self:
         self._server = await serve(
             self._serve,
-            self.settings.host,
+            "127.0.0.1",
             self.settings.port,
             compression=None,
             max_size=MAX_FRAME_BYTES,
@@ -205,8 +200,7 @@ class Lobby:
     @property
     def url(self) -> str:
         """Where clients connect."""
-        host = self.settings.host
-        return f"ws://{f'[{host}]' if ':' in host else host}:{self.port}/"
+        return f"ws://127.0.0.1:{self.port}/"
 
     # --- connections ---------------------------------------------------------------------------------
 

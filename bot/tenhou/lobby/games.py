@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+import msgspec
 import numpy as np
 import structlog
 
@@ -16,8 +17,7 @@ from bot.player.worker import WorkerThread
 from bot.tenhou.game_types import GameType
 from bot.tenhou.lobby.lobby_table import LobbyTable
 from bot.tenhou.lobby.member import Member, Register
-from bot.tenhou.lobby.settings import LobbySettings
-from bot.tenhou.lobby.table_seat import clock_of
+from bot.tenhou.lobby.table_seat import ClockSettings, clock_of
 from bot.tenhou.lobby.tabletop import SeatInfo, Tabletop
 from game.actions import Action
 from game.observation import Observation
@@ -25,6 +25,32 @@ from game.table.table import Table
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.decide import decide
 from replays.record import GameRecord, game_id
+
+
+class LobbySettings(msgspec.Struct, frozen=True):
+    """Settings of a lobby.
+
+    Attributes:
+        port: of this machine, which only this machine can reach; 0 for any free one.
+        own_host: another host name that clients may use, through the user's own tunnel or proxy.
+        seed: seed of all seats and walls; None for unpredictable games.
+        clients_per_table: number of queued clients that starts a table; practice tables start with one.
+        delay_s: delay before built-in players answer.
+        clock: replaces the clock of the game type.
+        login_s: a connection without a login is closed after this time.
+        requeue_s: interval at which a waiting client is asked to queue again.
+        retell_s: time for which a client that lost its connection can still receive the end of the game.
+    """
+
+    port: int = 0
+    own_host: str = ""
+    seed: int | None = None
+    clients_per_table: int = 1
+    delay_s: float = 0.0
+    clock: ClockSettings | None = None
+    login_s: float = 30.0
+    requeue_s: float = 5.0
+    retell_s: float = 30.0
 
 
 class Timers:

@@ -10,8 +10,7 @@ from typing import Generic, Protocol, TypeAlias, TypeVar
 import numpy as np
 import structlog
 
-from bot.tenhou.lobby.moves import Move
-from bot.tenhou.lobby.tabletop import Envelope, TablePrompt, Tabletop
+from bot.tenhou.lobby.tabletop import Envelope, Move, TablePrompt, Tabletop
 from bot.tenhou.messages import ClientMessage, ServerMessage
 from game.actions import PASS, Action
 

@@ -69,8 +69,7 @@ class Member:
 class Register:
     """All members, and the check of their logins."""
 
-    def __init__(self, rejected_ids: frozenset[str]) -> None:
-        self._rejected = rejected_ids
+    def __init__(self) -> None:
         self._accounts: dict[str, Member] = {}
         self._by_code: dict[str, Member] = {}
 
@@ -78,7 +77,7 @@ class Register:
         """The member that a login belongs to.
 
         Raises:
-            LoginRejected: the id is invalid or refused, the code belongs to another member, or the member is
+            LoginRejected: the id is invalid, the code belongs to another member, or the member is
                 already connected.
         """
         coded = self._by_code.get(login.resume_code) if login.resume_code else None
@@ -87,7 +86,7 @@ class Register:
             if not member.is_guest:
                 raise LoginRejected("a guest sent the resume code of an account's seat", ID_REJECTED)
         else:
-            if not _ID.fullmatch(login.name) or login.name in self._rejected:
+            if not _ID.fullmatch(login.name):
                 raise LoginRejected("the id is not valid, suspended or deleted", ID_REJECTED)
             member = self._accounts.get(login.name) or Member(
                 f"Player{len(self._accounts) + 1}", is_guest=False

@@ -10,9 +10,8 @@ import structlog
 from bot.tenhou import messages as m
 from bot.tenhou.game_types import GameType, refusal
 from bot.tenhou.lobby.connection import LobbyConnection
-from bot.tenhou.lobby.games import LobbyGames, Timers
+from bot.tenhou.lobby.games import LobbyGames, LobbySettings, Timers
 from bot.tenhou.lobby.member import Member
-from bot.tenhou.lobby.settings import LobbySettings
 from kit.errors import RemoteProtocolError
 
 TYPE_REFUSED: Final = "9001"
@@ -79,10 +78,8 @@ class WaitingQueue:
             self.leave(member)
             member.ticket = ticket
             self._members.append(member)
-            if self._settings.wait_s is not None:
-                self._timers.later(self._settings.wait_s, lambda: self._match(ticket, at_least=1))
             self._tell_waiting(ticket)
-        self._match(ticket, self._settings.clients_per_table)
+        self._match(ticket)
         if member.ticket is not None:
             self._timers.later(self._settings.requeue_s, lambda: self._ask_again(member, connection))
 
@@ -112,7 +109,7 @@ class WaitingQueue:
         """The number of clients that a table of this type needs to start."""
         return 1 if game_type.is_practice else self._settings.clients_per_table
 
-    def _match(self, ticket: tuple[int, int], at_least: int) -> None:
+    def _match(self, ticket: tuple[int, int]) -> None:
         """Start a table if enough clients wait for it."""
         if not self._games.may_begin:
             return
@@ -120,7 +117,7 @@ class WaitingQueue:
         game_type = GameType(number)
         seats = self._seats_for(game_type)
         waiting = [member for member in self._members if member.ticket == ticket][:seats]
-        if waiting and len(waiting) >= min(at_least, seats):
+        if len(waiting) == seats:
             for member in waiting:
                 self._members.remove(member)
             self._games.begin(game_type, lobby, waiting)
@@ -128,4 +125,4 @@ class WaitingQueue:
     def match_all(self) -> None:
         """Start every table for which enough clients wait."""
         for ticket in {member.ticket for member in self._members if member.ticket is not None}:
-            self._match(ticket, self._settings.clients_per_table)
+            self._match(ticket)

@@ -18,10 +18,10 @@ import numpy as np
 import structlog
 
 from bot.tenhou.game_types import GameType
-from bot.tenhou.lobby.moves import Move
-from bot.tenhou.lobby.replies import action_of, default_action
 from bot.tenhou.lobby.seatview import (
+    action_of,
     deal_for,
+    default_action,
     frame_of,
     offers_of,
     rotated,
@@ -71,6 +71,24 @@ __all__ = ["Envelope", "SeatInfo", "TablePrompt", "Tabletop"]
 
 _PLAYERS: Final = range(4)
 _log = structlog.get_logger(__name__, side="lobby")
+
+
+class Move(msgspec.Struct, frozen=True, omit_defaults=True, tag="move"):
+    """One step of a game: all players' answers, a player leaving or returning, or else the next deal.
+
+    With the game's seeds, its moves are enough to play it again exactly.
+
+    Attributes:
+        answers: of the players who were asked.
+        presence: who left or returned.
+        banks: seconds left in each player's time bank afterwards.
+        events: what happened, all tiles known.
+    """
+
+    answers: tuple[tuple[int, Action], ...] = ()
+    presence: PlayerLeft | PlayerReturned | None = None
+    banks: tuple[float, ...] = ()
+    events: tuple[GameEvent, ...] = ()
 
 
 class Tabletop:

@@ -10,16 +10,15 @@ from bot.tenhou.lobby.table_seat import ClockSettings
 from bot.tenhou.lobby.tabletop import Envelope, SeatInfo, Tabletop
 from bot.tenhou.messages import AcceptMatch, ClientMessage, Ready, render_json
 from bot.tenhou.session.prompts import reply
-from game.actions import PASS, Action, ActionKind
+from game.actions import PASS, ActionKind
 from game.events import Four
-from game.table.table import Table
-from game.tiles import tile_text
+from tests.stacked import Play
 
 GAME_ID = "2026010203gm-0009-0000-0123abcd"
 Frame = dict[str, str]
 
 
-class AtTable:
+class AtTable(Play):
     """One tabletop with clients in some of its seats; the other seats' questions wait in `questions`."""
 
     def __init__(
@@ -30,25 +29,17 @@ class AtTable:
         game_type: int = 9,
         clock: ClockSettings | None = None,
         scores: Four = (25000, 25000, 25000, 25000),
-        round_index: int = 0,
         ready: bool = True,
     ) -> None:
         kind = GameType(game_type)
-        names = tuple(f"p{player}" for player in range(4))
-        table = Table(
-            1,
-            wall=wall,
-            length=kind.length,
-            names=(names[0], names[1], names[2], names[3]),
-            round_index=round_index,
-            scores=scores,
-        )
+        names = ("p0", "p1", "p2", "p3")
+        super().__init__(wall, length=kind.length, names=names, scores=scores)
         self.clients = set(clients)
         seats = [
             SeatInfo(name, is_client=player in self.clients, resume_code=f"CODE{player}")
             for player, name in enumerate(names)
         ]
-        self.top = Tabletop(table, kind, seats, clock or ClockSettings(), game_id=GAME_ID)
+        self.top = Tabletop(self.table, kind, seats, clock or ClockSettings(), game_id=GAME_ID)
         self.told: dict[int, list[Frame]] = {player: [] for player in range(4)}
         self.now = 100.0
         self.take(self.top.open(self.now))
@@ -92,31 +83,14 @@ class AtTable:
     def log_in(self, player: int) -> None:
         self.take(self.top.log_in(player, self.now))
 
-    def find(self, player: int, kind: ActionKind, text: str = "") -> Action:
-        for action in self.top.table.legal(player):
-            if action.kind is kind and text in ("", *map(tile_text, (action.tile, *action.consumed))):
-                return action
-        raise AssertionError(f"player {player} may not {kind.name} {text}")
-
     def act(self, player: int, kind: ActionKind, text: str = "") -> None:
         """A player acts, through the frame its client would send."""
         self.say(player, reply(self.find(player, kind, text)))
-
-    def throw(self, *texts: str) -> None:
-        """The players in turn discard these tiles; every player who may claim one passes."""
-        for text in texts:
-            (player,) = self.top.table.waiting()
-            self.act(player, ActionKind.DISCARD, text)
-            self.pass_all()
 
     def pass_all(self) -> None:
         for player in self.top.table.waiting():
             if PASS in self.top.table.legal(player):
                 self.act(player, ActionKind.PASS)
-
-    def tsumogiri(self, times: int) -> None:
-        for _ in range(times):
-            self.throw(tile_text(int(self.top.table.state["drawn"])))
 
 
 def _short(frame: Frame) -> str:
