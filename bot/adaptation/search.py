@@ -190,7 +190,8 @@ class SearchServer:
         if not self._setup.thinking.worlds:
             return
         (base, *_) = observation.legal
-        self._searcher.search(observation, events, base, 0, go_on=_only(1))
+        asked = itertools.count()  # once before it samples, and once before the only batch
+        self._searcher.search(observation, events, base, 0, go_on=lambda: next(asked) < 2)
 
     def answer(self, adapted: Callable[[RoundKey], Policy | None]) -> None:
         """Answer the request, in time or not at all.
@@ -262,14 +263,3 @@ def _with_search(decision: Decision, found: Improvement) -> Decision:
     return msgspec.structs.replace(
         decision, action=action, step=step, options=tuple(options), improvement=found
     )
-
-
-def _only(times: int) -> Callable[[], bool]:
-    """Allows so many batches."""
-    left = [times + 1]  # the search asks once more before it samples
-
-    def go_on() -> bool:
-        left[0] -= 1
-        return left[0] >= 0
-
-    return go_on

@@ -7,7 +7,7 @@ An invalid value is never replaced by a default.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -59,22 +59,15 @@ def _lobby(value: object) -> str:
     return text.removeprefix("L")
 
 
-def _url(value: object) -> str:
-    if not isinstance(value, str) or (value and parse_url(value) is None):
-        raise ValueError
-    return value
+def _text(is_valid: Callable[[str], object]) -> BeforeValidator:
+    """Reads text that meets a condition."""
 
+    def read(value: object) -> str:
+        if not isinstance(value, str) or not is_valid(value):
+            raise ValueError
+        return value
 
-def _host(value: object) -> str:
-    if not isinstance(value, str) or not _is_host_name(re.sub(r":[0-9]{1,5}$", "", value)):
-        raise ValueError
-    return value
-
-
-def _guest_name(value: object) -> str:
-    if value != "" and not (isinstance(value, str) and is_guest_name(value)):
-        raise ValueError
-    return str(value)
+    return BeforeValidator(read)
 
 
 def _named_host(value: object) -> str:
@@ -93,21 +86,9 @@ def _is_host_name(text: str) -> bool:
     return len(text) <= 253 and all(re.fullmatch("[A-Za-z0-9-]{1,63}", part) for part in parts)
 
 
-def _policy(value: object) -> str:
-    if not isinstance(value, str) or not (value in BUILT_IN_POLICIES or value.startswith("python:")):
-        raise ValueError
-    return value
-
-
 def _off(value: object) -> object:
     """YAML reads the bare word ``off`` as false."""
     return "off" if value is False else value
-
-
-def _sampler(value: object) -> str:
-    if not isinstance(value, str) or value.partition(":")[0] not in _SAMPLERS:
-        raise ValueError
-    return value
 
 
 def _folder(value: object) -> Path:
@@ -145,9 +126,15 @@ Lobby = Annotated[
     ExpectedValues('0, a private lobby "1000" to "9999", or a tournament "C12345678"'),
 ]
 Url = Annotated[
-    str, BeforeValidator(_url), ExpectedValues('a WebSocket address like "ws://127.0.0.1:4000", or ""')
+    str,
+    _text(lambda url: not url or parse_url(url)),
+    ExpectedValues('a WebSocket address like "ws://127.0.0.1:4000", or ""'),
 ]
-Host = Annotated[str, BeforeValidator(_host), ExpectedValues("a host name")]
+Host = Annotated[
+    str,
+    _text(lambda host: _is_host_name(re.sub(r":[0-9]{1,5}$", "", host))),
+    ExpectedValues("a host name"),
+]
 OwnHost = Annotated[
     str,
     BeforeValidator(_own_host),
@@ -155,7 +142,7 @@ OwnHost = Annotated[
 ]
 GuestName = Annotated[
     str,
-    BeforeValidator(_guest_name),
+    _text(lambda name: not name or is_guest_name(name)),
     ExpectedValues(f'a name of at most {NAME_LENGTH} characters that does not begin with ID, or ""'),
 ]
 NamedHost = Annotated[
@@ -174,13 +161,13 @@ EnvName = Annotated[
 ]
 Policy = Annotated[
     str,
-    BeforeValidator(_policy),
+    _text(lambda policy: policy in BUILT_IN_POLICIES or policy.startswith("python:")),
     ExpectedValues("one of " + ", ".join(BUILT_IN_POLICIES) + ", or python:FILE.py for your own"),
 ]
 AdaptationMode = Annotated[Literal["off", "adapt", "search", "both"], BeforeValidator(_off)]
 Sampler = Annotated[
     str,
-    BeforeValidator(_sampler),
+    _text(lambda sampler: sampler.partition(":")[0] in _SAMPLERS),
     ExpectedValues(
         f"one of {', '.join(_SAMPLERS)}, with settings as `suzaku eval deals --sampler` takes them"
     ),
@@ -417,7 +404,7 @@ def load_config(
     from_environment, problems = read_environment(environment, LISTED_ENV)
     layers.append(from_environment)
     layers.append(SourceValues("the command line", {k: v for k, v in (flags or {}).items() if v is not None}))
-    values, origins = merge(layers, {"local": "local", "tenhou": "tenhou"})
+    values, origins = merge(layers)
     config, more = _validate(values, origins)
     problems += more
     problems += [

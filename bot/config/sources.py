@@ -74,9 +74,7 @@ def read_environment(
     return SourceValues("environment", values, names), problems
 
 
-def merge(
-    layers: Sequence[SourceValues], servers: Mapping[str, str]
-) -> tuple[dict[str, Any], dict[str, str]]:
+def merge(layers: Sequence[SourceValues]) -> tuple[dict[str, Any], dict[str, str]]:
     """Merge the layers; later ones override earlier ones.
 
     Returns:
@@ -88,7 +86,7 @@ def merge(
         for path, value in layer.values.items():
             flat[path] = value
             origins[path] = layer.names.get(path, layer.name)
-    section = servers.get(str(flat.get("play.server", "local")), "local")
+    section = "tenhou" if flat.get("play.server") == "tenhou" else "local"
     for path in [path for path in flat if path.startswith("server.")]:
         target = f"{section}.{path.removeprefix('server.')}"
         flat[target], origins[target] = flat.pop(path), origins.pop(path)

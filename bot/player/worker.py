@@ -8,34 +8,11 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, Generic, TypeVar
+from typing import TypeVar
 
 from kit.errors import ModelError
 
 T = TypeVar("T")
-
-
-class _Job(Generic[T]):
-    def __init__(self, work: Callable[[], T]) -> None:
-        self.future: Future[T] = Future()
-        self._work = work
-        self._context = contextvars.copy_context()  # log context follows the work
-
-    def run(self) -> bool:
-        """Do the work; return False if it ended the thread."""
-        if not self.future.set_running_or_notify_cancel():
-            return True
-        try:
-            result = self._context.run(self._work)
-        except Exception as exc:  # worker loop: the error is passed to the caller that awaits the job
-            self.future.set_exception(exc)
-        except BaseException as exc:
-            # SystemExit and similar would stop the event loop that awaits the result.
-            self.future.set_exception(ModelError(f"the worker died: {type(exc).__name__}"))
-            return False
-        else:
-            self.future.set_result(result)
-        return True
 
 
 class WorkerThread:
@@ -46,7 +23,7 @@ class WorkerThread:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._jobs: queue.SimpleQueue[_Job[Any] | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[Callable[[], bool] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._loop, name=name, daemon=True)
         self._thread.start()
 
@@ -57,9 +34,27 @@ class WorkerThread:
 
     def submit(self, work: Callable[[], T]) -> asyncio.Future[T]:
         """Queue ``work``; the future belongs to the running event loop."""
-        job = _Job(work)
-        future = asyncio.wrap_future(job.future)
-        self._jobs.put(job)
+        done: Future[T] = Future()
+        context = contextvars.copy_context()  # log context follows the work
+
+        def run() -> bool:
+            """Do the work; return False if it ended the thread."""
+            if not done.set_running_or_notify_cancel():
+                return True
+            try:
+                result = context.run(work)
+            except Exception as exc:  # worker loop: the error is passed to the caller that awaits the job
+                done.set_exception(exc)
+            except BaseException as exc:
+                # SystemExit and similar would stop the event loop that awaits the result.
+                done.set_exception(ModelError(f"the worker died: {type(exc).__name__}"))
+                return False
+            else:
+                done.set_result(result)
+            return True
+
+        future = asyncio.wrap_future(done)
+        self._jobs.put(run)
         return future
 
     def close(self) -> None:
@@ -73,5 +68,5 @@ class WorkerThread:
 
     def _loop(self) -> None:
         while (job := self._jobs.get()) is not None:
-            if not job.run():
+            if not job():
                 return

@@ -12,7 +12,7 @@ from kit.errors import CheckpointError, ConfigError, ModelError
 from policies.flow.known_hand import try_policy
 from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.included import included
+from policies.play.included import SHIPPED, included
 from policies.play.named import load_named
 from policies.play.python_file import PREFIX, PythonPolicy
 
@@ -64,7 +64,6 @@ def load(section: DecisionSection) -> Policy:
         except ConfigError as exc:
             raise ConfigError(f"decision.policy: {exc}") from exc
     # networks take time to import, and not every policy has some
-    from policies.play.included import SHIPPED  # noqa: PLC0415
     from policies.play.inference import load_policy  # noqa: PLC0415
 
     folder = folder_of(section) or SHIPPED
@@ -117,7 +116,6 @@ def thinking_of(config: Config) -> WorkerSetup:
     from policies.adaptation.settings import ThinkingSettings  # noqa: PLC0415
     from policies.deals.named import settings_of  # noqa: PLC0415
     from policies.nets.compute import choose_device  # noqa: PLC0415
-    from policies.play.included import SHIPPED  # noqa: PLC0415
 
     section = config.adaptation
     try:

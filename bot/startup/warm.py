@@ -74,7 +74,9 @@ def warm_up_visibly(
         on_kernel(name, *kernels())
 
     with showing as on_kernel, watched_compiler(compiling):
-        _all_steps(policy or HeuristicPolicy(), IDLE if rest_later else frozenset())
+        warm_up(without=IDLE if rest_later else frozenset())
+        try_out(policy or HeuristicPolicy())
+        first_decision(policy or HeuristicPolicy())
         if compiled and rest_later:
             needed = WARM_UPS.keys() - IDLE
             compile_later([module for module in modules_with_kernels(PLAYED) if module not in needed])
@@ -92,12 +94,6 @@ def first_decision(policy: Policy) -> Decision:
     table = Table(seed=0)
     player = table.waiting()[0]
     return decide(table.observe(player), policy)
-
-
-def _all_steps(policy: Policy, idle: frozenset[str]) -> None:
-    warm_up(without=idle)
-    try_out(policy)
-    first_decision(policy)
 
 
 @contextlib.contextmanager

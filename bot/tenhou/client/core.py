@@ -23,7 +23,7 @@ from bot.tenhou.client.connection import TenhouConnection
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.client.opening import open_connection
 from bot.tenhou.client.recovery import Recovery, Retries
-from bot.tenhou.client.settings import ClientSettings, Direction, Hooks
+from bot.tenhou.client.settings import ClientSettings, Hooks
 from bot.tenhou.gate import PlayTerms
 from bot.tenhou.messages import ClientMessage, Ready, render_json
 from bot.tenhou.session import Session
@@ -53,8 +53,6 @@ from kit.errors import (
     SessionReplaced,
     StateMismatchError,
 )
-
-__all__ = ["ClientSettings", "Direction", "Hooks", "TenhouClient"]
 
 RIICHI_PATIENCE_S: Final = 2.0
 """Source: `docs/tenhou-protocol.md`, section 5; servers also accepted both frames without a pause."""
@@ -149,7 +147,7 @@ class TenhouClient:
         self._broken = 0
         self._moved_at = None
         wire = await self._connect()
-        self._journal.log.info("conn.opened", host=self._host_name(), in_game=self._session.in_game)
+        self._journal.log.info("conn.opened", host=urlsplit(self._url).netloc, in_game=self._session.in_game)
         self._hooks.on_line("open")
         self._connection = TenhouConnection(
             wire, self._clock, self._settings.keepalive_s, self._say_we_are_there, self._patience_s
@@ -169,7 +167,6 @@ class TenhouClient:
                 task.cancel()
 
     async def _connect(self) -> ClientConnection:
-        url = self._settings.urls[self._host % len(self._settings.urls)]
         settings = self._settings
         paces = (settings.pace, self._player.pace)
         conduct = PlayTerms(
@@ -178,7 +175,7 @@ class TenhouClient:
             pace="human" if paces == ("human", "human") else "instant",
         )
         try:
-            return await open_connection(url, settings.gate, conduct, settings.open_s)
+            return await open_connection(self._url, settings.gate, conduct, settings.open_s)
         except Exception:
             self._host += 1  # try the other server next
             raise
@@ -251,7 +248,9 @@ class TenhouClient:
             case Resumed():
                 self._logged_in = True
             case TableEvent(event=Draw()) if self._session.state["discard_count"] == 0:
-                self._player.see(self._round(), tuple(self._session.log))
+                session = self._session  # the round as our seat sees it, between two decisions
+                seen = Observation(clone(session.state), session.player, (), session.length)
+                self._player.see(seen, tuple(session.log))
             case TableEvent(event=EndRound()):
                 self._player.round_over()
             case PromptOpened():
@@ -266,11 +265,6 @@ class TenhouClient:
                 self._journal.miss_game(event, self._player.decisions)
                 if self._is_done():  # else we are in the lobby already, and queued for the next
                     self._leave()
-
-    def _round(self) -> Observation:
-        """The round as our seat sees it, between two decisions."""
-        session = self._session
-        return Observation(clone(session.state), session.player, (), session.length)
 
     def _open_prompt(self, event: PromptOpened, arrived_at: float) -> None:
         session = self._session
@@ -351,5 +345,6 @@ class TenhouClient:
             return False
         return self._finishing.is_set() or self._journal.games >= self._settings.games
 
-    def _host_name(self) -> str:
-        return urlsplit(self._settings.urls[self._host % len(self._settings.urls)]).netloc
+    @property
+    def _url(self) -> str:
+        return self._settings.urls[self._host % len(self._settings.urls)]

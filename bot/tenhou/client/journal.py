@@ -81,15 +81,13 @@ class Journal:
 
     Args:
         keep: saves the record of each game and returns its path.
-        now: the date, for games without an id from the server.
     """
 
-    def __init__(self, keep: Keep | None = None, now: Callable[[], datetime] | None = None) -> None:
+    def __init__(self, keep: Keep | None = None) -> None:
         self.results: list[GameResult] = []
         self.missed_games: list[MissedGame] = []
         """Games whose end we did not see."""
         self._keep = keep
-        self._now = now or (lambda: datetime.now(JAPAN))
         self._game: GameStarted | None = None
         self._told: set[tuple[str, str]] = set()
         self.log = log
@@ -200,7 +198,7 @@ class Journal:
         if not event.game_id:  # practice against the server's own players has no id
             lobby = int(event.lobby) if event.lobby.isdecimal() else 0
             # random, not a counter: games of other runs in the same hour need different record names
-            made = game_id(self._now(), event.game_type, lobby, secrets.randbits(32))
+            made = game_id(datetime.now(JAPAN), event.game_type, lobby, secrets.randbits(32))
             event = msgspec.structs.replace(event, game_id=made)
         self._game = event
         self.log = log.bind(game_id=event.game_id, seat=event.player)

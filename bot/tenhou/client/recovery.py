@@ -42,6 +42,15 @@ FORGIVEN: Final = 12
 WEARY: Final = 4
 _PASSING_STATUS: Final = (408, 425, 429, 500, 502, 503, 504)
 
+_EXPLAINED: Final = {
+    ssl.SSLCertVerificationError: "the server's certificate is not valid; check the address and the clock "
+    "of this machine",
+    ConnectionRefusedError: "the server refused the connection; it may be down or restarting",
+    TimeoutError: "the server did not answer in time",
+    InvalidMessage: "the server closed the connection during the handshake",
+    EOFError: "the server closed the connection during the handshake",
+}
+
 
 class Recovery:
     """Waits between connections.
@@ -193,14 +202,9 @@ def explain(exc: BaseException) -> str:
     if isinstance(exc, ConnectionClosed):
         frame = exc.rcvd or exc.sent
         return f"the connection was closed ({frame.code})" if frame else "the connection broke"
-    if isinstance(exc, ssl.SSLCertVerificationError):
-        return "the server's certificate is not valid; check the address and the clock of this machine"
-    if isinstance(exc, ConnectionRefusedError):
-        return "the server refused the connection; it may be down or restarting"
-    if isinstance(exc, TimeoutError):
-        return "the server did not answer in time"
-    if isinstance(exc, InvalidMessage | EOFError):
-        return "the server closed the connection during the handshake"
+    for kind, words in _EXPLAINED.items():
+        if isinstance(exc, kind):
+            return words
     if isinstance(exc, OSError):
         return f"the server cannot be reached: {exc.strerror or exc}"
     if isinstance(exc, WebSocketException):

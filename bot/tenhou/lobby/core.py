@@ -117,8 +117,6 @@ REFUSALS_LOGGED: Final = 20
 _NUMBER: Final = re.compile(r"[0-9]{1,4}")
 _TOURNAMENT: Final = re.compile(r"C([0-9]{4})[0-9]{4}")
 
-__all__ = ["Lobby", "LobbySettings"]
-
 Handler: TypeAlias = "Callable[[Lobby, LobbyConnection, Member, Any], None]"
 
 _log = structlog.get_logger(__name__, side="lobby")

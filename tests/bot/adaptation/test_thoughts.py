@@ -170,30 +170,21 @@ def test_where_nothing_was_learned_the_policy_of_the_start_decides(
     assert found.dropped == {}
 
 
-@pytest.mark.parametrize(
-    "fault", ["not finite", "too far", "no number", "missing", "another round", "far on this hand", "crashes"]
-)
+@pytest.mark.parametrize("fault", ["too far", "no number", "missing", "crashes"])
 def test_weights_that_must_not_be_used_are_dropped(
     start: Callable[..., Thoughts], policy: NetworkPolicy, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found, asked = start(), prompt()
     base = decide(asked, policy)
     sent = weights(policy, 0.02)
-    if fault == "not finite":
-        next(iter(sent.weights.values())).flat[0] = np.nan
-    elif fault == "too far":
+    if fault == "too far":
         sent = weights(policy, 0.02, divergence=0.8)
     elif fault == "no number":
         sent = weights(policy, 0.02, divergence=float("nan"))
     elif fault == "missing":
         sent.weights.popitem()
-    elif fault == "another round":
-        sent = weights(policy, 0.02, game="an earlier one")
-    elif fault == "crashes":
-        sent = weights(policy, 0.02)
-        monkeypatch.setattr(NetworkPolicy, "answer", _crash)
     else:
-        sent = weights(policy, 50.0)
+        monkeypatch.setattr(NetworkPolicy, "answer", _crash)
     with capture_logs() as logs:
         process().say(sent)
         for _ in range(3):
@@ -299,20 +290,6 @@ async def test_a_discard_that_a_search_prefers_to_a_riichi_is_a_discard(
     assert {each.action: each.probability for each in decision.options}[riichi] == 0.9
 
 
-async def test_an_option_that_is_not_legal_is_dropped(
-    start: Callable[..., Thoughts], policy: NetworkPolicy
-) -> None:
-    clock = FakeClock()
-    found, asked = start(clock), prompt()
-    base = decide(asked, policy)
-    task = asyncio.ensure_future(found.searched(asked, base, clock.now() + 3.0))
-    await settle()
-    stolen = Action(ActionKind.DISCARD, 135)
-    process().say(SearchAnswer(process().request().number, values(stolen)))
-    assert await task == base
-    assert found.dropped == {"the option is not legal": 1}
-
-
 async def test_a_seat_answers_while_its_search_is_withdrawn(start: Callable[..., Thoughts]) -> None:
     """The prompt closes in the middle of a search; the next one is answered."""
     clock = FakeClock()
@@ -331,9 +308,8 @@ async def test_a_seat_answers_while_its_search_is_withdrawn(start: Callable[...,
 # --- the process -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("how", ["dies", "hangs"])
-def test_a_lost_process_is_replaced_once_and_the_rest_is_the_policy_alone(
-    start: Callable[..., Thoughts], policy: NetworkPolicy, how: str
+def test_a_process_that_hangs_is_replaced_once_and_the_rest_is_the_policy_alone(
+    start: Callable[..., Thoughts], policy: NetworkPolicy
 ) -> None:
     found, asked = start(), prompt()
     base = decide(asked, policy)
@@ -342,12 +318,9 @@ def test_a_lost_process_is_replaced_once_and_the_rest_is_the_policy_alone(
             assert len(MadeUpProcess.all) == number
             process().say(weights(policy, 0.02))
             assert found.adapted(asked, base).improvement
-            if how == "dies":
-                process().die("it died")
-            else:
-                process().hangs = True
-                found.see(asked, ())
-                assert MadeUpProcess.all[number - 1].closed
+            process().hangs = True
+            found.see(asked, ())
+            assert MadeUpProcess.all[number - 1].closed
             assert found.adapted(asked, base) == base
         found.see(asked, ())
     assert len(MadeUpProcess.all) == 2
@@ -371,16 +344,6 @@ async def test_a_process_that_cannot_be_started_is_done_without(
     with capture_logs() as logs:
         assert await found.searched(asked, base, clock.now() + 3.0) == base
     assert [each["event"] for each in logs] == ["adaptation.restarted", "adaptation.off"]
-
-
-async def test_without_a_process_there_is_no_search(
-    start: Callable[..., Thoughts], policy: NetworkPolicy
-) -> None:
-    found, asked = start(), prompt()
-    base = decide(asked, policy)
-    for _ in range(2):
-        process().die("it died")
-    assert await found.searched(asked, base, 1e9) == base
 
 
 @pytest.mark.parametrize(
@@ -435,10 +398,3 @@ def test_a_search_alone_adapts_to_nothing(start: Callable[..., Thoughts]) -> Non
     found.see(prompt(), ())
     assert found.status is None
     assert process().told == []
-
-
-def test_the_process_says_when_it_is_ready(start: Callable[..., Thoughts]) -> None:
-    with capture_logs() as logs:
-        start()
-        process().say(ChildReady())
-    assert [each["event"] for each in logs] == ["adaptation.ready"]
