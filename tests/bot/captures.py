@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
-import pytest
 
-SHARED = Path(os.environ.get("SUZAKU_SHARED", Path(__file__).parents[3] / "shared"))
-TRAFFIC = SHARED / "tenhou-traffic"
+from tests.shared import shared
 
 
 def capture(name: str) -> Path:
-    """A recorded capture; skips the test with a message if the folder is missing."""
-    path = TRAFFIC / name
-    if not path.exists():
-        pytest.skip(f"recorded traffic is missing: {path}; set SUZAKU_SHARED to the folder that holds it")
-    return path
+    """A recorded capture; without the shared folder the test is skipped."""
+    return shared("tenhou-traffic", name)
 
 
 def captures() -> list[Path]:
     """All captures in the formats we read."""
-    capture("")
-    return sorted(path for path in TRAFFIC.iterdir() if path.suffix in (".log", ".xml", ".tsv", ".txt"))
+    return sorted(path for path in capture("").iterdir() if path.suffix in (".log", ".xml", ".tsv", ".txt"))
 
 
 _TIMED = re.compile(r"\s*[0-9.]+\t([CS])\t(.*)")

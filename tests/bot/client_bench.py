@@ -9,6 +9,7 @@ from typing import Any
 
 from structlog.testing import capture_logs
 
+from bot.player.clock import Clock
 from bot.player.seat_player import PlayerSettings, SeatPlayer
 from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
 from bot.tenhou.client.journal import Journal
@@ -30,9 +31,10 @@ class ClientBench:
         load_policy: Callable[[], Policy] = HeuristicPolicy,
         player: PlayerSettings | None = None,
         journal: Journal | None = None,
+        clock: Clock | None = None,
         **settings: Any,
     ) -> None:
-        self.clock = FakeClock()
+        self.clock: Any = clock or FakeClock()
         self.journal = journal or Journal()
         self.frames: list[tuple[str, str]] = []
         self.session = Session(SessionSettings(name=name, game_type=game_type, gpid=gpid))

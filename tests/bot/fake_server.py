@@ -7,7 +7,7 @@ import contextlib
 import json
 import socket
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http import HTTPStatus
 
 from websockets.asyncio.server import Server, ServerConnection, serve
@@ -57,13 +57,6 @@ class Half:
 
 
 @dataclass
-class Hold:
-    """Continue only when the test sets the event; the client's frames are kept meanwhile."""
-
-    event: asyncio.Event = field(default_factory=asyncio.Event)
-
-
-@dataclass
 class Linger:
     """Read incoming frames for at most this much real time."""
 
@@ -89,7 +82,7 @@ class Redirect:
     url: str
 
 
-Step = Say | Hear | Echo | Flood | Drop | Half | Hold | Linger | Hang
+Step = Say | Hear | Echo | Flood | Drop | Half | Linger | Hang
 Script = Sequence[Step]
 
 ALWAYS_PASSED_OVER = ("Z", "PXR")
@@ -206,8 +199,6 @@ class FakeServer:
                 await asyncio.sleep(0.005)
                 connection.transport.abort()
                 await connection.wait_closed()
-            case Hold(event):
-                await event.wait()
             case Linger(seconds):
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(seconds):

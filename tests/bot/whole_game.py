@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from structlog.testing import capture_logs
-
 from bot.player.clock import MonotonicClock
-from bot.player.seat_player import PlayerSettings, SeatPlayer
 from bot.player.tally import DecisionTally
-from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
-from bot.tenhou.client.journal import GameResult, Journal
+from bot.tenhou.client.journal import GameResult
 from bot.tenhou.client.settings import Waits
 from bot.tenhou.lobby import Lobby, LobbySettings
-from bot.tenhou.session import Session, SessionSettings
 from game.events import GameEvent, PlayerLeft, PlayerReturned
-from policies.heuristic.player import HeuristicPolicy
 from replays.record import GameRecord
+from tests.bot.client_bench import ClientBench
 from tests.bot.relay import Plan, Relay, Side, unchanged
 
 TONPUU = 1
@@ -76,28 +70,24 @@ async def play_through(
 ) -> Outcome:
     """Play one game to its end; the lobby's record and the client's results."""
     records: list[GameRecord] = []
-    clock, rng = MonotonicClock(), random.Random(seed)
-    journal = Journal()
-    player = SeatPlayer(HeuristicPolicy, PlayerSettings(), clock, rng)
-    with capture_logs() as logs:
-        async with (
-            Lobby(LobbySettings(seed=seed), on_record=records.append) as lobby,
-            Relay(lobby.url, plan).running() as relay,
-        ):
-            line = ClientSettings(
-                urls=(relay.url,),
-                in_game=QUICK,
-                at_login=QUICK,
-                id_busy=QUICK,
-                **settings,  # type: ignore[arg-type]
-            )
-            session = Session(SessionSettings(name=name, game_type=TONPUU))
-            client = TenhouClient(line, session, player, journal, clock, rng, Hooks())
-            async with asyncio.timeout(300):
-                await client.run()
-            await lobby.records_saved()
+    settings = {"in_game": QUICK, "at_login": QUICK, "id_busy": QUICK} | settings
+    async with (
+        Lobby(LobbySettings(seed=seed), on_record=records.append) as lobby,
+        Relay(lobby.url, plan).running() as relay,
+        ClientBench(relay.url, name=name, game_type=TONPUU, clock=MonotonicClock(), **settings) as bench,
+    ):
+        async with asyncio.timeout(300):
+            await bench.ended()
+        await lobby.records_saved()
+    journal = bench.journal
     return Outcome(
-        records[0], journal.results, journal.missed, relay.frames, relay.connections, player.tally, logs
+        records[0],
+        journal.results,
+        journal.missed,
+        relay.frames,
+        relay.connections,
+        bench.player.tally,
+        bench.logs,
     )
 
 
