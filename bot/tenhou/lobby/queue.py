@@ -9,9 +9,8 @@ import structlog
 
 from bot.tenhou import messages as m
 from bot.tenhou.game_types import GameType, refusal
-from bot.tenhou.lobby.connection import LobbyConnection
 from bot.tenhou.lobby.games import LobbyGames, LobbySettings, Timers
-from bot.tenhou.lobby.member import Member
+from bot.tenhou.lobby.member import LobbyConnection, Member
 from kit.errors import RemoteProtocolError
 
 TYPE_REFUSED: Final = "9001"

@@ -11,10 +11,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.startup import warm
-from game.actions import ActionKind
 from kit.jit import WARM_UPS
 from policies.flow.slots import Slot
-from policies.heuristic.player import HeuristicPolicy
 from tests.policies.fakes import Scripted
 
 
@@ -131,18 +129,6 @@ def test_no_command_of_a_player_needs_other_kernels() -> None:
     code = f"import {', '.join(COMMANDS)}, learning.selfplay.players, kit.jit\nprint(*kit.jit.WARM_UPS)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert {name.partition(".")[0] for name in done.stdout.split()} <= set(warm.PLAYED)
-
-
-def test_a_quick_start_only_reports_that_it_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warm, "warm_up", lambda **_: None)
-    monkeypatch.setattr(warm, "PATIENCE_S", 60.0)
-    with capture_logs() as logs:
-        warm.warm_up_visibly(io.StringIO())
-    assert [entry["event"] for entry in logs] == ["kernels.ready"]
-
-
-def test_the_first_decision_is_a_real_one() -> None:
-    assert warm.first_decision(HeuristicPolicy()).action.kind is ActionKind.DISCARD
 
 
 def test_the_policy_is_asked_in_every_slot(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,8 @@ from typing import Any, cast
 from websockets.asyncio.server import ServerConnection
 from websockets.protocol import State
 
-from bot.tenhou.lobby.connection import WAITING_FRAMES, LobbyConnection
 from bot.tenhou.lobby.core import lobby_counts
+from bot.tenhou.lobby.member import WAITING_FRAMES, LobbyConnection
 from bot.tenhou.messages import EchoReply
 
 

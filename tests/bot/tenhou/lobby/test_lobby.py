@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from bot.tenhou.lobby import Lobby, LobbySettings, connection, core
+from bot.tenhou.lobby import Lobby, LobbySettings, core, member
 from bot.tenhou.lobby.table_seat import ClockSettings
 from game.events import EndGame, GameEvent, PlayerLeft, PlayerReturned
 from replays.mjlog.reader import read
@@ -394,14 +394,14 @@ async def test_fault_09_garbage_is_counted_and_a_few_close_the_line(garbage: str
 
 
 async def test_many_illegal_frames_or_too_many_close_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "REFUSED_LIMIT", 5)
+    monkeypatch.setattr(member, "REFUSED_LIMIT", 5)
     async with Lobby() as lobby, client(lobby.url) as player:
         await player.login()
         for _ in range(5):
             await player.say({"tag": "D", "p": 135})
         assert await player.closed() == 1008
-    monkeypatch.setattr(connection, "FRAMES_PER_S", 0.0)
-    monkeypatch.setattr(connection, "FRAMES_BURST", 5)
+    monkeypatch.setattr(member, "FRAMES_PER_S", 0.0)
+    monkeypatch.setattr(member, "FRAMES_BURST", 5)
     async with Lobby() as lobby, client(lobby.url) as player:
         await player.login()
         for _ in range(5):
