@@ -11,8 +11,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self, TextIO
+from typing import Final, TextIO
 
 import structlog
 
@@ -101,14 +100,6 @@ class Capture:
                 file.close()
             except OSError as exc:
                 log.warning("capture.failed", error=str(exc))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _one_line(text: str) -> str:

@@ -378,7 +378,7 @@ def _open_capture(config: Config) -> contextlib.AbstractContextManager[Capture |
     if not config.records.capture:
         return contextlib.nullcontext()
     try:
-        return Capture(Path(config.records.capture))
+        return contextlib.closing(Capture(Path(config.records.capture)))
     except OSError as exc:
         raise ConfigError(
             f"records.capture: cannot write {config.records.capture!r} ({exc.strerror}); name another file"

@@ -25,9 +25,8 @@ from websockets.http11 import Request, Response
 
 from bot.tenhou import messages as m
 from bot.tenhou.gate import host_name, parse_url
-from bot.tenhou.lobby.games import LobbyGames, LobbySettings, Timers
+from bot.tenhou.lobby.games import LobbyGames, LobbySettings, Timers, WaitingQueue
 from bot.tenhou.lobby.member import LobbyConnection, Member, Register
-from bot.tenhou.lobby.queue import WaitingQueue
 from bot.tenhou.messages import LobbyCounts
 from kit.errors import LoginRejected, RemoteProtocolError
 from replays.record import JAPAN, GameRecord

@@ -1,9 +1,10 @@
-"""The lobby's games: seats and walls, built-in players, records."""
+"""The lobby's games: who waits for one, seats and walls, built-in players, records."""
 
 from __future__ import annotations
 
 import asyncio
 import functools
+import re
 import secrets
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -14,14 +15,16 @@ import numpy as np
 import structlog
 
 from bot.player.worker import WorkerThread
-from bot.tenhou.game_types import GameType
+from bot.tenhou import messages as m
+from bot.tenhou.game_types import GameType, refusal
 from bot.tenhou.lobby.lobby_table import LobbyTable
-from bot.tenhou.lobby.member import Member, Register
+from bot.tenhou.lobby.member import LobbyConnection, Member, Register
 from bot.tenhou.lobby.table_seat import ClockSettings, clock_of
 from bot.tenhou.lobby.tabletop import SeatInfo, Tabletop
 from game.actions import Action
 from game.observation import Observation
 from game.table.table import Table
+from kit.errors import RemoteProtocolError
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.decide import decide
 from replays.record import GameRecord, game_id
@@ -79,6 +82,12 @@ MAX_GAMES: Final = 64
 """Concurrent games; further tables wait until one ends."""
 BUILT_IN: Final = ("Genbu", "Seiryuu", "Byakko")
 PRACTICE_NAME: Final = "COM"
+TYPE_REFUSED: Final = "9001"
+"""Our own code: this lobby does not support the game type. Tenhou's codes are 1001 to 1027."""
+GAMES_REFUSED: Final = "9002"
+"""Our own code: a game started on this connection is still running."""
+
+_TICKET: Final = re.compile(r"([0-9]{1,5}),([0-9]{1,4})(,r)?")
 
 _log = structlog.get_logger(__name__, side="lobby")
 
@@ -236,3 +245,107 @@ class LobbyGames:
             await asyncio.to_thread(self._on_record, record)
         except Exception:  # task root: the lobby goes on if a record cannot be saved
             _log.exception("record.unsaved", game_id=record.game_id)
+
+
+class WaitingQueue:
+    """The queue; a table starts once enough of its clients want the same game.
+
+    Args:
+        settings: settings of the lobby.
+        games: starts the tables.
+        timers: for clients that wait long.
+    """
+
+    def __init__(self, settings: LobbySettings, games: LobbyGames, timers: Timers) -> None:
+        self._settings = settings
+        self._games = games
+        self._timers = timers
+        self._members: list[Member] = []
+
+    @property
+    def tickets(self) -> list[tuple[int, int]]:
+        """Lobby and game type of each waiting member."""
+        return [member.ticket for member in self._members if member.ticket is not None]
+
+    def join(self, connection: LobbyConnection, member: Member, message: m.Queue) -> None:
+        """Handle a request to queue, to stay queued or to leave the queue.
+
+        Raises:
+            RemoteProtocolError: the member is in a game.
+        """
+        if member.in_game:
+            raise RemoteProtocolError("JOIN during a game")
+        self._games.heard(member)
+        if not message.ticket:
+            self.leave(member)
+            return
+        found = _TICKET.fullmatch(message.ticket)
+        reason = refusal(int(found[2])) if found else "the ticket is not LOBBY,TYPE"
+        if found is None or reason is not None:
+            _log.warning("table.refused", line=connection.number, ticket=message.ticket, reason=reason)
+            connection.push(m.ServerError(TYPE_REFUSED))
+            return
+        ticket = (int(found[1]), int(found[2]))
+        if connection.has_game:
+            _log.warning(
+                "table.refused",
+                line=connection.number,
+                reason="a game started on this connection is still running",
+            )
+            connection.push(m.ServerError(GAMES_REFUSED))
+            return
+        if not found[3]:
+            connection.push(m.QueueAgain(f"{ticket[0]},{ticket[1]},r"))
+            return
+        if member.ticket != ticket:
+            self.leave(member)
+            member.ticket = ticket
+            self._members.append(member)
+            self._tell_waiting(ticket)
+        self._match(ticket)
+        if member.ticket is not None:
+            self._timers.later(self._settings.requeue_s, lambda: self._ask_again(member, connection))
+
+    def _ask_again(self, member: Member, connection: LobbyConnection) -> None:
+        if member.ticket is not None and member.connection is connection:
+            connection.push(m.QueueAgain(f"{member.ticket[0]},{member.ticket[1]},r"))
+
+    def leave(self, member: Member) -> None:
+        """Take a member out of the queue."""
+        ticket, member.ticket = member.ticket, None
+        if ticket is not None and member in self._members:
+            self._members.remove(member)
+            self._tell_waiting(ticket)
+
+    def _tell_waiting(self, ticket: tuple[int, int]) -> None:
+        """Tell the clients waiting for a table how many they are, while there are too few."""
+        seats = self._seats_for(GameType(ticket[1]))
+        waiting = [member for member in self._members if member.ticket == ticket]
+        if not 0 < len(waiting) < seats:
+            return
+        _log.info("table.waiting", kind=str(GameType(ticket[1])), players=len(waiting), of=seats)
+        for member in waiting:
+            if member.connection is not None:
+                member.connection.push(m.ChatLine(text=f"waiting, {len(waiting)} of {seats}"))
+
+    def _seats_for(self, game_type: GameType) -> int:
+        """The number of clients that a table of this type needs to start."""
+        return 1 if game_type.is_practice else self._settings.clients_per_table
+
+    def _match(self, ticket: tuple[int, int]) -> None:
+        """Start a table if enough clients wait for it."""
+        if not self._games.may_begin:
+            return
+        lobby, number = ticket
+        game_type = GameType(number)
+        seats = self._seats_for(game_type)
+        waiting = [member for member in self._members if member.ticket == ticket][:seats]
+        if len(waiting) == seats:
+            for member in waiting:
+                self._members.remove(member)
+            self._games.begin(game_type, lobby, waiting)
+
+    def match_all(self) -> None:
+        """Start every table for which enough clients wait."""
+        for ticket in {member.ticket for member in self._members if member.ticket is not None}:
+            self._match(ticket)

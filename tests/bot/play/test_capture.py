@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import stat
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from tests.bot.captures import read_capture
 def test_frames_of_both_sides_stand_one_a_line_with_their_time(tmp_path: Path) -> None:
     times = iter([10.0, 10.25, 12.0])
     path = tmp_path / "new" / "c.tsv"
-    with Capture(path, lambda: next(times)) as capture:
+    with closing(Capture(path, lambda: next(times))) as capture:
         capture.frame("C", '{"tag":"GOK"}')
         capture.frame("S", '{"tag":"T5"}')
     header, *frames = path.read_text().splitlines()
@@ -24,13 +25,13 @@ def test_frames_of_both_sides_stand_one_a_line_with_their_time(tmp_path: Path) -
 
 def test_a_frame_cannot_forge_a_line(tmp_path: Path) -> None:
     path = tmp_path / "c.tsv"
-    with Capture(path) as capture:
+    with closing(Capture(path)) as capture:
         capture.frame("S", 'x\n0.0\tC\t{"tag":"BYE"}\r\0\ud800')
     assert len(path.read_text().splitlines()) == 2
 
 
 def test_a_full_disk_ends_the_capture_not_the_game() -> None:
-    with structlog.testing.capture_logs() as logs, Capture(Path("/dev/full")) as capture:
+    with structlog.testing.capture_logs() as logs, closing(Capture(Path("/dev/full"))) as capture:
         for _ in range(3):
             capture.frame("S", "x" * 9000)
     assert {entry["event"] for entry in logs} == {"capture.failed"}
@@ -40,7 +41,7 @@ def test_a_full_disk_ends_the_capture_not_the_game() -> None:
 def test_a_capture_ends_before_it_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.play.capture.MAX_FILE_BYTES", 2000)
     path = tmp_path / "c.tsv"
-    with structlog.testing.capture_logs() as logs, Capture(path) as capture:
+    with structlog.testing.capture_logs() as logs, closing(Capture(path)) as capture:
         for _ in range(200):
             capture.frame("S", '{"tag":"T5"}')
     assert [entry["event"] for entry in logs] == ["capture.full"]
