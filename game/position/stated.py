@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from game.melds import MeldKind
+from game.melds import Meld
 from game.position.notation import (
     CALLED,
     RIICHI,
@@ -19,14 +19,13 @@ from game.position.notation import (
 from game.position.position import SEATS, FieldError, WrittenPosition
 from game.scoring.dora import dora_of
 from game.scoring.settlement import RIICHI_STICK, START_SCORE
-from game.tiles import KINDS, kind_text, parse_hand
+from game.tiles import KINDS, UNSEEN, kind_text, parse_hand
 from kit.errors import PositionError
 
 Ending: TypeAlias = Literal["drawn", "called", "offered", "waiting"]
 """Where the play leads: to our turn with a tile drawn, to the discard after our call, to another player's
 discard, or to just before our draw, where nothing is decided."""
 
-_KANS: Final = (MeldKind.DAIMINKAN, MeldKind.ANKAN, MeldKind.KAKAN)
 _MOST_MELDS: Final = 4
 _MOST_KANS: Final = 4
 _LAST_ROUND: Final = 11
@@ -43,25 +42,16 @@ class StatedTile(NamedTuple):
 
 
 class StatedMeld(NamedTuple):
-    """A meld of physical tiles; players are absolute.
-
-    Attributes:
-        player: whose it is.
-        kind: its kind.
-        own: the tiles from the hand, without an added one.
-        called: the tile taken from another player, -1 for a closed kan.
-        source: that player, -1 for a closed kan.
-        added: the tile an added kan added, else -1.
-        listed: whether the source's river shows the called tile.
-    """
+    """A meld, and whether the river of the player it was called from shows the called tile."""
 
     player: int
-    kind: MeldKind
-    own: tuple[int, ...]
-    called: int
-    source: int
-    added: int
+    meld: Meld
     listed: bool
+
+    @property
+    def source(self) -> int:
+        """The player it was called from, absolute; -1 for a closed kan."""
+        return (self.player + self.meld.from_seat) % 4 if self.meld.is_open else -1
 
 
 class Stated(NamedTuple):
@@ -97,6 +87,10 @@ class Stated(NamedTuple):
         if self.ending != "offered":
             return -1
         return self.rivers[self.position.offered_player][-1].tile
+
+    def marks(self, tile: int) -> str:
+        """The marks of a discard in a river; "" for any other tile."""
+        return next((each.marks for river in self.rivers for each in river if each.tile == tile), "")
 
 
 def seat_name(position: WrittenPosition, player: int) -> str:
@@ -135,7 +129,7 @@ def stated(position: WrittenPosition) -> Stated:
         for at, meld in enumerate(of_seat)
     )
     keys = [(seat, at) for seat, of_seat in enumerate(melds) for at in range(len(of_seat))]
-    called = {key: meld.called for key, meld in zip(keys, placed_melds, strict=True)}
+    called = {key: meld.meld.called for key, meld in zip(keys, placed_melds, strict=True)}
     placed_rivers = [
         tuple(
             StatedTile(
@@ -273,7 +267,7 @@ def _offered(position: WrittenPosition) -> MarkedTile:
 
 
 def _check_kans(melds: Sequence[Sequence[WrittenMeld]], indicators: int) -> None:
-    kans = sum(meld.kind in _KANS for of_seat in melds for meld in of_seat)
+    kans = sum(meld.kind.is_kan for of_seat in melds for meld in of_seat)
     if kans > _MOST_KANS:
         raise PositionError(f"found {kans} kans; a round has at most four, of all players together")
     if indicators != 1 + kans and (indicators or kans):
@@ -390,14 +384,10 @@ def _too_many(face: str, where: Sequence[str]) -> str:
     return f"of 5{suit} there are three, and one red 0{suit}: found {len(where)} of {face} ({counts}){hint}"
 
 
-def _meld(supply: _Supply, meld: WrittenMeld, seat: int, player: int, *, listed: bool) -> StatedMeld:
-    owner = (player + seat) % 4
-    return StatedMeld(
-        player=owner,
-        kind=meld.kind,
-        own=tuple(supply.take(face) for face in meld.own),
-        called=supply.take(meld.called) if meld.called else -1,
-        source=(owner + meld.from_seat) % 4 if meld.called else -1,
-        added=supply.take(meld.added) if meld.added else -1,
-        listed=listed,
-    )
+def _meld(supply: _Supply, written: WrittenMeld, seat: int, player: int, *, listed: bool) -> StatedMeld:
+    own = [supply.take(face) for face in written.own]
+    called = supply.take(written.called) if written.called else UNSEEN
+    added = supply.take(written.added) if written.added else UNSEEN
+    tiles = own if called == UNSEEN else sorted({*own, called, added} - {UNSEEN})
+    meld = Meld(written.kind, tuple(tiles), called, written.from_seat, added)
+    return StatedMeld((player + seat) % 4, meld, listed)

@@ -19,9 +19,8 @@ import msgspec
 import numpy as np
 
 from bot.tenhou.messages import server_messages as m
-from bot.tenhou.session.path_events import Goal, PathEvents, SeenStart, pon_of
+from bot.tenhou.session.path_events import Goal, PathEvents, SeenStart
 from bot.tenhou.session.translate import by_player
-from bot.tenhou.session.turn_order import Begin, Path, TurnOrder
 from game.events import (
     Ankan,
     Chi,
@@ -37,10 +36,11 @@ from game.events import (
 )
 from game.forbidden import broken_rule
 from game.layout import RIVER_CALLED
-from game.melds import Meld, MeldKind, decode_meld
+from game.melds import MeldKind, decode_meld
 from game.scoring.settlement import RIICHI_STICK
 from game.state import apply, apply_all, hand_tiles, melds_of, new_round
 from game.tiles import UNSEEN
+from game.turn_order import Begin, Call, Path, TurnOrder, pon_of
 from kit.errors import StateMismatchError
 
 MAX_CANDIDATES: Final = 64
@@ -174,10 +174,13 @@ def _paths(goal: Goal, known: SeenStart) -> Iterator[tuple[Path, bool]]:
         return
     rivers, calls = rest
     to_discard = len(goal.hand) % 3 == 2
+
+    def ends(path: Path) -> bool:
+        return (_to_discard(path, known.begin) == goal.player) == to_discard
+
     for in_order in (True, False):
-        for path in TurnOrder(rivers, calls, in_order=in_order).paths(known.begin):
-            if (_to_discard(path, known.begin) == goal.player) == to_discard:
-                yield path, in_order
+        for path in TurnOrder(rivers, calls, ends, in_order=in_order).paths(known.begin):
+            yield path, in_order
 
 
 def _to_discard(path: Path, begin: Begin) -> int:
@@ -189,10 +192,10 @@ def _to_discard(path: Path, begin: Begin) -> int:
     return last.player if last.kind == "draw" or called else -1
 
 
-def _rest(goal: Goal, known: SeenStart) -> tuple[list[m.Tiles], list[tuple[int, Meld]]] | None:
+def _rest(goal: Goal, known: SeenStart) -> tuple[list[m.Tiles], list[Call]] | None:
     """The discards and calls after the received events; None if the snapshot does not continue those."""
     rivers: list[m.Tiles] = []
-    calls: list[tuple[int, Meld]] = []
+    calls: list[Call] = []
     for p in range(4):
         wanted = [meld if meld.kind is not MeldKind.KAKAN else pon_of(meld) for meld in goal.melds[p]]
         for meld in melds_of(known.record, p) if known.events else []:
@@ -200,8 +203,8 @@ def _rest(goal: Goal, known: SeenStart) -> tuple[list[m.Tiles], list[tuple[int, 
             if pon not in wanted or (pon != meld and meld not in goal.melds[p]):
                 return None
             wanted.remove(pon)
-        calls += [(p, meld) for meld in wanted if meld.is_open]
-    called = {meld.called for _, meld in calls}
+        calls += [Call(p, meld) for meld in wanted if meld.is_open]
+    called = {call.meld.called for call in calls}
     for p in range(4):
         discarded = _open_river(known.record, p) if known.events else ()
         if discarded and discarded[-1] in called:
