@@ -9,13 +9,12 @@ from typing import Final
 import msgspec
 
 from game.melds import MeldKind
-from game.position.position import SEATS, FieldError
-from game.position.stated import Stated
+from game.position.stated import SEATS, FieldError, Stated
 from game.tiles import UNSEEN, face_of
 from game.turn_order import OWN_KANS, Begin, Call, Move, Path, TurnOrder, pon_of, with_kans
 
 MOST_TURNS: Final = 3_000
-"""Turns that the searches for one position examine before they give up; positions of games need fewer than 100."""
+"""Turns that the searches for one position examine before they give up; positions of games need up to 72."""
 _LAST_TURN: Final = 24
 
 

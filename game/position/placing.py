@@ -18,8 +18,7 @@ from game.melds import Meld, MeldKind, meld_event
 from game.observation import Observation
 from game.position.notation import RIICHI, TSUMOGIRI
 from game.position.order import order_of_play
-from game.position.position import FieldError, WrittenPosition
-from game.position.stated import Stated, seat_name, stakes, stated
+from game.position.stated import FieldError, Stated, WrittenPosition, seat_name, stakes, stated
 from game.rules import legal_actions
 from game.scoring.settlement import RIICHI_STICK, START_SCORE
 from game.state import apply, new_round

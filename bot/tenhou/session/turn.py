@@ -21,11 +21,10 @@ from enum import Enum
 
 from bot.tenhou.messages import client_messages as c
 from bot.tenhou.messages import server_messages as m
-from bot.tenhou.session.comeback import blind_choice
 from bot.tenhou.session.events import Disagreement, PromptClosed, PromptOpened, SessionEvent
 from bot.tenhou.session.known_round import KnownRound
 from bot.tenhou.session.prompts import Prompt, agree, difference, reply
-from game.actions import Action, ActionKind
+from game.actions import PASS, Action, ActionKind
 from game.rules import legal_actions
 from game.tiles import face_of
 from kit.errors import LocalProtocolError
@@ -140,7 +139,7 @@ class Turn:
 
     def ask_without_record(self, message: m.ServerMessage) -> list[SessionEvent]:
         """Open the prompt that a frame calls for in a round without a record."""
-        choice = blind_choice(message)
+        choice = _blind_choice(message)
         if choice and isinstance(message, m.TileDrawn | m.TileDiscarded | m.MeldMade):
             return self._open(choice, message.offers, None)
         return []
@@ -207,3 +206,17 @@ def _with_ron(ours: list[Action], offered: int, known: KnownRound, player: int) 
     if certain or not offered & m.OFFER_RON or not waits >> (tile >> 2) & 1:
         return ours
     return [Action(ActionKind.RON, tile), *ours]
+
+
+def _blind_choice(message: m.ServerMessage) -> tuple[Action, ...]:
+    """The answer to give without a record: take an offered win, discard the drawn tile, otherwise pass.
+
+    Empty if the frame asks for no answer.
+    """
+    if isinstance(message, m.TileDrawn) and message.seat == 0:
+        won = message.offers & m.OFFER_TSUMO
+        return (Action(ActionKind.TSUMO if won else ActionKind.DISCARD, message.tile),)
+    if isinstance(message, m.TileDiscarded | m.MeldMade) and message.offers:
+        tile = message.tile if isinstance(message, m.TileDiscarded) else -1
+        return (Action(ActionKind.RON, tile) if message.offers & m.OFFER_RON else PASS,)
+    return ()
