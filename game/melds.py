@@ -10,6 +10,7 @@ from enum import IntEnum
 
 import msgspec
 
+from game.events import Ankan, Chi, Daiminkan, Kakan, Pon
 from game.tiles import TILES
 
 
@@ -21,6 +22,11 @@ class MeldKind(IntEnum):
     DAIMINKAN = 3
     ANKAN = 4
     KAKAN = 5
+
+    @property
+    def is_kan(self) -> bool:
+        """Whether it is a kan of any kind."""
+        return self >= MeldKind.DAIMINKAN
 
 
 class Meld(msgspec.Struct, frozen=True):
@@ -50,6 +56,29 @@ class Meld(msgspec.Struct, frozen=True):
     def consumed(self) -> tuple[int, ...]:
         """The tiles from the caller's hand when the meld was first made."""
         return tuple(t for t in self.tiles if t not in (self.called, self.added))
+
+
+def meld_event(player: int, meld: Meld) -> Chi | Pon | Daiminkan | Ankan | Kakan:
+    """The event of a player's meld.
+
+    >>> meld_event(2, decode_meld(27031))
+    Chi(player=2, from_player=1, tile=51, consumed=(42, 44))
+    """
+    source = (player + meld.from_seat) % 4
+    match meld.kind:
+        case MeldKind.CHI | MeldKind.PON:
+            first, second = meld.consumed
+            call = Chi if meld.kind is MeldKind.CHI else Pon
+            return call(player, source, meld.called, (first, second))
+        case MeldKind.DAIMINKAN:
+            first, second, third = meld.consumed
+            return Daiminkan(player, source, meld.called, (first, second, third))
+        case MeldKind.ANKAN:
+            first, second, third, fourth = meld.tiles
+            return Ankan(player, (first, second, third, fourth))
+        case MeldKind.KAKAN:
+            first, second, third = (tile for tile in meld.tiles if tile != meld.added)
+            return Kakan(player, meld.added, (first, second, third))
 
 
 def decode_meld(code: int) -> Meld:

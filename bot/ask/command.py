@@ -13,7 +13,7 @@ from bot.review.command import make_reviewer
 from bot.review.text import option_text, percent
 from bot.terminal.table import WINDS, round_name
 from game.position import WrittenPosition, place
-from game.position.position import SEATS
+from game.position.stated import SEATS
 from game.table.walls import LIVE_TILES
 from game.tiles import text_of_mjai
 from policies.nets.compute import Compute

@@ -1,4 +1,4 @@
-"""Stopping a run by Ctrl-C, and by the signals that the program turns into it (`kit.signals`)."""
+"""Stopping a run by Ctrl-C, and by the signals that the program turns into it (`bot.cli`)."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from bot.table.plan import LevelName
-from bot.tenhou.session.prompts import riichi_discards
+from bot.tenhou.session.turn import riichi_discards
 from game.actions import PASS, Action, ActionKind
 from game.tiles import face_of
 from replays.review.moments import action_text

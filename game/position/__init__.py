@@ -1,10 +1,10 @@
 """Positions written by hand: text in, a decision out.
 
-`position` is what a user states, `notation` reads its tiles, `stated` checks them and gives each its physical
-copy, `order` finds an order of play that leads there, and `placing` plays it through the fold.
+`notation` reads the tiles of what a user states, `stated` checks them and gives each its physical copy,
+`order` finds an order of play that leads there, and `placing` plays it through the fold.
 """
 
 from game.position.placing import PlacedPosition, place
-from game.position.position import FieldError, WrittenPosition
+from game.position.stated import FieldError, WrittenPosition
 
 __all__ = ["FieldError", "PlacedPosition", "WrittenPosition", "place"]

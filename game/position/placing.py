@@ -4,39 +4,26 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import msgspec
 import numpy as np
 
-from game.events import (
-    Ankan,
-    Chi,
-    Daiminkan,
-    Discard,
-    DoraRevealed,
-    Draw,
-    GameEvent,
-    Kakan,
-    Pon,
-    Riichi,
-    RiichiAccepted,
-    StartRound,
-)
+from game.events import Discard, DoraRevealed, Draw, GameEvent, Riichi, RiichiAccepted, StartRound
 from game.fold import kuikae_mask
 from game.forbidden import broken_rule
 from game.layout import AT_UNSEEN
-from game.melds import MeldKind
+from game.melds import Meld, MeldKind, meld_event
 from game.observation import Observation
 from game.position.notation import RIICHI, TSUMOGIRI
-from game.position.order import PlayStep, order_of_play
-from game.position.position import FieldError, WrittenPosition
-from game.position.stated import Stated, StatedMeld, StatedTile, seat_name, stakes, stated
+from game.position.order import order_of_play
+from game.position.stated import FieldError, Stated, WrittenPosition, seat_name, stakes, stated
 from game.rules import legal_actions
 from game.scoring.settlement import RIICHI_STICK, START_SCORE
 from game.state import apply, new_round
-from game.tiles import EAST, KINDS, tile_text
+from game.tiles import EAST, KINDS, UNSEEN, tile_text
+from game.turn_order import Move
 from kit.errors import StateMismatchError
 
 _DEALT: Final = 13
@@ -75,10 +62,10 @@ def place(position: WrittenPosition) -> PlacedPosition:
         FieldError: it is impossible; the message says what to change.
     """
     given = stated(position)
-    steps, unknown = _filled(given, order_of_play(given))
-    playing = _Playing(given, steps)
-    for step in steps:
-        playing.take(step)
+    moves, unknown = _filled(given, order_of_play(given))
+    playing = _Playing(given, moves)
+    for move in moves:
+        playing.take(move)
     if given.ending in ("drawn", "waiting"):
         playing.accept_riichi()
     if given.ending == "drawn":
@@ -111,37 +98,34 @@ def _unseen(event: GameEvent, made_up: set[int]) -> GameEvent:
     return event
 
 
-def _filled(given: Stated, steps: Sequence[PlayStep]) -> tuple[list[PlayStep], list[int]]:
-    """The steps with a tile for each unknown discard, and these tiles.
+def _filled(given: Stated, moves: Sequence[Move]) -> tuple[list[Move], list[int]]:
+    """The moves with a tile for each unknown discard, and these tiles.
 
     Raises:
         FieldError: more tiles are discarded than there are.
     """
     rng = random.Random(_SEED)  # noqa: S311 - always the same discards
     free = sorted(given.free, key=lambda tile: _USUAL_TURN[tile >> 2] + rng.uniform(0.0, _SPREAD))
-    filled: list[PlayStep] = []
+    filled: list[Move] = []
     barred = 0
-    for step in steps:
-        discard = step.discard
-        if step.kind == "call":
-            barred = _barred(given.melds[step.meld])
-        if step.kind == "discard":
-            if discard.tile < 0:
-                tile = next((tile for tile in free if not barred >> (tile >> 2) & 1), -1)
-                if tile < 0:
-                    raise FieldError("no tiles are left for so many discards; give an earlier turn", "turn")
-                free.remove(tile)
-                discard = StatedTile(tile)
-            barred = 0
-        filled.append(step._replace(discard=discard))
+    for move in moves:
+        if move.kind == "discard" and move.tile == UNSEEN:
+            tile = next((tile for tile in free if not barred >> (tile >> 2) & 1), UNSEEN)
+            if tile == UNSEEN:
+                raise FieldError("no tiles are left for so many discards; give an earlier turn", "turn")
+            free.remove(tile)
+            filled.append(Move("discard", move.player, tile))
+        else:
+            filled.append(move)
+        barred = _barred(move.meld) if move.meld is not None else 0
     return filled, list(set(given.free) - set(free))
 
 
-def _barred(meld: StatedMeld) -> int:
-    """The kinds that may not be discarded after a call, one bit each."""
-    if meld.kind is MeldKind.DAIMINKAN:
+def _barred(meld: Meld) -> int:
+    """The kinds that may not be discarded after a meld, one bit each."""
+    if meld.kind.is_kan:
         return 0
-    first, second = meld.own
+    first, second = meld.consumed
     return int(kuikae_mask(meld.called >> 2, first >> 2, second >> 2))
 
 
@@ -150,16 +134,16 @@ class _Playing:
 
     Args:
         given: the position.
-        steps: all steps, without unknown tiles.
+        moves: all moves, without unknown tiles.
     """
 
-    def __init__(self, given: Stated, steps: Sequence[PlayStep]) -> None:
+    def __init__(self, given: Stated, moves: Sequence[Move]) -> None:
         self.record: np.void = new_round()
         self.events: list[GameEvent] = []
         self._given = given
         self._indicators = iter(given.indicators[1:])
         self._due = 0
-        dealt, draws = _own_tiles(given, steps)
+        dealt, draws = _own_tiles(given, moves)
         self._draws = iter(draws)
         self.apply(_deal(given, dealt))
 
@@ -184,18 +168,20 @@ class _Playing:
             )
         self.events.append(event)
 
-    def take(self, step: PlayStep) -> None:
-        """Play one step."""
-        player = step.player
-        if step.kind in ("draw", "call"):
+    def take(self, move: Move) -> None:
+        """Play one move."""
+        player = move.player
+        if move.kind in ("draw", "call"):
             self.accept_riichi()
-        match step.kind:
-            case "draw":
-                self.apply(Draw(player, next(self._draws) if player == self._given.player else -1))
-            case "discard":
-                self._discard(step)
-            case _:
-                self._meld(step, self._given.melds[step.meld])
+        if move.kind == "draw":
+            self.apply(Draw(player, next(self._draws) if player == self._given.player else UNSEEN))
+        elif move.meld is None:
+            self._discard(player, move.tile)
+        else:
+            self.apply(meld_event(player, move.meld))
+            self._due += move.meld.kind.is_kan
+            if move.meld.kind is MeldKind.ANKAN:
+                self._reveal()
 
     def accept_riichi(self) -> None:
         """Pay the stick of a riichi declared with the last discard, which nobody won on."""
@@ -203,8 +189,8 @@ class _Playing:
         if declared >= 0 and self.record["riichi"][declared] == 1:
             self.apply(RiichiAccepted(declared))
 
-    def _discard(self, step: PlayStep) -> None:
-        player, (tile, marks) = step.player, step.discard
+    def _discard(self, player: int, tile: int) -> None:
+        marks = self._given.marks(tile)
         if RIICHI in marks:
             self.apply(Riichi(player))
         if player == self._given.player:
@@ -214,21 +200,6 @@ class _Playing:
         self.apply(Discard(player, tile, bool(tsumogiri)))
         while self._due:
             self._reveal()
-
-    def _meld(self, step: PlayStep, meld: StatedMeld) -> None:
-        player = step.player
-        if step.kind == "call":
-            self.apply(_call(meld))
-            self._due += meld.kind is MeldKind.DAIMINKAN
-        elif step.kind == "ankan":
-            first, second, third, fourth = meld.own
-            self.apply(Ankan(player, (first, second, third, fourth)))
-            self._due += 1
-            self._reveal()
-        else:
-            first, second, third = sorted((*meld.own, meld.called))
-            self.apply(Kakan(player, meld.added, (first, second, third)))
-            self._due += 1
 
     def _reveal(self) -> None:
         self._due -= 1
@@ -244,15 +215,6 @@ class _Playing:
         tile = getattr(event, "tile", -1)
         named = f" {tile_text(tile)}" if tile >= 0 else ""
         return f"{kind}{named} ({seat_name(self._given.position, player)})"
-
-
-def _call(meld: StatedMeld) -> GameEvent:
-    if meld.kind is MeldKind.DAIMINKAN:
-        first, second, third = meld.own
-        return Daiminkan(meld.player, meld.source, meld.called, (first, second, third))
-    first, second = meld.own
-    kind = Chi if meld.kind is MeldKind.CHI else Pon
-    return kind(meld.player, meld.source, meld.called, (first, second))
 
 
 def _deal(given: Stated, dealt: Sequence[int]) -> StartRound:
@@ -285,44 +247,33 @@ def _paid_riichis(given: Stated) -> set[int]:
     }
 
 
-def _own_tiles(given: Stated, steps: Sequence[PlayStep]) -> tuple[list[int], list[int]]:
+def _own_tiles(given: Stated, moves: Sequence[Move]) -> tuple[list[int], list[int]]:
     """A deal and draws of our tiles that allow our discards and melds.
 
     The tiles needed first are dealt, the others drawn in the order in which they are needed. A tile is then
     never needed before it is there, and none is discarded on its draw unless that is stated.
     """
-    own = [step for step in steps if step.player == given.player]
+    own = [move for move in moves if move.player == given.player]
     draws: list[int] = []
     needed: list[tuple[float, int]] = []
     in_riichi = False
-    for time, step in enumerate(own):
-        if step.kind == "draw":
-            draws.append(-1)
-        for tile in _used(step, given.melds):
-            if step.kind == "discard" and (in_riichi or TSUMOGIRI in step.discard.marks):
-                _check_drawn(own, time)
-                draws[-1] = tile
-            else:
-                needed.append((time, tile))
-        in_riichi = in_riichi or RIICHI in step.discard.marks
+    for time, move in enumerate(own):
+        marks = given.marks(move.tile)
+        if move.kind == "draw":
+            draws.append(UNSEEN)
+        elif (in_riichi and move.kind == "discard") or TSUMOGIRI in marks:
+            if own[time - 1].kind != "draw":
+                raise FieldError(
+                    "a discard after a call has no drawn tile; remove the mark _ from it", "rivers.0"
+                )
+            draws[-1] = move.tile
+        else:
+            needed += [(time, tile) for tile in move.used]
+        in_riichi = in_riichi or RIICHI in marks
     needed += [(math.inf, tile) for tile in given.hand]
     in_order = [tile for _, tile in sorted(needed)]
     later = iter(in_order[_DEALT:])
-    return in_order[:_DEALT], [next(later) if tile < 0 else tile for tile in draws]
-
-
-def _check_drawn(own: Sequence[PlayStep], time: int) -> None:
-    if own[time - 1].kind != "draw":
-        raise FieldError("a discard after a call has no drawn tile; remove the mark _ from it", "rivers.0")
-
-
-def _used(step: PlayStep, melds: Sequence[StatedMeld]) -> Iterator[int]:
-    if step.kind == "discard":
-        yield step.discard.tile
-    elif step.kind == "kakan":
-        yield melds[step.meld].added
-    elif step.kind != "draw":
-        yield from melds[step.meld].own
+    return in_order[:_DEALT], [next(later) if tile == UNSEEN else tile for tile in draws]
 
 
 def _forget(record: np.void, made_up: Sequence[int]) -> None:

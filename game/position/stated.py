@@ -1,4 +1,4 @@
-"""A position with its texts read and checked, and a physical copy for each tile."""
+"""A position as a user writes it, and with its texts read and checked and a physical copy for each tile."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from game.melds import MeldKind
+import msgspec
+
+from game.events import Four
+from game.melds import Meld
 from game.position.notation import (
     CALLED,
     RIICHI,
@@ -16,17 +19,83 @@ from game.position.notation import (
     read_melds,
     read_tiles,
 )
-from game.position.position import SEATS, FieldError, WrittenPosition
 from game.scoring.dora import dora_of
-from game.scoring.settlement import RIICHI_STICK, START_SCORE
-from game.tiles import KINDS, kind_text, parse_hand
+from game.scoring.settlement import RIICHI_STICK, START_SCORE, GameLength
+from game.tiles import KINDS, UNSEEN, kind_text, parse_hand
 from kit.errors import PositionError
+
+SEATS: Final = ("you", "shimocha", "toimen", "kamicha")
+"""The seats, relative to the player who decides: 0 to 3."""
+
+Texts: TypeAlias = tuple[str, str, str, str]
+
+
+class FieldError(PositionError):
+    """A position is impossible because of certain fields.
+
+    Args:
+        message: names what to change.
+        fields: the fields of the `WrittenPosition` that it concerns; ``"rivers.1"`` for that of one seat.
+    """
+
+    def __init__(self, message: str, *fields: str) -> None:
+        super().__init__(message)
+        self.fields = fields
+
+
+class WrittenPosition(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A position as one player sees it. Tuples of four are by seat, starting with that player.
+
+    Attributes:
+        hand: the concealed tiles (``"123m406p11z"``, ``0`` a red five); a tile just drawn last.
+        rivers: the discards in order. A mark follows its tile: ``_`` tsumogiri, ``!`` riichi, ``~`` called.
+            If all are empty they are unknown, and ``turn`` tells how many there are.
+        melds: separated by spaces. ``~`` follows the called tile, whose place shows from whom it is, as on a
+            table: first kamicha, middle toimen, last shimocha; a chi is always from kamicha. ``5~55+5z`` is
+            an added kan, ``5555z`` a closed one.
+        dora: the indicators, one and one more for each kan; "" for one that has nothing to do with the hand.
+        round_index: 0 is East 1, 4 South 1.
+        seat_wind: 0 East to 3 North.
+        honba: repeat counters.
+        sticks: riichi sticks on the table; None for what scores and riichi imply.
+        scores: points now, paid sticks deducted; None for 25,000 each, less the sticks of this round.
+        turn: the player's number of discards so far, plus one; None for what the rivers imply.
+        offered: a tile that another player just discarded, with its marks; it is not in the river.
+        offered_by: that player's seat.
+        after_call: the last meld was called just now, so that a discard is due without a draw.
+        length: length of the game.
+    """
+
+    hand: str
+    rivers: Texts = ("", "", "", "")
+    melds: Texts = ("", "", "", "")
+    dora: str = ""
+    round_index: int = 0
+    seat_wind: int = 0
+    honba: int = 0
+    sticks: int | None = None
+    scores: Four | None = None
+    turn: int | None = None
+    offered: str = ""
+    offered_by: int = 3
+    after_call: bool = False
+    length: GameLength = "hanchan"
+
+    @property
+    def player(self) -> int:
+        """The player who decides, absolute."""
+        return (self.round_index + self.seat_wind) % 4
+
+    @property
+    def offered_player(self) -> int:
+        """The player who discarded the offered tile, absolute."""
+        return (self.player + self.offered_by) % 4
+
 
 Ending: TypeAlias = Literal["drawn", "called", "offered", "waiting"]
 """Where the play leads: to our turn with a tile drawn, to the discard after our call, to another player's
 discard, or to just before our draw, where nothing is decided."""
 
-_KANS: Final = (MeldKind.DAIMINKAN, MeldKind.ANKAN, MeldKind.KAKAN)
 _MOST_MELDS: Final = 4
 _MOST_KANS: Final = 4
 _LAST_ROUND: Final = 11
@@ -43,25 +112,16 @@ class StatedTile(NamedTuple):
 
 
 class StatedMeld(NamedTuple):
-    """A meld of physical tiles; players are absolute.
-
-    Attributes:
-        player: whose it is.
-        kind: its kind.
-        own: the tiles from the hand, without an added one.
-        called: the tile taken from another player, -1 for a closed kan.
-        source: that player, -1 for a closed kan.
-        added: the tile an added kan added, else -1.
-        listed: whether the source's river shows the called tile.
-    """
+    """A meld, and whether the river of the player it was called from shows the called tile."""
 
     player: int
-    kind: MeldKind
-    own: tuple[int, ...]
-    called: int
-    source: int
-    added: int
+    meld: Meld
     listed: bool
+
+    @property
+    def source(self) -> int:
+        """The player it was called from, absolute; -1 for a closed kan."""
+        return (self.player + self.meld.from_seat) % 4 if self.meld.is_open else -1
 
 
 class Stated(NamedTuple):
@@ -97,6 +157,10 @@ class Stated(NamedTuple):
         if self.ending != "offered":
             return -1
         return self.rivers[self.position.offered_player][-1].tile
+
+    def marks(self, tile: int) -> str:
+        """The marks of a discard in a river; "" for any other tile."""
+        return next((each.marks for river in self.rivers for each in river if each.tile == tile), "")
 
 
 def seat_name(position: WrittenPosition, player: int) -> str:
@@ -135,7 +199,7 @@ def stated(position: WrittenPosition) -> Stated:
         for at, meld in enumerate(of_seat)
     )
     keys = [(seat, at) for seat, of_seat in enumerate(melds) for at in range(len(of_seat))]
-    called = {key: meld.called for key, meld in zip(keys, placed_melds, strict=True)}
+    called = {key: meld.meld.called for key, meld in zip(keys, placed_melds, strict=True)}
     placed_rivers = [
         tuple(
             StatedTile(
@@ -273,7 +337,7 @@ def _offered(position: WrittenPosition) -> MarkedTile:
 
 
 def _check_kans(melds: Sequence[Sequence[WrittenMeld]], indicators: int) -> None:
-    kans = sum(meld.kind in _KANS for of_seat in melds for meld in of_seat)
+    kans = sum(meld.kind.is_kan for of_seat in melds for meld in of_seat)
     if kans > _MOST_KANS:
         raise PositionError(f"found {kans} kans; a round has at most four, of all players together")
     if indicators != 1 + kans and (indicators or kans):
@@ -390,14 +454,10 @@ def _too_many(face: str, where: Sequence[str]) -> str:
     return f"of 5{suit} there are three, and one red 0{suit}: found {len(where)} of {face} ({counts}){hint}"
 
 
-def _meld(supply: _Supply, meld: WrittenMeld, seat: int, player: int, *, listed: bool) -> StatedMeld:
-    owner = (player + seat) % 4
-    return StatedMeld(
-        player=owner,
-        kind=meld.kind,
-        own=tuple(supply.take(face) for face in meld.own),
-        called=supply.take(meld.called) if meld.called else -1,
-        source=(owner + meld.from_seat) % 4 if meld.called else -1,
-        added=supply.take(meld.added) if meld.added else -1,
-        listed=listed,
-    )
+def _meld(supply: _Supply, written: WrittenMeld, seat: int, player: int, *, listed: bool) -> StatedMeld:
+    own = [supply.take(face) for face in written.own]
+    called = supply.take(written.called) if written.called else UNSEEN
+    added = supply.take(written.added) if written.added else UNSEEN
+    tiles = own if called == UNSEEN else sorted({*own, called, added} - {UNSEEN})
+    meld = Meld(written.kind, tuple(tiles), called, written.from_seat, added)
+    return StatedMeld((player + seat) % 4, meld, listed)

@@ -8,7 +8,7 @@ import numpy as np
 
 from game.layout import PHASE_CALLED, PHASE_CLAIM, RIVER_CALLED, RIVER_RIICHI, RIVER_TSUMOGIRI
 from game.melds import Meld, MeldKind
-from game.position.position import WrittenPosition
+from game.position.stated import WrittenPosition
 from game.scoring.settlement import GameLength
 from game.state import hand_tiles, melds_of
 from game.tiles import tile_text

@@ -27,13 +27,13 @@ from game.events import (
     StartRound,
     Win,
 )
+from game.melds import meld_event
 from game.tiles import TILES, UNSEEN
 from kit.errors import ReplayFormatError, ReplayTooLarge
 from replays.mjlog.attributes import MjlogTag, parse_tag
 from replays.mjlog.tags import (
     UNFINISHED,
     FinalScores,
-    meld_event,
     read_agari,
     read_init,
     read_meld,

@@ -13,8 +13,8 @@ from typing import Final, TypeAlias, get_args
 
 import msgspec
 
-from game.events import Ankan, Chi, Daiminkan, DrawReason, Four, Kakan, Pon, ValueSource
-from game.melds import Meld, MeldKind, decode_meld
+from game.events import DrawReason, Four, ValueSource
+from game.melds import Meld, decode_meld
 from game.tiles import TILES
 from replays.mjlog.attributes import Attributes
 
@@ -125,29 +125,6 @@ def meld_of_code(a: Attributes, code: int) -> Meld | None:
 def is_north(code: int) -> bool:
     """Whether a meld's code is a north set aside at a three-player table."""
     return code & _NORTH_MASK == _NORTH_CODE and 120 <= code >> 8 <= 123
-
-
-def meld_event(player: int, meld: Meld) -> Chi | Pon | Daiminkan | Ankan | Kakan:
-    """The event of a player's meld.
-
-    >>> meld_event(2, decode_meld(27031))
-    Chi(player=2, from_player=1, tile=51, consumed=(42, 44))
-    """
-    source = (player + meld.from_seat) % 4
-    match meld.kind:
-        case MeldKind.CHI | MeldKind.PON:
-            first, second = meld.consumed
-            call = Chi if meld.kind is MeldKind.CHI else Pon
-            return call(player, source, meld.called, (first, second))
-        case MeldKind.DAIMINKAN:
-            first, second, third = meld.consumed
-            return Daiminkan(player, source, meld.called, (first, second, third))
-        case MeldKind.ANKAN:
-            first, second, third, fourth = meld.tiles
-            return Ankan(player, (first, second, third, fourth))
-        case MeldKind.KAKAN:
-            first, second, third = (tile for tile in meld.tiles if tile != meld.added)
-            return Kakan(player, meld.added, (first, second, third))
 
 
 # --- AGARI and RYUUKYOKU -----------------------------------------------------------------------------

@@ -15,14 +15,11 @@ import numpy as np
 
 from game.events import (
     Ankan,
-    Chi,
-    Daiminkan,
     Discard,
     DoraRevealed,
     Draw,
     GameEvent,
     Kakan,
-    Pon,
     Riichi,
     RiichiAccepted,
     StartRound,
@@ -37,7 +34,7 @@ from game.layout import (
     PHASE_DRAW,
     PHASE_TURN,
 )
-from game.melds import MeldKind
+from game.melds import Meld, MeldKind, meld_event
 from game.state import apply, clone, new_round
 from kit.errors import ReplayFormatError, StateMismatchError
 from replays.copies import free_copy
@@ -291,8 +288,9 @@ class _Search:
             return
         token = self._next_draw(caller)
         assert isinstance(token, Call)
-        own = sorted(self._copies(token.own, AT_HAND + caller, self._at("draws", caller)))
-        self._place.add(_call(token.kind, caller, discarder, int(state["last_tile"]), own))
+        tile = int(state["last_tile"])
+        tiles = sorted((tile, *self._copies(token.own, AT_HAND + caller, self._at("draws", caller))))
+        self._place.add(meld_event(caller, Meld(token.kind, tuple(tiles), tile, token.from_seat)))
         self._place.draws[caller] += 1
         if token.kind is MeldKind.DAIMINKAN:
             self._place.owed += 1
@@ -334,9 +332,3 @@ class _Search:
         for number in numbers:
             taken += (self._copy(number, place, where, taken),)
         return taken
-
-
-def _call(kind: MeldKind, player: int, source: int, tile: int, own: Sequence[int]) -> GameEvent:
-    if kind is MeldKind.DAIMINKAN:
-        return Daiminkan(player, source, tile, (own[0], own[1], own[2]))
-    return (Chi if kind is MeldKind.CHI else Pon)(player, source, tile, (own[0], own[1]))

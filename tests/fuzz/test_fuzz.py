@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.tenhou.session import Session
-from bot.tenhou.session.events import PromptOpened, SessionEvent
+from bot.tenhou.session.events import SessionEvent
 from game.layout import AT_UNSEEN
 from kit.errors import StateMismatchError
 from tests.bot.captures import captures
@@ -73,14 +73,6 @@ def asks_nothing(session: Session, text: str) -> list[SessionEvent]:
     return events
 
 
-def answers_no_draw(session: Session, text: str) -> list[SessionEvent]:
-    events = RECEIVE(session, text)
-    if session.seat is None or not text.startswith('{"tag":"T1'):
-        return events
-    session.seat.prompt = None
-    return [event for event in events if not isinstance(event, PromptOpened)]
-
-
 def refuses_with_a_change(session: Session, text: str) -> list[SessionEvent]:
     if len(session.log) > 30:
         session.state["honba"] += 1
@@ -92,7 +84,6 @@ RECEIVE = Session.receive
 FAULTS = {
     crashes: "KeyError in test_fuzz.py:crashes",
     loses_a_tile: "a tile is not where it lies",
-    answers_no_draw: "the server asks us and no prompt opens",
     asks_nothing: "a prompt opened and is not there",
     refuses_with_a_change: "a refused frame changed the table",
 }

@@ -162,36 +162,6 @@ def brute_accepted(hand34: Hand, melds: int) -> int:
     )
 
 
-def is_complete(hand34: Hand, melds: int) -> bool:
-    """Try every pair and remove sets from the lowest tile up."""
-    left = hand34.tolist()
-    if melds == 0:
-        if sorted(left)[-7:] == [2] * 7:
-            return True
-        orphans = [left[kind] for kind in (0, 8, 9, 17, 18, 26, *range(27, 34))]
-        if min(orphans) == 1 and sum(orphans) == 14:
-            return True
-    for pair in range(34):
-        if left[pair] >= 2:
-            rest = left.copy()
-            rest[pair] -= 2
-            if only_sets(rest):
-                return True
-    return False
-
-
-def only_sets(left: list[int]) -> bool:
-    kind = next((kind for kind in range(34) if left[kind]), None)
-    if kind is None:
-        return True
-    if left[kind] >= 3 and only_sets([count - 3 * (at == kind) for at, count in enumerate(left)]):
-        return True
-    run = (kind, kind + 1, kind + 2)
-    if kind < 27 and kind % 9 < 7 and left[kind + 1] and left[kind + 2]:
-        return only_sets([count - (at in run) for at, count in enumerate(left)])
-    return False
-
-
 @st.composite
 def hands(draw: st.DrawFn, extra: int) -> tuple[Hand, int]:
     """A hand of 3n + ``extra`` tiles and its melds, often with few kinds so that it is nearly complete."""
@@ -200,26 +170,6 @@ def hands(draw: st.DrawFn, extra: int) -> tuple[Hand, int]:
     size = 12 - 3 * melds + extra
     tiles = draw(st.lists(st.sampled_from(pool), min_size=size, max_size=size, unique=True))
     return np.bincount([tile >> 2 for tile in tiles], minlength=34).astype(np.int8), melds
-
-
-@given(hands(2))
-def test_a_complete_hand_can_be_split_into_a_winning_form(case: tuple[Hand, int]) -> None:
-    hand34, melds = case
-    assert (shanten(hand34, melds) == -1) == is_complete(hand34, melds)
-
-
-@given(hands(2))
-def test_the_best_discard_keeps_the_distance(case: tuple[Hand, int]) -> None:
-    hand34, melds = case
-    if shanten(hand34, melds) >= 0:
-        assert table_of(hand34, melds)[0].min() == shanten(hand34, melds)
-
-
-@given(hands(1))
-def test_every_distance_is_one_draw_more_than_the_next(case: tuple[Hand, int]) -> None:
-    hand34, melds = case
-    nearest = min(shanten(with_one_more(hand34, kind), melds) for kind in range(34) if hand34[kind] < 4)
-    assert nearest == shanten(hand34, melds) - 1
 
 
 @given(hands(1))
@@ -234,7 +184,7 @@ def test_there_are_waits_exactly_in_tenpai(case: tuple[Hand, int]) -> None:
     mask = waits(hand34, melds)
     assert bool(mask) == (shanten(hand34, melds) == 0)
     for kind in range(34):
-        completes = hand34[kind] < 4 and is_complete(with_one_more(hand34, kind), melds)
+        completes = hand34[kind] < 4 and shanten(with_one_more(hand34, kind), melds) < 0
         assert bool(mask >> kind & 1) == completes
 
 

@@ -84,37 +84,26 @@ def test_without_a_folder_to_write_kernels_still_run(tmp_path: Path, monkeypatch
     assert [entry["event"] for entry in logged] == ["kernels.cache_unused"]
 
 
-@pytest.mark.parametrize("open_to_all", ["cache", "cache/kernels/*/*.bin"])
-def test_what_others_may_write_is_not_loaded_and_that_is_logged_once(
-    cache: Path, monkeypatch: pytest.MonkeyPatch, open_to_all: str
+@pytest.mark.parametrize("where", ["cache", "cache/kernels/*/*.bin"])
+@pytest.mark.parametrize("owner", [-1, 12345])
+def test_what_others_own_or_may_write_is_not_loaded_and_that_is_logged_once(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, where: str, owner: int
 ) -> None:
+    if owner >= 0 and os.geteuid() != 0:
+        pytest.skip("only root gives files away")
     load().double(21)
-    for path in cache.parent.glob(open_to_all):
-        path.chmod(0o777)
+    for path in cache.parent.glob(where):
+        path.chmod(0o700 if owner >= 0 else 0o777)
+        os.chown(path, owner, -1)
     monkeypatch.setattr(caches, "_told", set())
     with capture_logs() as logged:
         again = load().double
         assert (again(21), again(0.5), hits(again)) == (42, 1.0, 0)
     told = [entry["event"] for entry in logged]
-    assert told == ["kernels.cache_unused"] * (not open_to_all.endswith(".bin"))
+    assert told == ["kernels.cache_unused"] * (where == "cache")
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root gives files away")
-@pytest.mark.parametrize("foreign", ["cache", "cache/kernels/*/*.bin"])
-def test_what_another_user_owns_is_not_loaded(cache: Path, foreign: str) -> None:
-    load().double(21)
-    for path in cache.parent.glob(foreign):
-        os.chown(path, 12345, -1)
-    again = load().double
-    assert (again(21), hits(again)) == (42, 0)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "compiled"), [("FACTOR = 2", "FACTOR = 3", 1), ("FACTOR = 2", "FACTOR = 2  # two", 0)]
-)
-def test_another_constant_two_calls_below_is_compiled_and_a_comment_is_not(
-    cache: Path, old: str, new: str, compiled: int
-) -> None:
+def test_another_constant_two_calls_below_is_compiled(cache: Path) -> None:
     source = """
 from kit.jit import kernel
 FACTOR = 2
@@ -132,8 +121,8 @@ def plus_one(number):
     return times(number) + 1
 """
     assert load(source).plus_one(21) == 43
-    changed = load(source.replace(old, new)).plus_one
-    assert (changed(21), hits(changed)) == (43 + 21 * compiled, 1 - compiled)
+    changed = load(source.replace("FACTOR = 2", "FACTOR = 3")).plus_one
+    assert (changed(21), hits(changed)) == (64, 0)
 
 
 def test_a_form_with_a_constant_that_changed_meanwhile_is_not_kept(cache: Path) -> None:
@@ -197,33 +186,6 @@ print(double(21), double(0.25), len(double.dispatcher.stats.cache_hits))
     out, errors = python(code, **environment).communicate(timeout=60)
     assert (out, errors) == ("42 0.5 2\n", "")
     assert [path.suffix for path in forms(cache)] == [".bin", ".bin"]
-
-
-def test_a_form_compiled_with_loaded_ones_raises_what_they_raise(cache: Path, tmp_path: Path) -> None:
-    source = """
-from kit.jit import kernel
-
-@kernel
-def inner(number):
-    if number > 3:
-        raise ValueError("too many", number)
-    return number
-
-@kernel
-def middle(number):
-    return inner(number) + 1
-
-@kernel
-def outer(number):
-    return middle(number) + 1
-"""
-    (tmp_path / "probe.py").write_text(source)
-    environment = {"SUZAKU_CACHE_DIR": str(cache), "PYTHONPATH": str(tmp_path)}
-    assert python("import probe; print(probe.outer(2))", **environment).communicate() == ("4\n", "")
-    for path in cache.glob("kernels/probe.outer-*/*"):
-        path.unlink()
-    _, errors = python("import probe; probe.outer(5)", **environment).communicate()
-    assert errors.endswith("ValueError: ('too many', 5)\n")
 
 
 def test_a_form_that_another_process_never_finishes_is_compiled_here(

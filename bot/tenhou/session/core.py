@@ -22,6 +22,7 @@ from bot.tenhou.session.events import (
     GameMissed,
     LoggedIn,
     LoginAgainLater,
+    PromptOpened,
     Queued,
     Rejected,
     Replaced,
@@ -32,7 +33,6 @@ from bot.tenhou.session.events import (
     rejection,
 )
 from bot.tenhou.session.known_round import RoundSource
-from bot.tenhou.session.prompts import Prompt
 from bot.tenhou.session.seat import Seat
 from game.actions import Action
 from game.events import GameEvent
@@ -128,7 +128,7 @@ class Session:
         return self.seat.log.events if self.seat else []
 
     @property
-    def prompt(self) -> Prompt | None:
+    def prompt(self) -> PromptOpened | None:
         """The open prompt, or None."""
         return self.seat.turn.prompt if self.seat else None
 

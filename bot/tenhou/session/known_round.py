@@ -1,4 +1,4 @@
-"""One round as we know it: its record, the source of that record, and how frames change it."""
+"""A game's log, and one round as we know it: its record, the source of that record, how frames change it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,77 @@ from typing import Final
 import numpy as np
 
 from bot.tenhou.messages import server_messages as m
-from bot.tenhou.session.comeback import Comeback, with_riichi
 from bot.tenhou.session.events import Disagreement
-from bot.tenhou.session.game_log import GameLog
-from bot.tenhou.session.resume import Candidate
+from bot.tenhou.session.resume import Candidate, Comeback, with_riichi
 from bot.tenhou.session.translate import translate
-from game.events import DrawnRound, Four, GameEvent, StartRound, Win
+from game.events import DrawnRound, EndRound, Four, GameEvent, StartGame, StartRound, Win
 from game.layout import PHASE_CALLED
 from game.scoring.settlement import final_scores
 from game.state import apply, clone, is_furiten, new_round
 from kit.errors import StateMismatchError
+
+
+class GameLog:
+    """A game's events in order; empty until the game has begun.
+
+    Attributes:
+        events: all events in one list; only the events of the running round are ever replaced or removed.
+    """
+
+    def __init__(self) -> None:
+        self.events: list[GameEvent] = []
+        self._round_start = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the game has begun."""
+        return bool(self.events)
+
+    def open(self, start: StartGame) -> None:
+        """Begin the game."""
+        self.events.append(start)
+        self._round_start = 1
+
+    def add(self, event: GameEvent) -> None:
+        """Append an event."""
+        self.events.append(event)
+
+    # --- the running round ---------------------------------------------------------------------------
+
+    @property
+    def round(self) -> list[GameEvent]:
+        """A copy of the events of the running round or, between rounds, of those since the last round."""
+        return self.events[self._round_start :]
+
+    @property
+    def result(self) -> Win | DrawnRound | None:
+        """The last result of the running round, None if it has not ended."""
+        for event in reversed(self.round):
+            if isinstance(event, Win | DrawnRound):
+                return event
+        return None
+
+    def has_won(self, player: int) -> bool:
+        """Whether a player has won the running round."""
+        return any(isinstance(event, Win) and event.player == player for event in self.round)
+
+    def begin_round(self, start: StartRound) -> None:
+        """Add the deal that begins a round."""
+        self._round_start = len(self.events)
+        self.events.append(start)
+
+    def end_round(self) -> None:
+        """Mark the running round as complete."""
+        self.events.append(EndRound())
+        self._round_start = len(self.events)
+
+    def replace_round(self, events: Sequence[GameEvent]) -> None:
+        """Replace the events of the running round."""
+        self.events[self._round_start :] = events
+
+    def drop_round(self) -> None:
+        """Remove the running round, part of which was missed."""
+        del self.events[self._round_start :]
 
 
 class RoundSource(Enum):

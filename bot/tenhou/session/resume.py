@@ -19,9 +19,8 @@ import msgspec
 import numpy as np
 
 from bot.tenhou.messages import server_messages as m
-from bot.tenhou.session.path_events import Goal, PathEvents, SeenStart, pon_of
-from bot.tenhou.session.translate import by_player
-from bot.tenhou.session.turn_order import Begin, Path, TurnOrder
+from bot.tenhou.session.path_events import Goal, PathEvents, SeenStart
+from bot.tenhou.session.translate import by_player, translate
 from game.events import (
     Ankan,
     Chi,
@@ -32,15 +31,17 @@ from game.events import (
     PlayerLeft,
     PlayerReturned,
     Pon,
+    Riichi,
     RiichiAccepted,
     StartRound,
 )
 from game.forbidden import broken_rule
-from game.layout import RIVER_CALLED
-from game.melds import Meld, MeldKind, decode_meld
+from game.layout import PHASE_CLAIM, RIVER_CALLED
+from game.melds import MeldKind, decode_meld
 from game.scoring.settlement import RIICHI_STICK
-from game.state import apply, apply_all, hand_tiles, melds_of, new_round
+from game.state import apply, apply_all, clone, hand_tiles, melds_of, new_round
 from game.tiles import UNSEEN
+from game.turn_order import Begin, Call, Path, TurnOrder, pon_of
 from kit.errors import StateMismatchError
 
 MAX_CANDIDATES: Final = 64
@@ -174,10 +175,13 @@ def _paths(goal: Goal, known: SeenStart) -> Iterator[tuple[Path, bool]]:
         return
     rivers, calls = rest
     to_discard = len(goal.hand) % 3 == 2
+
+    def ends(path: Path) -> bool:
+        return (_to_discard(path, known.begin) == goal.player) == to_discard
+
     for in_order in (True, False):
-        for path in TurnOrder(rivers, calls, in_order=in_order).paths(known.begin):
-            if (_to_discard(path, known.begin) == goal.player) == to_discard:
-                yield path, in_order
+        for path in TurnOrder(rivers, calls, ends, in_order=in_order).paths(known.begin):
+            yield path, in_order
 
 
 def _to_discard(path: Path, begin: Begin) -> int:
@@ -189,10 +193,10 @@ def _to_discard(path: Path, begin: Begin) -> int:
     return last.player if last.kind == "draw" or called else -1
 
 
-def _rest(goal: Goal, known: SeenStart) -> tuple[list[m.Tiles], list[tuple[int, Meld]]] | None:
+def _rest(goal: Goal, known: SeenStart) -> tuple[list[m.Tiles], list[Call]] | None:
     """The discards and calls after the received events; None if the snapshot does not continue those."""
     rivers: list[m.Tiles] = []
-    calls: list[tuple[int, Meld]] = []
+    calls: list[Call] = []
     for p in range(4):
         wanted = [meld if meld.kind is not MeldKind.KAKAN else pon_of(meld) for meld in goal.melds[p]]
         for meld in melds_of(known.record, p) if known.events else []:
@@ -200,8 +204,8 @@ def _rest(goal: Goal, known: SeenStart) -> tuple[list[m.Tiles], list[tuple[int, 
             if pon not in wanted or (pon != meld and meld not in goal.melds[p]):
                 return None
             wanted.remove(pon)
-        calls += [(p, meld) for meld in wanted if meld.is_open]
-    called = {meld.called for _, meld in calls}
+        calls += [Call(p, meld) for meld in wanted if meld.is_open]
+    called = {call.meld.called for call in calls}
     for p in range(4):
         discarded = _open_river(known.record, p) if known.events else ()
         if discarded and discarded[-1] in called:
@@ -251,3 +255,90 @@ def _explain(events: tuple[GameEvent, ...], goal: Goal, *, exact: bool) -> Candi
     if any(_open_river(record, p) != goal.rivers[p] for p in range(4)):
         return None
     return Candidate(events, record, exact)
+
+
+# --- coming back to the round --------------------------------------------------------------------------
+
+
+class Comeback:
+    """A snapshot and its possible explanations; the first frame after it decides between them.
+
+    Args:
+        snapshot: the round as the server describes it.
+        player: the absolute player number of seat 0.
+        seen: events of the round received before the connection broke.
+    """
+
+    def __init__(self, snapshot: m.RoundSnapshot, player: int, seen: Sequence[GameEvent]) -> None:
+        self._snapshot = snapshot
+        self._player = player
+        self._seen = seen
+        self._found = candidates(snapshot, player, seen)
+
+    def first(self) -> Candidate | None:
+        """The most plausible explanation; None if there is none."""
+        return next(self._found, None)
+
+    def __deepcopy__(self, _: dict[int, object]) -> Comeback:
+        """A copy that has also yielded its first explanation; a running generator cannot be copied."""
+        twin = Comeback(self._snapshot, self._player, self._seen)
+        twin.first()
+        return twin
+
+    def settle(self, candidate: Candidate, message: m.ServerMessage) -> tuple[Candidate, bool]:
+        """The explanation that the next frame fits, and whether that frame only repeats its last event.
+
+        Raises:
+            StateMismatchError: the frame fits no explanation.
+        """
+        current: Candidate | None = candidate
+        if isinstance(message, m.TileDrawn) and message.seat == 0 and message.tile in self._snapshot.hand:
+            # The snapshot's hand already includes the drawn tile.
+            rest = tuple(tile for tile in self._snapshot.hand if tile != message.tile)
+            before = msgspec.structs.replace(self._snapshot, hand=rest)
+            self._found = candidates(before, self._player, self._seen)
+            current = self.first()
+        while current is not None:
+            if self._repeats(current.record, message):
+                return current, True
+            if self._fits(current, message):
+                return current, False
+            current = next(self._found, None)
+        raise StateMismatchError(f"no explanation of the snapshot fits the next frame {message!r}")
+
+    def _repeats(self, record: np.void, message: m.ServerMessage) -> bool:
+        """Whether the server repeats a discard, with its offer, from before the connection broke."""
+        if not isinstance(message, m.TileDiscarded) or record["phase"] != PHASE_CLAIM:
+            return False
+        who = (message.seat + self._player) % 4
+        return bool(record["last_player"] == who and record["last_tile"] == message.tile)
+
+    def _fits(self, candidate: Candidate, message: m.ServerMessage) -> bool:
+        try:
+            event = translate(message, candidate.record, self._player, strict=candidate.exact)
+            assert event is not None
+            apply(clone(candidate.record), event)
+        except StateMismatchError:
+            return False
+        return True
+
+
+def with_riichi(events: Sequence[GameEvent], player: int) -> tuple[list[GameEvent], np.void] | None:
+    """The round with its last discard turned into a riichi discard, and the record of that round.
+
+    A riichi declared while we were disconnected shows only when its stick is paid. None if the player cannot
+    have declared riichi.
+    """
+    place = len(events) - 1
+    while place >= 0 and isinstance(events[place], PlayerLeft | PlayerReturned):
+        place -= 1
+    last = events[place] if place >= 0 else None
+    if not isinstance(last, Discard) or last.player != player:
+        return None
+    told = [*events[:place], Riichi(player), *events[place:]]
+    record = new_round()
+    try:
+        apply_all(record, told)
+    except StateMismatchError:
+        return None
+    return told, record

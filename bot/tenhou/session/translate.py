@@ -25,11 +25,10 @@ from game.events import (
     StartRound,
     Win,
 )
-from game.melds import decode_meld
+from game.melds import decode_meld, meld_event
 from game.scoring.settlement import RIICHI_STICK
 from game.tiles import UNSEEN
 from kit.errors import StateMismatchError
-from replays.mjlog.tags import meld_event
 
 T = TypeVar("T")
 

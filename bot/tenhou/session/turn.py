@@ -16,19 +16,33 @@ Any other table frame closes it, except a new dora indicator and the payment of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
+from typing import Final
+
+import numpy as np
 
 from bot.tenhou.messages import client_messages as c
 from bot.tenhou.messages import server_messages as m
-from bot.tenhou.session.comeback import blind_choice
 from bot.tenhou.session.events import Disagreement, PromptClosed, PromptOpened, SessionEvent
 from bot.tenhou.session.known_round import KnownRound
-from bot.tenhou.session.prompts import Prompt, agree, difference, reply
-from game.actions import Action, ActionKind
+from game.actions import PASS, Action, ActionKind
+from game.events import Riichi
 from game.rules import legal_actions
+from game.state import apply, clone
 from game.tiles import face_of
 from kit.errors import LocalProtocolError
+
+OFFERS: Final = {
+    ActionKind.PON: m.OFFER_PON,
+    ActionKind.DAIMINKAN: m.OFFER_DAIMINKAN,
+    ActionKind.CHI: m.OFFER_CHI,
+    ActionKind.RON: m.OFFER_RON,
+    ActionKind.TSUMO: m.OFFER_TSUMO,
+    ActionKind.RIICHI: m.OFFER_RIICHI,
+    ActionKind.NINE_TERMINALS: m.OFFER_NINE_TERMINALS,
+}
+"""The offer bit of each kind of action. Discards, passes and kans on our own turn have none."""
 
 
 class RiichiState(Enum):
@@ -104,7 +118,7 @@ class Turn:
     """
 
     def __init__(self, numbers: Iterator[int], send: Callable[[c.ClientMessage], None]) -> None:
-        self.prompt: Prompt | None = None
+        self.prompt: PromptOpened | None = None
         self.riichi = OwnRiichi()
         self._numbers = numbers
         self._send = send
@@ -140,15 +154,15 @@ class Turn:
 
     def ask_without_record(self, message: m.ServerMessage) -> list[SessionEvent]:
         """Open the prompt that a frame calls for in a round without a record."""
-        choice = blind_choice(message)
+        choice = _blind_choice(message)
         if choice and isinstance(message, m.TileDrawn | m.TileDiscarded | m.MeldMade):
             return self._open(choice, message.offers, None)
         return []
 
     def _open(self, legal: tuple[Action, ...], offered: int, mismatch: str | None) -> list[SessionEvent]:
         self.riichi.forget_sent()
-        self.prompt = Prompt(next(self._numbers), legal, offered, mismatch)
-        return [PromptOpened(self.prompt.prompt_id, legal, offered, mismatch)]
+        self.prompt = PromptOpened(next(self._numbers), legal, offered, mismatch)
+        return [self.prompt]
 
     # --- closing -------------------------------------------------------------------------------------
 
@@ -207,3 +221,74 @@ def _with_ron(ours: list[Action], offered: int, known: KnownRound, player: int) 
     if certain or not offered & m.OFFER_RON or not waits >> (tile >> 2) & 1:
         return ours
     return [Action(ActionKind.RON, tile), *ours]
+
+
+def _blind_choice(message: m.ServerMessage) -> tuple[Action, ...]:
+    """The answer to give without a record: take an offered win, discard the drawn tile, otherwise pass.
+
+    Empty if the frame asks for no answer.
+    """
+    if isinstance(message, m.TileDrawn) and message.seat == 0:
+        won = message.offers & m.OFFER_TSUMO
+        return (Action(ActionKind.TSUMO if won else ActionKind.DISCARD, message.tile),)
+    if isinstance(message, m.TileDiscarded | m.MeldMade) and message.offers:
+        tile = message.tile if isinstance(message, m.TileDiscarded) else -1
+        return (Action(ActionKind.RON, tile) if message.offers & m.OFFER_RON else PASS,)
+    return ()
+
+
+# --- our choices on the wire ---------------------------------------------------------------------------
+
+
+def agree(ours: Sequence[Action], offered: int, *, claim: bool) -> tuple[tuple[Action, ...], str | None]:
+    """The actions that are legal for both us and the server, and the difference.
+
+    Args:
+        ours: our own legal set.
+        offered: the server's offer bits.
+        claim: the prompt is on another player's tile, where every offer needs an answer.
+
+    Returns:
+        The legal actions common to both, and the difference as text or None. A claim always includes a pass.
+    """
+    legal = tuple(action for action in ours if not OFFERS.get(action.kind) or OFFERS[action.kind] & offered)
+    if claim and PASS not in legal:
+        legal = (*legal, PASS)
+    return legal, difference({action.kind for action in ours}, offered)
+
+
+def difference(ours: Iterable[ActionKind], offered: int) -> str | None:
+    """The difference between our choices and the server's offer bits, as text; None if they agree."""
+    kinds = set(ours)
+    parts = []
+    for kind, bit in OFFERS.items():
+        if bool(offered & bit) != (kind in kinds):
+            parts.append(
+                f"{kind.name.lower()} {'offered but not legal' if offered & bit else 'legal but not offered'}"
+            )
+    if offered & m.OFFER_NORTH:
+        parts.append("north offered at a four-player table")
+    return "; ".join(parts) or None
+
+
+def reply(action: Action) -> c.ClientMessage:
+    """The frame that sends an action."""
+    if action.kind is ActionKind.DISCARD:
+        return c.DiscardTile(action.tile)
+    if action.kind is ActionKind.RIICHI:
+        return c.DeclareRiichi()
+    tiles: tuple[int, ...] = ()
+    if action.kind in (ActionKind.CHI, ActionKind.PON):
+        tiles = tuple(sorted(action.consumed))
+    elif action.kind is ActionKind.ANKAN:
+        tiles = (min(action.consumed),)
+    elif action.kind is ActionKind.KAKAN:
+        tiles = (action.tile,)
+    return c.Respond(c.ResponseType[action.kind.name], tiles)
+
+
+def riichi_discards(record: np.void, player: int) -> list[Action]:
+    """The legal discards after a riichi, which must be legal."""
+    declared = clone(record)
+    apply(declared, Riichi(player))
+    return legal_actions(declared, player)

@@ -14,8 +14,6 @@ from game.two_player.layout import (
     CLAIM,
     DECK,
     DISCARD_OF,
-    MELD_CHI,
-    MELD_PON,
     OVER,
     PASS,
     POSITION,
@@ -31,14 +29,6 @@ TEXTS = (
     *(f"{name} {kind_text(kind)}" for name in ("ankan", "kakan", "discard") for kind in range(KINDS)),
 )
 """The actions by number."""
-
-
-def meld_tiles(meld: int) -> list[int]:
-    """Kinds of the tiles of a meld, as it is stored."""
-    form, kind = divmod(meld, KINDS)
-    if form == MELD_CHI:
-        return [kind, kind + 1, kind + 2]
-    return [kind] * (3 if form == MELD_PON else 4)
 
 
 def seeded_wall(seed: int, number: int) -> list[int]:

@@ -15,7 +15,7 @@ import pytest
 
 from kit.workers import child
 from kit.workers.child import Child, ChildBusy, ChildFailed, ChildIdle, ChildReady, Line
-from tests.kit.workers.work import echo, without_memory
+from tests.kit.workers.work import echo
 
 PATIENCE_S = 120.0
 """Under load a process needs long to start and to end."""
@@ -69,7 +69,7 @@ def test_a_message_that_crosses_with_the_word_that_it_is_idle_is_work(
     _wait(lambda: not heard.child.hangs)
 
 
-@pytest.mark.parametrize("how", ["gives up", "is killed", "hangs"])
+@pytest.mark.parametrize("how", ["gives up", "runs out of memory", "is killed", "hangs"])
 def test_an_end_is_noticed(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
     heard = Heard()
     assert heard.child.pid is not None
@@ -79,6 +79,10 @@ def test_an_end_is_noticed(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
             case "gives up":
                 heard.child.send("give up")
                 assert heard.ends.get(timeout=PATIENCE_S) == "there is nothing to say"
+            case "runs out of memory":
+                heard.child.send("remember everything")
+                assert heard.ends.get(timeout=PATIENCE_S) == "it ran out of memory"
+                heard.until(ChildFailed("it ran out of memory"))
             case "is killed":
                 os.kill(heard.child.pid, signal.SIGKILL)
                 assert heard.ends.get(timeout=PATIENCE_S) == "it died"
@@ -109,16 +113,6 @@ def test_a_child_says_when_it_is_idle_and_that_it_works(monkeypatch: pytest.Monk
     ours.close()
     with pytest.raises((EOFError, ConnectionError)):
         line.hear(wait=True)
-
-
-def test_why_a_child_gave_up_can_be_told() -> None:
-    found: SimpleQueue[Any] = SimpleQueue()
-    ended = threading.Event()
-    given_up = Child(without_memory, None, found.put, lambda _: ended.set())
-    assert ended.wait(PATIENCE_S)
-    assert found.get() == ChildFailed("it ran out of memory")
-    given_up.close()
-    assert given_up.join(PATIENCE_S)
 
 
 def _wait(fact: Callable[[], bool]) -> None:

@@ -106,13 +106,10 @@ def echo(line: Line, setup: str) -> None:
         for message in line.hear(wait=True):
             if message == "give up":
                 raise ModelError("there is nothing to say")
+            if message == "remember everything":
+                raise MemoryError
             if message == "crossed":
                 line.send(ChildIdle(0))
                 while not line.hear(wait=False):
                     time.sleep(0.01)
             line.send(setup + message)
-
-
-def without_memory(line: Line, _: None) -> None:
-    """Run out of it."""
-    raise MemoryError

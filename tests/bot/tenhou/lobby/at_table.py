@@ -9,7 +9,7 @@ from bot.tenhou.game_types import GameType
 from bot.tenhou.lobby.table_seat import ClockSettings
 from bot.tenhou.lobby.tabletop import Envelope, SeatInfo, Tabletop
 from bot.tenhou.messages import AcceptMatch, ClientMessage, Ready, render_json
-from bot.tenhou.session.prompts import reply
+from bot.tenhou.session.turn import reply
 from game.actions import PASS, ActionKind
 from game.events import Four
 from tests.stacked import Play

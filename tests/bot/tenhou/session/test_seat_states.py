@@ -1,17 +1,16 @@
-"""The seat's table of states: as drawn, as data, and as a session keeps to it."""
+"""A session keeps to the seat's table of states."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from itertools import product
 
 import pytest
 
 from bot.tenhou import messages as m
-from bot.tenhou.session import Session, seat_states
+from bot.tenhou.session import Session
 from bot.tenhou.session.events import GameStarted, StateLost
-from bot.tenhou.session.seat_states import TRANSITIONS, SeatState, Trigger
+from bot.tenhou.session.seat import TRANSITIONS, SeatState, Trigger
 from game.layout import PHASE_TURN
 from kit.errors import StateMismatchError
 from tests.bot.tenhou.session.recorded import new_session, rendered, snapshot
@@ -88,23 +87,6 @@ def pull(session: Session, trigger: Trigger) -> None:
         session.seat.come_back()
     else:
         session.seat.receive(FRAMES[trigger](session))
-
-
-def drawn_table(text: str) -> dict[tuple[str, str], str]:
-    """The cells of a table of states in a text, by row and column; "." cells are left out."""
-    lines = [re.findall(r"[A-Z_.]+|state", line) for line in text.splitlines()]
-    head = next(n for n, words in enumerate(lines) if words[:2] == ["state", "BEGIN"])
-    rows = [words for words in lines[head:] if words and words[0] in SeatState.__members__]
-    columns = lines[head][1:]
-    cells = ((row[0], name, to) for row in rows for name, to in zip(columns, row[1:], strict=True))
-    return {(state, name): to for state, name, to in cells if to != "."}
-
-
-def test_the_table_is_drawn_as_it_is() -> None:
-    text = seat_states.__doc__
-    assert text is not None
-    cells = ((state, trigger, to) for state, row in TRANSITIONS.items() for trigger, to in row.items())
-    assert drawn_table(text) == {(state.name, trigger.name): to.name for state, trigger, to in cells}
 
 
 @pytest.mark.parametrize(("state", "trigger"), CELLS, ids=lambda value: value.name)

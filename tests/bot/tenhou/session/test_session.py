@@ -25,7 +25,7 @@ from bot.tenhou.session.events import (
 )
 from game.actions import PASS, RIICHI, Action, ActionKind
 from game.events import DrawnRound, EndGame, EndRound, Riichi, StartGame, StartRound, Win
-from kit.errors import LocalProtocolError, RemoteProtocolError, StateMismatchError
+from kit.errors import LocalProtocolError, StateMismatchError
 from tests.bot.captures import capture
 from tests.bot.tenhou.session.recorded import (
     feed,
@@ -134,16 +134,6 @@ def test_queueing_needs_a_login() -> None:
         new_session().queue()
 
 
-@pytest.mark.parametrize(("code", "retry"), [("1003", False), ("1004", True), ("1021", True), ("777", False)])
-def test_refusals_say_what_to_do(code: str, retry: bool) -> None:
-    session = Session(SessionSettings(name=ID))
-    session.start()
-    (refused,) = session.receive(f'{{"tag":"ERR","code":"{code}"}}')
-    assert isinstance(refused, Rejected)
-    assert (refused.code, refused.retry) == (code, retry)
-    assert refused.text
-
-
 def test_a_server_that_closes_or_wants_a_new_login_is_heard() -> None:
     session = Session(SessionSettings(auto_queue=False))
     session.start()
@@ -164,16 +154,6 @@ def test_chat_is_only_shown() -> None:
     assert session.receive('{"tag":"CHAT","uname":"%41","text":"%2Flobby%201"}') == [
         ServerText("A", "/lobby 1")
     ]
-    assert rendered(session.outbox()) == []
-
-
-@pytest.mark.parametrize("number", [25, 2, 11, 13, 1545])
-def test_tables_we_cannot_play_are_refused_by_name(number: int) -> None:
-    session = Session(SessionSettings())
-    session.start()
-    (refused,) = session.take(m.MatchFound(number))
-    assert isinstance(refused, Rejected)
-    assert refused.code == "unsupported"
     assert rendered(session.outbox()) == []
 
 
@@ -476,36 +456,6 @@ def test_players_who_leave_and_return_are_in_the_log() -> None:
 # --- returning ----------------------------------------------------------------------------------------
 
 
-def test_a_line_that_broke_before_the_first_deal() -> None:
-    session = new_session()
-    session.start()
-    session.take(m.Hello("NoName"))
-    for message in (m.MatchFound(9), m.PlayerNames(NAMES), m.GameBegins(0)):
-        session.take(message)
-    session.reconnect()
-    for message in (m.MatchFound(9), m.PlayerNames(NAMES), m.GameBegins(0)):
-        events = session.take(message)
-    assert events == []
-    assert rendered(session.outbox()) == ['{"tag":"GOK"}', '{"tag":"NEXTREADY"}']
-    session.take(m.RoundDealt(0, 0, 0, 135, SCORES, 0, HAND))
-    assert types(session.take(m.TileDrawn(0, 60))) == [TableEvent, PromptOpened]
-
-
-def test_a_line_that_broke_between_rounds() -> None:
-    session = seated()
-    for frame in (
-        '{"tag":"T60"}',
-        '{"tag":"RYUUKYOKU","type":"yao9","ba":"0,0","sc":"250,0,250,0,250,0,250,0"}',
-    ):
-        session.receive(frame)
-    session.reconnect()
-    for message in (m.MatchFound(9), m.PlayerNames(NAMES), m.ScoresResumed(1, 0, 0, SCORES)):
-        session.take(message)
-    events = session.take(m.RoundDealt(0, 1, 0, 135, SCORES, 0, HAND))
-    assert types(events) == [TableEvent, RoundEnded, TableEvent]
-    assert types(session.take(m.TileDrawn(0, 60))) == [TableEvent, PromptOpened]
-
-
 def test_another_game_with_other_people_is_a_new_one() -> None:
     session = seated()
     session.reconnect()
@@ -515,15 +465,6 @@ def test_another_game_with_other_people_is_a_new_one() -> None:
     assert types(events) == [GameStarted, TableEvent, Resumed]
     assert session.length == "tonpuu"
     assert session.player == 3
-
-
-def test_a_new_process_comes_back_with_the_code_of_the_old_one() -> None:
-    session = Session(SessionSettings(gpid=CODE))
-    assert CODE in rendered(session.start())[0]
-    session.take(m.MatchFound(9, resume_code=CODE))
-    session.take(m.PlayerNames(NAMES))
-    session.take(m.RoundSnapshot(0, 0, 0, (135,), SCORES, 0, HAND))
-    assert types(session.take(m.TileDrawn(0, 60))) == [TableEvent, PromptOpened]
 
 
 def test_frames_before_any_snapshot_are_answered_without_knowledge() -> None:
@@ -564,27 +505,6 @@ def test_a_repeated_frame_is_refused() -> None:
         if session.in_game and not isinstance(message, REPEATABLE):
             with pytest.raises(StateMismatchError):
                 session.take(message)
-
-
-def test_no_secret_in_what_the_session_tells_or_raises() -> None:
-    session = Session(SessionSettings(name=ID))
-    told: list[object] = [session.settings]
-    session.start()
-    for frame in (
-        '{"tag":"HELO","uname":"%41"}',
-        f'{{"tag":"GO","type":"9","lobby":"0","gpid":"{CODE}"}}',
-        f'{{"tag":"GO","type":"9","lobby":"0","gpid":"{CODE}"}}',
-        f'{{"tag":"GO","type":"x","lobby":"0","gpid":"{CODE}"}}',
-        f'{{"tag":"HELO","uname":"%41","x":"{ID}"}} x',
-    ):
-        try:
-            told += session.receive(frame)
-        except (RemoteProtocolError, StateMismatchError) as exc:
-            told += [exc, str(exc), vars(exc)]
-    assert session.seat is not None
-    told.append(session.seat.match)
-    assert ID not in repr(told)
-    assert CODE not in repr(told)
 
 
 # --- one round after the other ----------------------------------------------------------------------------

@@ -8,8 +8,8 @@ import signal
 
 import pytest
 
+from bot.cli import end_as_on_ctrl_c
 from bot.play.stopping import signals_call
-from kit.signals import end_as_on_ctrl_c
 
 BOTH = pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 
