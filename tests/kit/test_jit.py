@@ -226,6 +226,18 @@ def outer(number):
     assert errors.endswith("ValueError: ('too many', 5)\n")
 
 
+def test_a_form_whose_kernel_has_moved_to_another_module_is_compiled_again(
+    cache: Path, tmp_path: Path
+) -> None:
+    outer = "from kit.jit import kernel\nfrom {} import double\n@kernel\ndef outer(n): return double(n) + 1"
+    environment = {"SUZAKU_CACHE_DIR": str(cache), "PYTHONPATH": str(tmp_path)}
+    for module in ("before", "after"):
+        (tmp_path / f"{module}.py").write_text(SOURCE)
+        (tmp_path / "probe.py").write_text(outer.format(module))
+        assert python("import probe; print(probe.outer(2))", **environment).communicate() == ("5\n", "")
+        (tmp_path / f"{module}.py").unlink()
+
+
 def test_a_form_that_another_process_never_finishes_is_compiled_here(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
