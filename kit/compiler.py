@@ -182,10 +182,11 @@ class KernelCache:
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled form for these argument types, or None."""
         body = self._read_or_claim(self._path(sig, target_context.codegen())) if self._enabled else None
-        if body is None:
-            self._tell(self._name)
-            return None
-        return self._unpacked(target_context, pickle.loads(body))  # noqa: S301 - see the import
+        if body is not None:
+            with contextlib.suppress(ModuleNotFoundError):  # a kernel in it is in another module by now
+                return self._unpacked(target_context, pickle.loads(body))  # noqa: S301 - see the import
+        self._tell(self._name)
+        return None
 
     def _unpacked(self, target_context: Any, packed: Any) -> Any:
         # what compiled code needs; all of numba's registries take much longer

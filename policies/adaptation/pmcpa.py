@@ -91,10 +91,6 @@ def trial(
     return Trial(float(gains.mean()), float(gains.std()) / len(gains) ** 0.5)
 
 
-def _nothing() -> None:
-    """Called between two steps by default."""
-
-
 class AdaptationProgress(NamedTuple):
     """Statistics of an adaptation so far.
 
@@ -159,7 +155,7 @@ class PolicyAdaptation:
             gain_error=self._tried.error,
         )
 
-    def play(self, deals: Deals, between: Callable[[], None] = _nothing) -> None:
+    def play(self, deals: Deals, between: Callable[[], None] = lambda: None) -> None:
         """Play the round out over deals by the current policy, and add the play-outs to the pool.
 
         Each deal is played ``settings.replays`` times. The draws of a play-out depend on the seed and its
@@ -193,7 +189,7 @@ class PolicyAdaptation:
         rewards = self._worth([ended[number] for number in sorted(ended)], player)
         self._pool.add(deals, [decided[number] for number in sorted(decided)], rewards)
 
-    def learn(self, between: Callable[[], None] = _nothing, divergence: float | None = None) -> None:
+    def learn(self, between: Callable[[], None] = lambda: None, divergence: float | None = None) -> None:
         """Learn from all play-outs so far, starting from the initial policy.
 
         Args:
@@ -209,7 +205,7 @@ class PolicyAdaptation:
         self._tried = Trial(0.0, 0.0)
         self._learned = self._lesson.learn(self._pool, furthest, between)
 
-    def prove(self, deals: Deals, between: Callable[[], None] = _nothing) -> None:
+    def prove(self, deals: Deals, between: Callable[[], None] = lambda: None) -> None:
         """Test the adapted policy, and restore the initial one unless the gain is significant.
 
         The policy learned from sampled actions; the test takes its most likely ones, as play does.

@@ -47,7 +47,7 @@ from policies.reward import FinishArchitecture, Predictor
 from policies.reward.predictor import predictor_shapes
 
 LARGEST_FILE: Final = 1 << 27
-"""Default limit in bytes for a file of weights: Suphx's networks have 86 million."""
+"""Limit in bytes for a file of weights: Suphx's networks have 86 million."""
 LARGEST_HOSEI_FILE: Final = 1 << 30
 """The same for Hosei's network, whose dense layer has 670 million."""
 
@@ -104,16 +104,13 @@ def _packed(folder: Path, card: Card, arrays: Arrays) -> tuple[Card, bytes]:
     return card, data
 
 
-def load(
-    folder: Path, model: Model | Slot, largest: int | None = None, read: Reader = read_file
-) -> Checkpoint:
+def load(folder: Path, model: Model | Slot, read: Reader = read_file) -> Checkpoint:
     """Read and check a checkpoint.
 
     Args:
         folder: folder of the checkpoint. ``FOLDER@NAME`` is a model of the decision flow conditioned
             on that player.
         model: which one.
-        largest: size limit of its file of weights in bytes; by default one that suits the architecture.
         read: reads a file of the folder.
 
     Raises:
@@ -125,9 +122,9 @@ def load(
     name = _known(model)
     folder, identity = split_identity(folder)
     try:
-        found = _load(folder, name, _card_path(folder, name), largest, read)
+        found = _load(folder, name, _card_path(folder, name), read)
     except CheckpointError as exc:
-        advice = _advice(folder, name, largest, read)
+        advice = _advice(folder, name, read)
         raise type(exc)(exc.file, exc.field, exc.problem, advice) from None
     return with_identity(found, identity) if identity and name in list(Slot) else found
 
@@ -201,7 +198,7 @@ def models_in(folder: Path) -> tuple[Model, ...]:
 # --- loading ----------------------------------------------------------------------------------------------
 
 
-def _load(folder: Path, model: Model, path: Path, largest: int | None, read: Reader) -> Checkpoint:
+def _load(folder: Path, model: Model, path: Path, read: Reader) -> Checkpoint:
     card = decode_card(read(path, 1, LARGEST_CARD), path)
     shapes = _shapes(card, model, path)
     stored = card.tensors
@@ -210,8 +207,7 @@ def _load(folder: Path, model: Model, path: Path, largest: int | None, read: Rea
     if stored.file != tensors_file(model, stored.sha256):
         wanted = tensors_file(model, stored.sha256)
         raise CheckpointCorrupt(path, "tensors.file", f"{excerpt(stored.file)}, expected {wanted!r}")
-    if largest is None:
-        largest = LARGEST_HOSEI_FILE if isinstance(card.architecture, HoseiArchitecture) else LARGEST_FILE
+    largest = LARGEST_HOSEI_FILE if isinstance(card.architecture, HoseiArchitecture) else LARGEST_FILE
     most = min(largest, largest_size(shapes))
     if stored.bytes > most:
         raise CheckpointCorrupt(path, "tensors.bytes", f"{stored.bytes}, but the limit is {most}")
@@ -236,10 +232,10 @@ def _shapes(card: Card, model: Model, path: Path) -> Shapes:
         raise CheckpointMismatch(path, "architecture", str(exc)) from None
 
 
-def _advice(folder: Path, model: Model, largest: int | None, read: Reader) -> str:
+def _advice(folder: Path, model: Model, read: Reader) -> str:
     previous, current = _previous_path(folder, model), _card_path(folder, model)
     try:
-        _load(folder, model, previous, largest, read)
+        _load(folder, model, previous, read)
     except CheckpointError:
         command = f"hands {model}" if model in HAND_MODELS else model
         return f"copy it here again or run `suzaku train {command}`"
@@ -267,7 +263,7 @@ def _previous_path(folder: Path, model: Model) -> Path:
 def _keep_previous(folder: Path, card: Card) -> None:
     """Keep the checkpoint that is about to be replaced, if it is valid and differs."""
     try:
-        old = _load(folder, card.model, _card_path(folder, card.model), None, read_file).card
+        old = _load(folder, card.model, _card_path(folder, card.model), read_file).card
     except CheckpointError:
         return
     if old.tensors != card.tensors:

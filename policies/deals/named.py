@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 import msgspec
 import numpy as np
@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 
 from game.tiles import RED_FIVES, face_of
 from kit.errors import ConfigError, StateMismatchError
+from policies.checkpoint import Model, files_of
 from policies.deals.deal import ANY_HAND, Deals, DealSampler, RoundView, Unseen
 from policies.deals.uniform import UniformDeals, is_possible
 from policies.flow.draws import drawn_bits
+from policies.hands.direct import HAND_MODELS_FOLDER
 from policies.hands.views import HandSampler, SampledHands
-
-if TYPE_CHECKING:
-    from policies.checkpoint.card import Model
-
 
 _FACES: Final = np.array([face_of(tile) for tile in range(136)])
 
@@ -148,9 +146,6 @@ def models_of(settings: Sequence[SamplerSettings]) -> str:
     names: set[Model] = {each.hands for each in settings if each.hands != "uniform"}
     if not names:
         return ""
-    from policies.checkpoint import files_of  # noqa: PLC0415 - torch is for those who need it
-    from policies.hands.direct import HAND_MODELS_FOLDER  # noqa: PLC0415
-
     digest = hashlib.sha256()
     for name, content in sorted(files_of(HAND_MODELS_FOLDER, ["direct", *sorted(names)]).items()):
         digest.update(name.encode() + b"\0" + content)

@@ -25,7 +25,7 @@ from game.shanten import shanten
 from game.table.walls import LIVE_TILES, indicator_place, next_place
 from game.tiles import TILES
 from kit.jit import kernel, warms_up
-from policies.features.deep import lookahead_deep
+from policies.features.deep.planes import lookahead_deep
 from policies.features.discards import mark_discard_sums, mark_last_discards, mark_rivers, mark_safety
 from policies.features.draw import add_one, fill, mark_counts, mark_mask
 from policies.features.efficiency import mark_efficiency

@@ -61,6 +61,26 @@ def mark_dora(rec: Any, out: Any, indicators: int, dora: int) -> None:
 
 
 @kernel
+def count_dora(rec: Any, dora34: Any) -> None:
+    """Count how often each kind is dora: ``[34]`` int8, filled."""
+    dora34[:] = 0
+    for i in range(rec.indicator_count):
+        dora34[dora_of(rec.indicators[i] >> 2)] += 1
+
+
+@kernel
+def dora_in_melds(rec: Any, player: int, dora34: Any) -> int:
+    """Dora and red fives in a player's melds."""
+    count = 0
+    for slot in range(rec.meld_count[player]):
+        for i in range(4):
+            tile = rec.meld_tiles[player, slot, i]
+            if tile >= 0:
+                count += dora34[tile >> 2] + is_red(tile)
+    return count
+
+
+@kernel
 def mark_call_turns(rec: Any, me: int, out: Any, at: int) -> None:
     """O: when each opponent called."""
     for seat in range(1, 4):

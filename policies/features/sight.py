@@ -8,9 +8,9 @@ import numpy as np
 
 from game.fold import bit
 from game.layout import PHASE_CALLED, PHASE_CLAIM, PHASE_TURN
-from game.scoring.dora import dora_of
 from game.shanten import accepted
 from kit.jit import kernel
+from policies.features.melds import count_dora
 from policies.features.table import KINDS
 
 FAR: Final = 99
@@ -64,9 +64,7 @@ def look(rec: Any, me: int, sight: Any) -> None:
     """Fill a sight, including the positions' look-ahead."""
     sight.me = me
     sight.melds = rec.meld_count[me]
-    sight.dora34[:] = 0
-    for i in range(rec.indicator_count):
-        sight.dora34[dora_of(rec.indicators[i] >> 2)] += 1
+    count_dora(rec, sight.dora34)
     held = 0
     sight.unseen = 0
     for kind in range(KINDS):

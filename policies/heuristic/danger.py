@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from game.fold import bit
-from game.scoring.dora import dora_of
 from game.state import row_of
 from kit.jit import kernel
+from policies.features.melds import count_dora, dora_in_melds
+from policies.features.worth import value_han
 from policies.heuristic.hand_value import dora_in, win_value
 from policies.heuristic.open_hands import points_of, rate_factor, read_melds, tenpai_factor, tile_class
 from policies.heuristic.stakes import HAN_MAX, loss
@@ -98,15 +99,9 @@ def _flush_suit(rec: Any, player: int) -> int:
 
 @kernel(inline="always")
 def _open_points(rec: Any, player: int, dora34: Any, flush: int) -> float:
-    han = 1 + (1 if flush >= 0 else 0)
-    for m in range(rec.meld_count[player]):
-        for i in range(4):
-            tile = int(rec.meld_tiles[player, m, i])
-            if tile >= 0:
-                han += dora34[tile >> 2] + (tile in (16, 52, 88))
-        kind = int(rec.meld_tiles[player, m, 0]) >> 2
-        value = kind >= 31 or kind == 27 + rec.round_index // 4 or kind == 27 + (player - rec.dealer) % 4
-        han += value and m > 0
+    han = 1 + (1 if flush >= 0 else 0) + dora_in_melds(rec, player, dora34)
+    for m in range(1, rec.meld_count[player]):
+        han += value_han(rec, player, int(rec.meld_tiles[player, m, 0]) >> 2) > 0
     return _OPEN_POINTS[min(5, han)]
 
 
@@ -168,7 +163,7 @@ def rates_against(rec: Any, other: int, visible: Any, dora34: Any, reads_melds: 
                 rate *= 1.7 if kind // 9 == flush else 0.3
         if dora34[kind] > 0:
             rate *= _DORA_FACTOR
-        elif kind < 27 and _near_dora(kind, dora34):
+        elif kind < 27 and near_dora(kind, dora34):
             rate *= _NEAR_DORA_FACTOR
         if reading > 0:
             is_suji = kind < 27 and open_suji(kind, safe, visible) <= 0.0
@@ -177,7 +172,8 @@ def rates_against(rec: Any, other: int, visible: Any, dora34: Any, reads_melds: 
 
 
 @kernel(inline="always")
-def _near_dora(kind: int, dora34: Any) -> bool:
+def near_dora(kind: int, dora34: Any) -> bool:
+    """Whether a suited kind is beside a dora."""
     place = kind % 9
     return (place > 0 and dora34[kind - 1] > 0) or (place < 8 and dora34[kind + 1] > 0)
 
@@ -316,9 +312,7 @@ def in_sight(rec: Any, player: int, visible: Any, dora34: Any) -> None:
     """
     for kind in range(34):
         visible[kind] = rec.seen34[kind] + rec.hand34[player, kind]
-        dora34[kind] = 0
-    for i in range(rec.indicator_count):
-        dora34[dora_of(int(rec.indicators[i]) >> 2)] += 1
+    count_dora(rec, dora34)
 
 
 @kernel

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from kit.jit import kernel
+from policies.features.worth import is_simple
 
 # Rows of `side`, the part of a hand that does not change with draws and discards.
 SEAT_WIND: Final = 0
@@ -24,8 +25,7 @@ MELD_DORA: Final = 4
 """Dora and red fives in the melds."""
 RED_M: Final = 5
 """1 for each suit, this entry and the next two, if its red five is in the concealed hand."""
-DEALER: Final = 8
-MELD_AT: Final = 9
+MELD_AT: Final = 8
 """From here on two numbers per meld: `MeldKind`, and the kind of its lowest tile."""
 SIDE_SIZE: Final = MELD_AT + 8
 
@@ -33,12 +33,6 @@ YAKUMAN_HAN: Final = 13
 _CHI: Final = 1
 _PON: Final = 2
 _ANKAN: Final = 4
-
-
-@kernel
-def is_terminal_or_honour(kind: int) -> bool:
-    """Whether a kind is a 1, a 9 or an honour."""
-    return kind >= 27 or kind % 9 == 0 or kind % 9 == 8
 
 
 @kernel
@@ -89,12 +83,12 @@ def _suit_yaku(hand34: Any, side: Any) -> int:
 @kernel
 def _all_simple(hand34: Any, side: Any) -> bool:
     for kind in range(34):
-        if hand34[kind] > 0 and is_terminal_or_honour(kind):
+        if hand34[kind] > 0 and not is_simple(kind):
             return False
     for m in range(side[MELDS]):
         low = side[MELD_AT + 2 * m + 1]
         high = low + (2 if side[MELD_AT + 2 * m] == _CHI else 0)
-        if is_terminal_or_honour(low) or is_terminal_or_honour(high):
+        if not (is_simple(low) and is_simple(high)):
             return False
     return True
 
@@ -115,7 +109,7 @@ def _orphans(hand34: Any, side: Any) -> bool:
         return False
     different = 0
     for kind in range(34):
-        different += is_terminal_or_honour(kind) != (hand34[kind] > 0)
+        different += is_simple(kind) == (hand34[kind] > 0)
     return different == 0
 
 
@@ -214,7 +208,7 @@ def _reading(sets: Any, melds: int, pair: int, side: Any, win_kind: int, is_tsum
     winds = 0
     han = 0
     set_fu = 0
-    outside = is_terminal_or_honour(pair)
+    outside = not is_simple(pair)
     honours = pair >= 27
     all_triplet_ends = True
     two_sided = False
@@ -239,7 +233,7 @@ def _reading(sets: Any, melds: int, pair: int, side: Any, win_kind: int, is_tsum
                     two_sided = True
             continue
         triplets += 1
-        ends = is_terminal_or_honour(low)
+        ends = not is_simple(low)
         outside = outside and ends
         all_triplet_ends = all_triplet_ends and ends
         honours = honours or low >= 27
@@ -260,7 +254,7 @@ def _reading(sets: Any, melds: int, pair: int, side: Any, win_kind: int, is_tsum
         set_fu += fu
     if in_triplet and not is_tsumo and not in_run and pair != win_kind:
         closed_triplets -= 1
-        set_fu -= 4 if is_terminal_or_honour(win_kind) else 2
+        set_fu -= 2 if is_simple(win_kind) else 4
     pair_fu = 2 * yakuhai_han(pair, side) if pair >= 27 else 0
     if closed and runs == 4 and pair_fu == 0 and two_sided:
         han += 1

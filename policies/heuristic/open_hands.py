@@ -12,6 +12,8 @@ import numpy as np
 
 from game.melds import MeldKind
 from kit.jit import kernel
+from policies.features.melds import dora_in_melds
+from policies.features.worth import value_han
 
 READINGS: Final = (
     "closed",
@@ -106,12 +108,6 @@ _POINTS: Final = (1500.0, 2970.0, 4200.0, 5800.0, 8400.0, 9900.0, 12000.0)
 
 
 @kernel
-def is_yakuhai(rec: Any, player: int, kind: int) -> bool:
-    """Whether a triplet of a kind is worth a han to a player."""
-    return bool(kind >= 31 or kind == 27 + rec.round_index // 4 or kind == 27 + (player - rec.dealer) % 4)
-
-
-@kernel
 def read_melds(rec: Any, player: int) -> tuple[int, int]:
     """The reading of a player's hand: an index in `READINGS`, and the suit of a flush, else -1."""
     melds = 0
@@ -126,7 +122,7 @@ def read_melds(rec: Any, player: int) -> tuple[int, int]:
         melds += called != _ANKAN
         if low >= 27:
             simples = False
-            value = value or is_yakuhai(rec, player, low)
+            value = value or value_han(rec, player, low) > 0
             continue
         suits |= 1 << low // 9
         at_the_end = low % 9 == 0 or low % 9 == (6 if called == _CHI else 8)
@@ -176,7 +172,7 @@ _SILENT_TURNS_ONE: Final = 8
 def tile_class(rec: Any, player: int, kind: int, suit: int) -> int:
     """The index of a kind in `TILE_CLASSES`, against a player with a flush in ``suit``, -1 for none."""
     if kind >= 27:
-        return int(is_yakuhai(rec, player, kind))
+        return int(value_han(rec, player, kind) > 0)
     place = 2 + min(3, kind % 9, 8 - kind % 9)
     return place + 4 if suit not in (-1, kind // 9) else place
 
@@ -202,18 +198,10 @@ def tenpai_factor(reading: int, melds: int) -> float:
 @kernel
 def points_of(rec: Any, player: int, dora34: Any, reading: int) -> float:
     """Points of an open hand that wins, without the dealer's extra half."""
-    han = _hidden_han(reading)
+    han = _hidden_han(reading) + dora_in_melds(rec, player, dora34)
     value = 0
     for m in range(rec.meld_count[player]):
-        for i in range(4):
-            tile = int(rec.meld_tiles[player, m, i])
-            if tile >= 0:
-                han += dora34[tile >> 2] + (tile in (16, 52, 88))
-        low = int(rec.meld_tiles[player, m, 0]) >> 2
-        if low >= 27:
-            value += (
-                (low >= 31) + (low == 27 + rec.round_index // 4) + (low == 27 + (player - rec.dealer) % 4)
-            )
+        value += value_han(rec, player, int(rec.meld_tiles[player, m, 0]) >> 2)
     return float(_POINTS[min(6, han + max(1, value))] * _POINTS_FACTOR[reading])
 
 

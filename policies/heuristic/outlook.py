@@ -13,6 +13,7 @@ from game.fold import bit
 from game.layout import AT_HAND
 from game.scoring.settlement import LAST_ROUND, GameLength
 from kit.jit import kernel
+from policies.features.melds import dora_in_melds
 from policies.heuristic.attack import (
     DRAW_RISK,
     DRAWS,
@@ -31,7 +32,6 @@ from policies.heuristic.attack import (
 from policies.heuristic.danger import discard_risk, expected_points, in_sight, tenpai_chance
 from policies.heuristic.hand_value import (
     CLOSED,
-    DEALER,
     MELD_AT,
     MELD_DORA,
     MELDS,
@@ -51,30 +51,15 @@ class Outlook(msgspec.Struct, frozen=True):
 
     Attributes:
         hand34: ``[34]`` int8, the player's concealed tiles.
-        side: ``[SIDE_SIZE]`` int64, the hand's fixed part, see `policies.heuristic.hand_value`.
-        unseen34: ``[34]`` int8, copies the player cannot see.
-        dora34: ``[34]`` int8, how often each kind counts as dora.
-        gains: ``[HAN_MAX]`` float64, the gain of a win, by han.
-        moment: ``[MOMENT_SIZE]`` float64, see `policies.heuristic.attack`.
+        setting: what else the value of the hand depends on.
         rate: ``[34]`` float64, chance of each kind to deal in.
         cost: ``[34]`` float64, expected loss of each kind.
-        discarded34: bit per kind the player has discarded.
     """
 
     hand34: npt.NDArray[np.int8]
-    side: npt.NDArray[np.int64]
-    unseen34: npt.NDArray[np.int8]
-    dora34: npt.NDArray[np.int8]
-    gains: npt.NDArray[np.float64]
-    moment: npt.NDArray[np.float64]
+    setting: Setting
     rate: npt.NDArray[np.float64]
     cost: npt.NDArray[np.float64]
-    discarded34: np.uint64
-
-    @property
-    def setting(self) -> Setting:
-        """The part of it that the value of a hand depends on."""
-        return Setting(self.side, self.unseen34, self.dora34, self.gains, self.moment, self.discarded34)
 
 
 def look(record: np.void, player: int, length: GameLength) -> Outlook:
@@ -85,34 +70,24 @@ def look(record: np.void, player: int, length: GameLength) -> Outlook:
         player: absolute.
         length: length of the game.
     """
-    hand34 = record["hand34"][player].copy()
-    side = np.zeros(SIDE_SIZE, dtype=np.int64)
-    unseen34 = np.empty(34, dtype=np.int8)
-    dora34 = np.empty(34, dtype=np.int8)
-    gains = np.empty(HAN_MAX, dtype=np.float64)
-    moment = np.empty(MOMENT_SIZE, dtype=np.float64)
-    rate = np.empty(34, dtype=np.float64)
-    cost = np.empty(34, dtype=np.float64)
+    setting = Setting(
+        side=np.zeros(SIDE_SIZE, dtype=np.int64),
+        unseen34=np.empty(34, dtype=np.int8),
+        dora34=np.empty(34, dtype=np.int8),
+        gains=np.empty(HAN_MAX, dtype=np.float64),
+        moment=np.empty(MOMENT_SIZE, dtype=np.float64),
+        discarded34=record["river34"][player],
+    )
+    view = Outlook(record["hand34"][player].copy(), setting, np.empty(34), np.empty(34))
     rounds_left = max(0, LAST_ROUND[length] - int(record["round_index"]))
-    survey(record, player, rounds_left, side, unseen34, dora34, gains, moment, rate, cost)
-    discarded34 = record["river34"][player]
-    return Outlook(hand34, side, unseen34, dora34, gains, moment, rate, cost, discarded34)
+    _survey(record, player, rounds_left, setting, view.rate, view.cost)
+    return view
 
 
 @kernel
-def survey(
-    rec: Any,
-    player: int,
-    rounds_left: int,
-    side: Any,
-    unseen34: Any,
-    dora34: Any,
-    gains: Any,
-    moment: Any,
-    rate: Any,
-    cost: Any,
-) -> None:
+def _survey(rec: Any, player: int, rounds_left: int, setting: Any, rate: Any, cost: Any) -> None:
     """Fill the arrays of an `Outlook` from a record."""
+    side, unseen34, dora34, gains, moment, _ = setting
     visible = np.empty(34, dtype=np.int8)
     in_sight(rec, player, visible, dora34)
     for kind in range(34):
@@ -177,19 +152,14 @@ def fill_side(rec: Any, player: int, dora34: Any, side: Any) -> None:
     """Fill the fixed part of a player's hand, see `policies.heuristic.hand_value`."""
     side[SEAT_WIND] = 27 + (player - rec.dealer) % 4
     side[ROUND_WIND] = 27 + rec.round_index // 4
-    side[DEALER] = int(rec.dealer == player)
     side[MELDS] = rec.meld_count[player]
     side[CLOSED] = 1
-    side[MELD_DORA] = 0
+    side[MELD_DORA] = dora_in_melds(rec, player, dora34)
     for m in range(rec.meld_count[player]):
         side[MELD_AT + 2 * m] = rec.meld_kind[player, m]
         side[MELD_AT + 2 * m + 1] = int(rec.meld_tiles[player, m, 0]) >> 2
         if rec.meld_kind[player, m] != _ANKAN:
             side[CLOSED] = 0
-        for i in range(4):
-            tile = int(rec.meld_tiles[player, m, i])
-            if tile >= 0:
-                side[MELD_DORA] += dora34[tile >> 2] + int(tile in (16, 52, 88))
     for suit in range(3):
         side[RED_M + suit] = int(rec.where[36 * suit + 16] == AT_HAND + player)
 

@@ -43,7 +43,7 @@ _KAN_SHARE: Final = 0.95
 def worth_of_pass(view: Outlook) -> float:
     """Value of the 13 tiles as they are, before the next draw."""
     worth = hand_worth(view.hand34, view.setting, 1)
-    return max(0.0, worth - future_risk(view.hand34, view.side, view.moment))
+    return max(0.0, worth - future_risk(view.hand34, view.setting.side, view.setting.moment))
 
 
 def worth_of_call(view: Outlook, action: Action) -> float:
@@ -77,7 +77,7 @@ def worth_of_discards(
 
 def with_meld(view: Outlook, action: Action) -> tuple[Any, Any]:
     """Concealed tiles and fixed part of a hand after a call or a closed kan."""
-    hand34, side = view.hand34.copy(), view.side.copy()
+    hand34, side = view.hand34.copy(), view.setting.side.copy()
     for tile in action.consumed:
         hand34[tile >> 2] -= 1
         if tile in (16, 52, 88):
@@ -87,7 +87,7 @@ def with_meld(view: Outlook, action: Action) -> tuple[Any, Any]:
     side[MELD_AT + 2 * meld] = int(_MELD_KINDS[action.kind])
     side[MELD_AT + 2 * meld + 1] = min(tiles) >> 2
     side[MELDS] = meld + 1
-    side[MELD_DORA] += sum(int(view.dora34[tile >> 2]) + (tile in (16, 52, 88)) for tile in tiles)
+    side[MELD_DORA] += sum(int(view.setting.dora34[tile >> 2]) + (tile in (16, 52, 88)) for tile in tiles)
     if action.kind is not ActionKind.ANKAN:
         side[CLOSED] = 0
     return hand34, side
@@ -106,10 +106,10 @@ def kan_is_good(view: Outlook, action: Action, in_riichi: bool) -> bool:
     if action.kind is ActionKind.ANKAN:
         hand34, side = with_meld(view, action)
     else:
-        hand34, side = view.hand34.copy(), view.side
+        hand34, side = view.hand34.copy(), view.setting.side
         hand34[action.tile >> 2] -= 1
     distance = int(shanten(hand34, int(side[MELDS])))
-    if distance > _KAN_SHANTEN or (view.moment[PRESSURE] >= _KAN_PRESSURE and distance > 0):
+    if distance > _KAN_SHANTEN or (view.setting.moment[PRESSURE] >= _KAN_PRESSURE and distance > 0):
         return False
     after = float(hand_worth(hand34, view.setting._replace(side=side), 1))
     discards = worth_of_discards(view, np.ones(34, dtype=np.bool_))
@@ -162,8 +162,8 @@ def _riichi(question: Question) -> list[float]:
     hand34 = view.hand34.copy()
     for kind in np.flatnonzero(view.hand34):
         hand34[kind] -= 1
-        if shanten(hand34, int(view.side[MELDS])) == 0:
-            discarded = view.discarded34 | np.uint64(1 << int(kind))
+        if shanten(hand34, int(view.setting.side[MELDS])) == 0:
+            discarded = view.setting.discarded34 | np.uint64(1 << int(kind))
             tenpai_value(hand34, view.setting._replace(discarded34=discarded), out)
             survive = 1.0 - float(view.rate[kind])
             declared = max(declared, survive * float(out[0]) - float(view.cost[kind]))

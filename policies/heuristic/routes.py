@@ -13,12 +13,12 @@ import numpy as np
 
 from game.shanten import shanten_normal, shanten_seven_pairs, shanten_thirteen_orphans
 from kit.jit import kernel
+from policies.features.worth import is_simple
 from policies.heuristic.hand_value import (
     CLOSED,
     MELD_AT,
     MELDS,
     dora_in,
-    is_terminal_or_honour,
     yakuhai_han,
 )
 from policies.heuristic.stakes import gain_at
@@ -69,7 +69,7 @@ def _outside_melds(side: Any) -> int:
     for m in range(side[MELDS]):
         low = side[MELD_AT + 2 * m + 1]
         high = low + (2 if side[MELD_AT + 2 * m] == _CHI else 0)
-        count += is_terminal_or_honour(low) or is_terminal_or_honour(high)
+        count += not (is_simple(low) and is_simple(high))
     return count
 
 
@@ -114,7 +114,7 @@ def route_value(
     simple = 99
     if _outside_melds(side) == 0:
         for kind in range(34):
-            if is_terminal_or_honour(kind):
+            if not is_simple(kind):
                 trial[kind] = 0
         simple = shanten_normal(trial, melds)
         simple_dora = dora_in(trial, dora34, side)

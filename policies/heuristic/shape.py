@@ -14,6 +14,7 @@ import numpy as np
 
 from game.shanten import discard_table, shanten_thirteen_orphans
 from kit.jit import kernel
+from policies.heuristic.danger import near_dora
 from policies.heuristic.hand_value import MELDS, RED_M, yakuhai_han
 
 WORTH_SCALE: Final = 5.0
@@ -94,7 +95,7 @@ def tidiness(hand34: Any, side: Any, unseen34: Any, dora34: Any, turn: int, allo
         score += _TRIPLET if hand34[kind] >= 3 else 0.0
         if dora34[kind] > 0:
             score += _DORA * dora34[kind]
-        elif kind < 27 and _beside_dora(kind, dora34):
+        elif kind < 27 and near_dora(kind, dora34):
             score += _NEAR_DORA
         out[kind] = score
 
@@ -126,12 +127,6 @@ def _number(hand34: Any, kind: int, early: float) -> float:
     if beside == 0:
         return _GAPPED_TERMINAL if from_edge == 0 else (_GAPPED_TWO if from_edge == 1 else 0.0)
     return _EDGE if from_edge == 0 else 0.0
-
-
-@kernel(inline="always")
-def _beside_dora(kind: int, dora34: Any) -> bool:
-    place = kind % 9
-    return (place > 0 and dora34[kind - 1] > 0) or (place < 8 and dora34[kind + 1] > 0)
 
 
 @kernel

@@ -20,20 +20,29 @@ import numpy as np
 import structlog
 from numpy.typing import NDArray
 
+from game.actions import Action
 from game.layout import ROUND_STATE
 from game.rules import action_row
 from game.scoring.settlement import LAST_ROUND, GameLength
+from game.tiles import KINDS, RED_FIVES
 from kit.errors import ModelError
 from policies.checkpoint import Card, load
 from policies.checkpoint.files import Reader, read_file
 from policies.features.encode import Planes, encode
 from policies.features.permute import KIND_MAPS, SUIT_PERMUTATIONS, permute_planes
 from policies.features.table import GUIDED, SETS, looks_deep
-from policies.flow.chi_places import mirrored_places
+from policies.flow.chi_places import mirrored_places, places_in_run
 from policies.flow.decisions import Source
-from policies.flow.probabilities import Logits, of_discards, of_runs, of_yes
 from policies.flow.slots import Question, Slot
-from policies.nets.architectures import DISCARDS, HOSEI_CHI, Arrays, Floats, SuitsArchitecture, Weights
+from policies.nets.architectures import (
+    DISCARDS,
+    HOSEI_CHI,
+    YES,
+    Arrays,
+    Floats,
+    SuitsArchitecture,
+    Weights,
+)
 from policies.nets.compute import IN_PLAY, Compute
 from policies.nets.fused import can_fuse
 from policies.nets.guidance import HiddenPart, drop_hidden, hidden_part
@@ -130,7 +139,7 @@ class Model:
         length: GameLength,
         averaging: Averaging = 1,
         hidden: HiddenPart | None = None,
-    ) -> Logits:
+    ) -> Floats:
         """Score the answers for states, each as one player sees it.
 
         Args:
@@ -174,7 +183,7 @@ class Model:
             drop_hidden(planes, hidden.seeds, self.gamma)
         return planes
 
-    def scores(self, planes: Planes, averaging: Averaging = 1) -> Logits:
+    def scores(self, planes: Planes, averaging: Averaging = 1) -> Floats:
         """Score the answers for planes of the model's feature set.
 
         Args:
@@ -189,7 +198,7 @@ class Model:
             logits[rows] = self._averaged(planes[rows], averaging)
         return logits
 
-    def _averaged(self, planes: Planes, averaging: Averaging) -> Logits:
+    def _averaged(self, planes: Planes, averaging: Averaging) -> Floats:
         if averaging == 1:
             return self._logits(planes)
         looks = _MIRRORS if self._alike else _PERMUTATIONS[averaging]
@@ -201,12 +210,12 @@ class Model:
         elif self._outputs == HOSEI_CHI:
             columns = mirrored_places(np.arange(HOSEI_CHI), numbers[:, None])
             logits = np.take_along_axis(logits, columns, axis=1)
-        mean: Logits = logits.reshape(len(planes), len(looks), self._outputs).mean(axis=1)
+        mean: Floats = logits.reshape(len(planes), len(looks), self._outputs).mean(axis=1)
         return mean
 
-    def _logits(self, planes: Planes) -> Logits:
+    def _logits(self, planes: Planes) -> Floats:
         parts = _pieces(len(planes), self.compute.rows)
-        scores: Logits = np.concatenate([self._network(planes[rows]) for rows in parts])
+        scores: Floats = np.concatenate([self._network(planes[rows]) for rows in parts])
         return scores
 
 
@@ -282,10 +291,10 @@ class NetworkPolicy:
         if not np.isfinite(logits).all():
             raise ModelError(f"the {slot} model returned a number that is not finite")
         if slot is Slot.DISCARD:
-            return of_discards(questions, logits)
+            return _of_discards(questions, logits)
         if logits.shape[1] == HOSEI_CHI:
-            return of_runs(questions, logits)
-        yes = iter(of_yes(logits).tolist())
+            return _of_runs(questions, logits)
+        yes = iter(_of_yes(logits).tolist())
         if model.of_calls:
             return [[next(yes) for _ in question.options] for question in questions]
         return [[next(yes)] * len(question.options) for question in questions]
@@ -329,3 +338,77 @@ def _pieces(count: int, size: int) -> Iterator[slice]:
 
 _COLUMNS: Final = KIND_MAPS.astype(np.intp)
 """``[12, 34]``: the column of each kind's logit under each permutation."""
+
+
+# --- probabilities of the options, from scores -------------------------------------------------------------
+
+
+def chances(logits: Floats, legal: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Softmax over the legal kinds.
+
+    Args:
+        logits: ``[N, 34]``.
+        legal: ``[N, 34]`` bool, at least one true in every row.
+
+    Returns:
+        ``[N, 34]`` float64; 0 where ``legal`` is false.
+    """
+    scores = np.where(legal, logits.astype(np.float64), -np.inf)
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+    return shares
+
+
+def share_out(chance34: Sequence[float], options: Sequence[Action]) -> list[float]:
+    """Give each discard its probability, from the network's probability for each kind.
+
+    A kind stands for one tile: its first option that is not a red five, else its first. A red five is
+    therefore discarded only if no other tile of its kind is an option. Whether it is the drawn copy or
+    another is up to the options, which name the drawn one if it is of that kind.
+
+    Args:
+        chance34: ``[34]``, adding up to 1 over the kinds of the options.
+        options: discards.
+    """
+    tiles = [option.tile for option in options]
+    place_of: dict[int, int] = {}
+    for place, tile in enumerate(tiles):
+        first = place_of.setdefault(tile >> 2, place)
+        if tiles[first] in RED_FIVES and tile not in RED_FIVES:
+            place_of[tile >> 2] = place
+    row = [0.0] * len(tiles)
+    for kind, place in place_of.items():
+        row[place] = chance34[kind]
+    return row
+
+
+def _of_discards(questions: Sequence[Question], logits: Floats) -> list[list[float]]:
+    """Probabilities of the options of discards, from ``[N, 34]`` scores of kinds."""
+    sizes = [len(question.options) for question in questions]
+    tiles = [option.tile for question in questions for option in question.options]
+    rows, kinds = np.repeat(np.arange(len(questions)), sizes), np.array(tiles, np.intp) >> 2
+    legal = np.zeros((len(questions), KINDS), np.bool_)
+    legal[rows, kinds] = True
+    chance34 = chances(logits, legal)
+    each, ends = chance34[rows, kinds].tolist(), np.cumsum(sizes).tolist()
+    shares = [each[end - size : end] for size, end in zip(sizes, ends, strict=True)]
+    for row in np.flatnonzero(legal.sum(axis=1) < sizes).tolist():  # two tiles of a kind
+        shares[row] = share_out(chance34[row].tolist(), questions[row].options)
+    return shares
+
+
+def _of_runs(questions: Sequence[Question], logits: Floats) -> list[list[float]]:
+    """Probabilities of the candidates of chi, from ``[N, 4]`` scores of none and of each place in the run."""
+    shares = chances(logits, np.ones(logits.shape, np.bool_)).tolist()
+    calls = [action_row(option) for question in questions for option in question.options]
+    places = iter(places_in_run(np.array(calls, np.int16)).tolist())
+    return [
+        [share[next(places)] for _ in question.options]
+        for question, share in zip(questions, shares, strict=True)
+    ]
+
+
+def _of_yes(logits: Floats) -> NDArray[np.float64]:
+    """Softmax over no and yes, ``[N]``: the probability of yes."""
+    ahead = logits[:, YES].astype(np.float64) - logits[:, 1 - YES]
+    return 0.5 + 0.5 * np.tanh(0.5 * ahead)

@@ -5,24 +5,23 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 import numpy as np
 
 from kit.errors import ConfigError
 from kit.files import expand_home
+from policies.checkpoint import files_of, models_in
+from policies.checkpoint.files import read_file, reader_of
 from policies.flow.decisions import Source
 from policies.flow.slots import Policy, Question, Slot
 from policies.heuristic.player import HeuristicPolicy
 from policies.nets.compute import IN_PLAY, Compute
 from policies.nets.identities import split_identity
 from policies.play.included import INCLUDED, SHIPPED, included
+from policies.play.inference import Averaging, load_policy
 from policies.play.python_file import identity_of, load_python_policy, python_file_of, read_python_file
-
-if TYPE_CHECKING:
-    from policies.play.inference import Averaging
-
 
 _SPAN: Final = 1 << 32
 
@@ -116,9 +115,6 @@ def _load_networks(text: str, usual: Averaging, files: Files | None, compute: Co
         raise ConfigError(
             f"{text!r} is not a player: give one of {known}, a folder of checkpoints or python:FILE.py"
         )
-    from policies.checkpoint.files import read_file, reader_of  # noqa: PLC0415 - torch is for those who need it
-    from policies.play.inference import load_policy  # noqa: PLC0415
-
     read = read_file if files is None else reader_of(files)
     folder = _folder(name) if files is None else Path()
     policy = load_policy(folder, averaging=averaging, compute=compute, read=read)
@@ -140,8 +136,6 @@ def files_of_named(text: str) -> Files | None:
     name = _parts(text)[0]
     if text in _RULES or not _is_folder(name):
         return None
-    from policies.checkpoint import files_of  # noqa: PLC0415 - torch is for those who need it
-
     return files_of(_folder(name), Slot)
 
 
@@ -151,8 +145,6 @@ def predictor_files(*texts: str) -> Files:
     Raises:
         CheckpointError: it cannot be used.
     """
-    from policies.checkpoint import files_of, models_in  # noqa: PLC0415 - torch is for those who need it
-
     folders = [_folder(name) for name in (text.partition("+")[0] for text in texts) if _is_folder(name)]
     return files_of(next((each for each in folders if "reward" in models_in(each)), SHIPPED), ("reward",))
 

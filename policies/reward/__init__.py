@@ -3,16 +3,19 @@
 At the start of every round it predicts each player's reward by final place. The reward of a round is the
 change of that prediction; after the last round the places are known and need no prediction.
 
-`games` holds the rounds of games; `encoding` turns them into a network's input, with what the
-present round can change; `predictor` reads them.
+`encoding` turns the rounds of games into a network's input, with what the present round can change;
+`predictor` reads them.
 
 Source: Suphx, arXiv:2003.13590, section 3.2, equation 4, figure 7.
 """
 
-from policies.reward.encoding import CHANGES, INPUTS, ROUNDS_AND_OUTCOMES, encode
-from policies.reward.games import (
+from policies.reward.encoding import (
+    CHANGES,
+    INPUTS,
     ROUND_START,
+    ROUNDS_AND_OUTCOMES,
     PaddedGames,
+    encode,
     final_rewards,
     round_starts,
     together,

@@ -21,8 +21,7 @@ from policies.nets.architectures import Arrays, Floats
 from policies.nets.compute import sigmoid, softmax
 from policies.nets.products import Layer
 from policies.nets.shapes import Shapes
-from policies.reward.encoding import INPUTS, ROUNDS_AND_OUTCOMES, encode
-from policies.reward.games import PaddedGames, final_rewards
+from policies.reward.encoding import INPUTS, ROUNDS_AND_OUTCOMES, PaddedGames, encode, final_rewards
 
 ORDERS: Final = tuple(itertools.permutations(range(4)))
 """The orders of finish: the place of each player, from 0."""

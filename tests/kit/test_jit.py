@@ -188,6 +188,45 @@ print(double(21), double(0.25), len(double.dispatcher.stats.cache_hits))
     assert [path.suffix for path in forms(cache)] == [".bin", ".bin"]
 
 
+def test_a_form_compiled_with_loaded_ones_raises_what_they_raise(cache: Path, tmp_path: Path) -> None:
+    source = """
+from kit.jit import kernel
+
+@kernel
+def inner(number):
+    if number > 3:
+        raise ValueError("too many", number)
+    return number
+
+@kernel
+def middle(number):
+    return inner(number) + 1
+
+@kernel
+def outer(number):
+    return middle(number) + 1
+"""
+    (tmp_path / "probe.py").write_text(source)
+    environment = {"SUZAKU_CACHE_DIR": str(cache), "PYTHONPATH": str(tmp_path)}
+    assert python("import probe; print(probe.outer(2))", **environment).communicate() == ("4\n", "")
+    for path in cache.glob("kernels/probe.outer-*/*"):
+        path.unlink()
+    _, errors = python("import probe; probe.outer(5)", **environment).communicate()
+    assert errors.endswith("ValueError: ('too many', 5)\n")
+
+
+def test_a_form_whose_kernel_has_moved_to_another_module_is_compiled_again(
+    cache: Path, tmp_path: Path
+) -> None:
+    outer = "from kit.jit import kernel\nfrom {} import double\n@kernel\ndef outer(n): return double(n) + 1"
+    environment = {"SUZAKU_CACHE_DIR": str(cache), "PYTHONPATH": str(tmp_path)}
+    for module in ("before", "after"):
+        (tmp_path / f"{module}.py").write_text(SOURCE)
+        (tmp_path / "probe.py").write_text(outer.format(module))
+        assert python("import probe; print(probe.outer(2))", **environment).communicate() == ("5\n", "")
+        (tmp_path / f"{module}.py").unlink()
+
+
 def test_a_form_that_another_process_never_finishes_is_compiled_here(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

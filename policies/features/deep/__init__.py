@@ -4,7 +4,3 @@
 completions of each suit, `targets` combines suits into winning hands, `credit` records the value of each for
 each discard.
 """
-
-from policies.features.deep.planes import lookahead_deep
-
-__all__ = ["lookahead_deep"]

@@ -7,10 +7,10 @@ from typing import Any, Final
 import numpy as np
 
 from game.layout import AT_HAND
-from game.scoring.dora import dora_of, is_red
 from game.scoring.hand_parts import F_ADDED, FRAME, add_meld, set_frame
 from game.scoring.set_patterns import DORA, SUIT_KINDS, SUIT_PATTERNS
 from kit.jit import kernel
+from policies.features.melds import count_dora, dora_in_melds
 from policies.features.sight import draws_left
 
 KINDS: Final = 34
@@ -87,9 +87,8 @@ def lay_out(rec: Any, me: int, memory: Any) -> None:
         memory: One `MEMORY`; its input fields are filled.
     """
     _read_melds(rec, me, memory)
-    memory.dora34[:] = 0
-    for i in range(rec.indicator_count):
-        memory.dora34[dora_of(rec.indicators[i] >> 2)] += 1
+    count_dora(rec, memory.dora34)
+    memory.frame[F_ADDED] += dora_in_melds(rec, me, memory.dora34) << DORA
     memory.unseen = 0
     for kind in range(KINDS):
         memory.hand34[kind] = rec.hand34[me, kind]
@@ -97,7 +96,6 @@ def lay_out(rec: Any, me: int, memory: Any) -> None:
         memory.unseen += memory.unseen34[kind]
     for suit in range(3):
         memory.reds[suit] = rec.where[36 * suit + 16] == AT_HAND + me
-    _add_meld_dora(rec, me, memory)
     memory.draws = draws_left(rec, me)
     memory.river = rec.river34[me]
     memory.barred = rec.missed_riichi[me]
@@ -110,26 +108,12 @@ def _read_melds(rec: Any, me: int, memory: Any) -> None:
         riichi = 1 + rec.double_riichi[me]
     elif rec.is_open[me] == 0 and rec.scores[me] >= 1000 and rec.wall_left >= 4:
         riichi = 1
-    set_frame(memory.frame, (me - rec.dealer) % 4, int(rec.round_index) // 4, riichi, 0)
-    for slot in range(rec.meld_count[me]):
-        add_meld(memory.frame, int(rec.meld_kind[me, slot]), _low_kind(rec.meld_tiles[me, slot]))
+    fill_frame(rec, me, riichi, memory.frame)
 
 
 @kernel
-def _low_kind(tiles: Any) -> int:
-    low = KINDS
-    for i in range(4):
-        if tiles[i] >= 0:
-            low = min(low, tiles[i] >> 2)
-    return low
-
-
-@kernel
-def _add_meld_dora(rec: Any, me: int, memory: Any) -> None:
-    dora = 0
-    for slot in range(rec.meld_count[me]):
-        for i in range(4):
-            tile = rec.meld_tiles[me, slot, i]
-            if tile >= 0:
-                dora += memory.dora34[tile >> 2] + is_red(tile)
-    memory.frame[F_ADDED] += dora << DORA
+def fill_frame(rec: Any, player: int, riichi: int, frame: Any) -> None:
+    """Fill a frame (`game.scoring.hand_parts`) with a player's melds and winds, and the han of riichi."""
+    set_frame(frame, (player - rec.dealer) % 4, int(rec.round_index) // 4, riichi, 0)
+    for slot in range(rec.meld_count[player]):
+        add_meld(frame, int(rec.meld_kind[player, slot]), int(rec.meld_tiles[player, slot, 0]) >> 2)

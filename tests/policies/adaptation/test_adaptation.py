@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from game.events import Discard
 from game.table.table import Table
 from game.tiles import parse_hand
 from kit.errors import ModelError
@@ -23,6 +22,7 @@ from policies.play.inference import NetworkPolicy, load_policy
 from policies.play.playouts import EndWorth, RewardWorth, points_worth
 from policies.play.sampling import chances_of
 from policies.reward import round_starts
+from tests.policies.adaptation.test_thinking import first_discard
 from tests.policies.deals.positions import Position, self_play
 from tests.policies.fakes import Undecided
 from tests.policies.models import a_model
@@ -67,14 +67,9 @@ def likes(kind: int, player: int) -> EndWorth:
     """Worth 1 if the player discards a kind first, else 0."""
 
     def worth(tables: Sequence[Table], _: int) -> NDArray[np.float64]:
-        return np.array([float(_first(table, player) == kind) for table in tables])
+        return np.array([float(first_discard(table, player) == kind) for table in tables])
 
     return worth
-
-
-def _first(table: Table, player: int) -> int:
-    mine = (event for event in table.events if isinstance(event, Discard) and event.player == player)
-    return next(event.tile >> 2 for event in mine)
 
 
 def test_what_ends_well_becomes_likelier_within_the_divergence(
@@ -126,26 +121,22 @@ def test_what_was_learned_is_kept_only_if_it_gains_when_played(
     assert after == (moved if good else pytest.approx(chance_of(policy, position, kind)))
 
 
-def test_nothing_is_learned_where_all_ends_are_alike(policy: NetworkPolicy, position: Position) -> None:
-    adapted = PolicyAdaptation(policy, lambda tables, _: np.zeros(len(tables)), AdaptationSettings())
-    adapted.play(deals_for(position, 4))
+@pytest.mark.parametrize(("step", "luck"), [(0.0, 0.0), (1.0, 1.0)])
+def test_ends_that_are_alike_or_decided_by_the_tiles_teach_nothing(
+    policy: NetworkPolicy, position: Position, step: float, luck: float
+) -> None:
+    def worth(tables: Sequence[Table], _: int) -> NDArray[np.float64]:
+        return step * (np.arange(len(tables)) // 3)
+
+    adapted = PolicyAdaptation(policy, worth, AdaptationSettings(replays=3))
+    adapted.play(deals_for(position, 8))
     adapted.learn()
+    assert adapted.figures.playouts == 24
+    assert adapted.figures.luck == pytest.approx(luck)
     assert adapted.figures.divergence == 0.0
     before = policy.model(Slot.DISCARD).weights.arrays
     after = adapted.policy().model(Slot.DISCARD).weights.arrays
     assert all(np.array_equal(array, after[name]) for name, array in before.items())
-
-
-def test_what_the_tiles_decide_is_not_learned(policy: NetworkPolicy, position: Position) -> None:
-    def lucky(tables: Sequence[Table], _: int) -> NDArray[np.float64]:
-        return np.arange(len(tables)) // 3.0
-
-    adapted = PolicyAdaptation(policy, lucky, AdaptationSettings(replays=3))
-    adapted.play(deals_for(position, 8))
-    adapted.learn()
-    assert adapted.figures.playouts == 24
-    assert adapted.figures.luck == pytest.approx(1.0)
-    assert adapted.figures.divergence == 0.0
 
 
 def test_noise_is_not_followed(policy: NetworkPolicy, position: Position) -> None:

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from game.actions import Action, ActionKind
 from game.events import Discard, GameEvent
 from game.layout import PHASE_TURN
-from game.observation import Observation
-from game.rules import legal_actions
 from game.table.table import Table
 from kit.errors import ModelError
 from policies.adaptation.adapt import Adapter, adapted_choice
@@ -53,11 +51,6 @@ def position() -> Position:
     )
 
 
-def asked(position: Position) -> Observation:
-    player = position.view.player
-    return Observation(position.record, player, tuple(legal_actions(position.record, player)), "hanchan")
-
-
 class Liking(Simulator):
     """To it a round is worth 10,000 points if its player first discards a kind."""
 
@@ -67,7 +60,7 @@ class Liking(Simulator):
     def worth(self, events: Sequence[GameEvent]) -> EndWorth:
         def worth(tables: Sequence[Table], player: int) -> NDArray[np.float64]:
             self.cut += sum(not (table.results or table.done) for table in tables)
-            return np.array([10_000.0 * (_first(table, player) == self.kind) for table in tables])
+            return np.array([10_000.0 * (first_discard(table, player) == self.kind) for table in tables])
 
         return worth
 
@@ -85,7 +78,7 @@ class Counting(Searcher):
         return found
 
 
-def _first(table: Table, player: int) -> int | None:
+def first_discard(table: Table, player: int) -> int | None:
     """The kind a player discards first; None if the round ends before."""
     mine = (each.tile >> 2 for each in table.events if isinstance(each, Discard) and each.player == player)
     return next(mine, None)
@@ -93,7 +86,7 @@ def _first(table: Table, player: int) -> int | None:
 
 @pytest.mark.parametrize("horizon", [0, 4])
 def test_a_search_finds_what_is_worth_most(position: Position, horizon: int) -> None:
-    observation = asked(position)
+    observation = position.observation
     settings = msgspec.structs.replace(SETTINGS, horizon=horizon)
     critic = Constant() if horizon else None
     liking = Liking(Undecided(), None, settings)  # type: ignore[arg-type]
@@ -131,7 +124,7 @@ class Fearing:
 
 
 def test_a_search_counts_a_deal_in_by_its_chance(position: Position) -> None:
-    observation, player = asked(position), position.view.player
+    observation, player = position.observation, position.view.player
     base, other = (action for action, _ in chances_of(observation, Undecided())[:2])
     settings = msgspec.structs.replace(SETTINGS, worlds=16)
     ahead = []
@@ -150,14 +143,14 @@ def test_a_search_counts_a_deal_in_by_its_chance(position: Position) -> None:
 
 
 def test_there_is_no_search_where_the_policy_is_sure(position: Position) -> None:
-    observation = asked(position)
+    observation = position.observation
     base = next(action for action in observation.legal if action.kind is ActionKind.DISCARD)
     searcher = Searcher(Simulator(Scripted({base: 1.0}), None, SETTINGS))  # type: ignore[arg-type]
     assert searcher.search(observation, position.events, base, 1) is None
 
 
 def test_an_adapted_policy_decides_only_if_it_is_near(position: Position) -> None:
-    observation = asked(position)
+    observation = position.observation
     discards = [action for action in observation.legal if action.kind is ActionKind.DISCARD]
     even = [(action, 1.0 / len(discards)) for action in discards]
     found = adapted_choice(observation, even, Undecided())

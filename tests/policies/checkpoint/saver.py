@@ -1,8 +1,7 @@
-"""Saves checkpoints until it is killed: ``python -m tests.policies.checkpoint.saver FOLDER``.
+"""Saves checkpoints and is killed: ``python -m tests.policies.checkpoint.saver FOLDER``.
 
-Each input line starts a process that saves checkpoints from a number on: ``loop NUMBER`` saves for ever,
-``step N NUMBER`` saves only that one and is killed before its N-th step. The output reports the pid of the
-process, the begin and end of each save, and how the process ended, ``dead`` or ``done``.
+Each input line, ``STEP NUMBER``, starts a process that saves checkpoint NUMBER and is killed before its
+STEP-th step. The output says how it ended: ``dead`` or ``done``.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
 from types import FrameType
@@ -19,33 +17,18 @@ from typing import Any, Final
 import numpy as np
 
 from kit import files
-from policies.checkpoint import Card, save, store
-from policies.nets.architectures import Floats
+from policies.checkpoint import save, store
 from tests.policies.checkpoint.saved import small_card, weights
 
 WATCHED: Final = (store.__file__, files.__file__)
 
 LONGEST_S: Final = 300
-LAST_OF_THE_FIRST: Final = 1
-"""Number of the last checkpoint saved before the first command."""
 
 
-def numbered(number: int) -> tuple[Card, dict[str, Floats]]:
-    """A checkpoint whose card and weights both contain its number."""
+def save_number(folder: Path, number: int) -> None:
+    """Save a checkpoint whose card and weights both contain its number."""
     card = small_card(metrics={"accuracy": float(number)})
-    return card, {name: np.full_like(array, number) for name, array in weights(card).items()}
-
-
-def say(text: str) -> None:
-    os.write(1, f"{text}\n".encode())
-
-
-def save_on(folder: Path, numbers: Iterable[int]) -> None:
-    for number in numbers:
-        card, state = numbered(number)
-        say(f"begin {number}")
-        save(folder, card, state)
-        say(f"end {number}")
+    save(folder, card, {name: np.full_like(array, number) for name, array in weights(card).items()})
 
 
 def die_at(step: int) -> None:
@@ -62,26 +45,17 @@ def die_at(step: int) -> None:
     sys.settrace(watch)
 
 
-def work(folder: Path, order: str, number: int) -> None:
-    """The work of a forked process; if it is never killed, the alarm ends it."""
-    signal.alarm(LONGEST_S)
-    if order == "loop":
-        save_on(folder, count(number))
-    die_at(int(order.removeprefix("step ")))
-    save_on(folder, [number])
-
-
 def main() -> None:
-    folder = Path(sys.argv[1])
-    save_on(folder, range(LAST_OF_THE_FIRST + 1))
     for line in sys.stdin:
-        order, number = line.rsplit(maxsplit=1)
+        step, number = map(int, line.split())
         child = os.fork()
         if child == 0:
-            work(folder, order, int(number))
+            signal.alarm(LONGEST_S)  # ends it if it is never killed
+            die_at(step)
+            save_number(Path(sys.argv[1]), number)
             os._exit(0)
-        say(f"pid {child}")
-        say("dead" if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL else "done")
+        dead = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+        print("dead" if dead else "done", flush=True)
 
 
 if __name__ == "__main__":

@@ -45,6 +45,16 @@ def refused(folder: Path) -> CheckpointError:
     return caught.value
 
 
+def refused_unread(folder: Path) -> CheckpointError:
+    """The same, with little memory."""
+    tracemalloc.start()
+    error = refused(folder)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < MEGABYTE
+    return error
+
+
 def edited(**changes: dict[str, Any] | None) -> bytes:
     """The valid file with its header changed: fields of a tensor replaced, or the tensor left out."""
     header = {
@@ -56,22 +66,13 @@ def edited(**changes: dict[str, Any] | None) -> bytes:
 # --- 16: damage -------------------------------------------------------------------------------------------
 
 
-def test_weights_cut_at_any_length_are_refused(tmp_path: Path) -> None:
+def test_weights_cut_at_any_length_or_with_something_behind_them_are_refused(tmp_path: Path) -> None:
     path = tmp_path / saved(tmp_path).tensors.file
     assert path.read_bytes() == DATA
-    for length in PLACES:
-        path.write_bytes(DATA[:length])
+    for data in (*(DATA[:length] for length in PLACES), DATA + b"\0", DATA + DATA):
+        path.write_bytes(data)
         error = refused(tmp_path)
         assert (type(error), error.file, error.field) == (CheckpointCorrupt, path, "size")
-
-
-def test_weights_with_something_behind_them_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / saved(tmp_path).tensors.file
-    for more in (b"\0", b" ", DATA):
-        path.write_bytes(DATA + more)
-        assert refused(tmp_path).field == "size"
-        with pytest.raises(CheckpointCorrupt, match="in the header"):
-            unpack(DATA + more, SHAPES, NOWHERE)
 
 
 def test_a_flipped_bit_of_the_weights_is_found(tmp_path: Path) -> None:
@@ -122,15 +123,6 @@ def test_missing_weights_are_named(tmp_path: Path) -> None:
     error = refused(tmp_path)
     assert (type(error), error.file) == (CheckpointCorrupt, path)
     assert "not found, but discard.json names it" in str(error)
-
-
-@pytest.mark.parametrize("sizes", [{"width": 4}, {"depth": 2}, {"width": 1}])
-def test_weights_of_another_architecture_are_refused(tmp_path: Path, sizes: dict[str, int]) -> None:
-    other = replace(CARD, architecture=replace(CARD.architecture, **sizes))
-    path = forge(tmp_path, CARD, pack(weights(other)))
-    error = refused(tmp_path)
-    assert (type(error), error.file) == (CheckpointMismatch, path)
-    assert error.field.strip("'") in shapes_of(other.architecture).keys() | SHAPES.keys()
 
 
 @pytest.mark.parametrize(
@@ -243,12 +235,8 @@ def test_a_pickle_under_another_name_is_refused_and_never_run(tmp_path: Path, pa
 def test_an_impossible_length_of_the_header_costs_no_memory(tmp_path: Path, length: int) -> None:
     path = forge(tmp_path, CARD, length.to_bytes(8, "little") + DATA[8:])
     refused(tmp_path)  # one-time initialisation happens now
-    tracemalloc.start()
-    error = refused(tmp_path)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    error = refused_unread(tmp_path)
     assert (type(error), error.file) == (CheckpointCorrupt, path)
-    assert peak < MEGABYTE
 
 
 NAME = "stem_norm.weight"
@@ -272,6 +260,9 @@ FIRST, LAST = HEADER[NAME]["data_offsets"]
         edited(**{NAME: {"shape": [-2]}}),
         edited(**{NAME: {"more": 1}}),
         edited(__metadata__={"format": "pt"}),
+        DATA + b"\0",
+        b"",
+        b"{}",
         file_of({}, b""),
         file_of([], BODY),
         file_of(b"", BODY),
@@ -284,14 +275,6 @@ FIRST, LAST = HEADER[NAME]["data_offsets"]
 def test_a_hostile_header_is_refused(tmp_path: Path, data: bytes) -> None:
     path = forge(tmp_path, CARD, data)
     assert refused(tmp_path).file == path
-
-
-@UNTIMED
-@given(st.binary(max_size=300))
-def test_any_bytes_are_refused_as_weights(data: bytes) -> None:
-    for content in (data, len(data).to_bytes(8, "little") + data, file_of(data, BODY)):
-        with pytest.raises(CheckpointError):
-            unpack(content, SHAPES, NOWHERE)
 
 
 @UNTIMED
@@ -331,12 +314,7 @@ def test_an_oversized_file_is_refused_unread(tmp_path: Path, honest: bool) -> No
     path = tmp_path / tensors_file("discard", digest)
     _sparse(path, size)
     forge_card(tmp_path, replace(CARD, tensors=WeightsFile(path.name, size if honest else len(DATA), digest)))
-    tracemalloc.start()
-    error = refused(tmp_path)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert error.field == ("tensors.bytes" if honest else "size")
-    assert peak < MEGABYTE
+    assert refused_unread(tmp_path).field == ("tensors.bytes" if honest else "size")
 
 
 def test_a_network_too_large_for_its_limit_is_refused_unread(tmp_path: Path) -> None:
@@ -345,13 +323,6 @@ def test_a_network_too_large_for_its_limit_is_refused_unread(tmp_path: Path) -> 
     path = forge_card(tmp_path, replace(huge, tensors=stored))
     error = refused(tmp_path)
     assert (error.file, error.field) == (path, "tensors.bytes")
-
-
-def test_the_largest_size_is_the_callers(tmp_path: Path) -> None:
-    card = saved(tmp_path)
-    assert load(tmp_path, "discard", largest=len(DATA)).card == card
-    with pytest.raises(CheckpointCorrupt, match=r"tensors\.bytes"):
-        load(tmp_path, "discard", largest=len(DATA) - 1)
 
 
 def test_an_oversized_or_nested_card_is_refused(tmp_path: Path) -> None:

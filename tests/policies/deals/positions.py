@@ -33,16 +33,17 @@ class Position:
     """A decision of one player.
 
     Attributes:
+        observation: what is asked.
         view: what the player sees.
         record: the same with all hands.
         events: of the round, all tiles known.
     """
 
     def __init__(self, record: np.void, player: int, events: list[GameEvent]) -> None:
-        legal = tuple(legal_actions(record, player))
         self.record = record.copy()
         self.events = events
-        self.view = RoundView.of(Observation(self.record, player, legal, "hanchan"))
+        self.observation = Observation(self.record, player, tuple(legal_actions(record, player)), "hanchan")
+        self.view = RoundView.of(self.observation)
 
     def true_hands(self) -> list[list[int]]:
         """The real hands of the opponents, a tile just drawn last."""

@@ -14,7 +14,7 @@ from game.table.restore import seen_by
 from game.table.table import masked
 from kit.errors import ConfigError, StateMismatchError
 from policies.deals import DealSampler, DealsOfHands, UniformDeals
-from policies.deals.named import load_sampler, settings_of
+from policies.deals.named import load_sampler
 from policies.hands.views import SampledHands
 from policies.heuristic.player import HeuristicPolicy
 from tests.policies.deals.positions import (
@@ -125,11 +125,6 @@ def test_sampled_hands_survive_the_way_through_deals() -> None:
         again = DealsOfHands(Same()).deals(position.view, 4, 5).sampled_hands()
         assert np.array_equal(again.counts, hands.counts)
         assert np.array_equal(again.reds, hands.reds)
-
-
-def test_samplers_have_names() -> None:
-    assert isinstance(load_sampler("uniform"), UniformDeals)
-    assert settings_of("diffusion:steps=4").steps == 4
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from game.events import RiichiAccepted
 from game.layout import ROUND_STATE
 from game.state import apply, clone
 from policies.features.encode import called, encode
-from policies.features.table import LITE, SETS, SUPHX_CALL
+from policies.features.table import LITE, SUPHX_CALL
 from tests.forbidden_play import event_of
 from tests.policies.features.positions import CALLS, random_positions
 from tests.scene import Scene
@@ -28,18 +28,6 @@ def test_the_state_after_a_call_is_that_of_the_fold() -> None:
             apply(folded, RiichiAccepted(int(state["last_player"])))
         apply(folded, event_of(player, action, state))
         assert folded == after
-
-
-def test_the_planes_after_a_call_are_those_of_the_hand_then() -> None:
-    scene = Scene("23m406p789s11223z").own("4z", "4z").turn("5z").turn("6z").turn("1m")
-    states = np.array([scene.record], ROUND_STATE)
-    chi = next(a for a in scene.legal() if a.kind is ActionKind.CHI)
-    row = np.array([[ActionKind.CHI, chi.tile, *chi.consumed, -1, -1]], np.int16)
-    planes = encode(states, 0, SUPHX_CALL, calls=row)[0]
-    chosen = SETS[SUPHX_CALL]
-    kept, given_up = planes[chosen.at("LA3a'")], planes[chosen.at("LA3a'") + 1]
-    assert np.flatnonzero(kept).tolist() == [29]  # 3z is the only spare tile
-    assert given_up.any()
 
 
 def test_a_row_that_is_no_call_is_refused() -> None:

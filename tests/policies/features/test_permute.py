@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from game.layout import ROUND_STATE
 from game.rules import legal_rows
 from game.scoring.dora import dora_of
 from game.tiles import RED_FIVES
 from policies.features.encode import encode
 from policies.features.permute import (
-    KIND_MAPS,
     PERMUTATIONS,
     SUIT_PERMUTATIONS,
     permute_columns,
@@ -82,15 +80,6 @@ def test_a_renamed_state_has_the_renamed_legal_actions(positions: Positions) -> 
 def face(row: tuple[int, ...]) -> tuple[object, ...]:
     """What a player sees of a row, whichever copies it names."""
     return row[0], *sorted((t >> 2, t in RED_FIVES) for t in row[1:] if t >= 0)
-
-
-@pytest.mark.parametrize("number", range(PERMUTATIONS))
-def test_permuting_back_gives_the_first_again(positions: Positions, number: int) -> None:
-    inverse = next(i for i in range(PERMUTATIONS) if (KIND_MAPS[i][KIND_MAPS[number]] == np.arange(34)).all())
-    back = permute_states(permute_states(positions.states, number), inverse)
-    assert all(np.array_equal(back[field], positions.states[field]) for field in ROUND_STATE.names or ())
-    planes = encode(positions.states, positions.players, LITE)
-    assert np.array_equal(permute_planes(permute_planes(planes, LITE, number), LITE, inverse), planes)
 
 
 def test_mirrored_planes_show_indicators_that_fit_the_dora(positions: Positions) -> None:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from msgspec.structs import replace
 
 from game.actions import PASS, RIICHI, Action, ActionKind
-from kit.errors import IllegalActionError, ModelError
+from kit.errors import IllegalActionError
 from policies.flow.flow import Pick, SlotAnswer, Verdict, flow, most_likely, run_flows
 from policies.flow.slots import Policy, Slot
 from policies.play.decide import decide
 from policies.play.named import RandomPolicy
-from policies.play.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times
-from tests.policies.fakes import Broken, Scripted
+from tests.policies.fakes import Scripted
 from tests.policies.play.test_decide import claim, only, ready
 from tests.scene import Scene
 
@@ -93,38 +91,3 @@ def test_a_batch_ends_with_the_verdicts_of_single_decisions() -> None:
     scenes = [ready(), Scene("234678m23488p56s").draw("1z"), Scene("123456789m11p67s").draw("8s")]
     batch = run_flows([flow(scene.observe()) for scene in scenes], RandomPolicy().answer)
     assert [each.result() for each in batch] == [verdict_of(scene, RandomPolicy()) for scene in scenes]
-
-
-def test_a_wrong_answer_costs_one_decision_of_a_batch() -> None:
-    broken = Broken(lambda count: [[float("nan")] * count])
-    good, bad = run_flows(
-        [flow(replace(ready().observe(), legal=(PASS,))), flow(ready().observe())], broken.answer
-    )
-    assert good.result().action == PASS
-    with pytest.raises(ModelError, match="not finite"):
-        bad.result()
-
-
-class Noting(PolicyChooser):
-    """Keeps its choices."""
-
-    def __init__(self, policy: Policy) -> None:
-        super().__init__(policy)
-        self.made: list[tuple[Request, Choice]] = []
-
-    def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
-        choices = super().choose(requests, times)
-        self.made += zip(requests, choices, strict=True)
-        return choices
-
-
-def test_the_choices_of_a_rollout_carry_their_verdicts() -> None:
-    chooser = Noting(RandomPolicy())
-    list(Rollout([chooser], tables=2, length="tonpuu").play([Seating(0, 7, (0, 0, 0, 0))]))
-    assert len(chooser.made) > 100
-    for request, choice in chooser.made:
-        assert choice.verdict is not None
-        assert choice.verdict.action == choice.action
-        if choice.verdict.answers:
-            assert choice.action in (*choice.verdict.probabilities, PASS)
-            assert all(set(answer.options) <= set(request.legal) for answer in choice.verdict.answers)

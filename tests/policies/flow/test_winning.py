@@ -5,7 +5,7 @@ import pytest
 from game.actions import Action, ActionKind
 from game.events import Four
 from game.scoring.settlement import GameLength
-from policies.flow.winning import should_win
+from policies.flow.flow import should_win
 from tests.scene import Scene
 
 HAND = "234678m23488p56s"

@@ -1,11 +1,8 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from kit.errors import CheckpointCorrupt
 from policies.checkpoint import HAND_MODELS, load, models_in
 from policies.hands.direct import HAND_MODELS_FOLDER, DirectModel
 from tests.policies.hands.models import real_moments
@@ -81,14 +78,3 @@ def test_the_included_models_of_hands_are_small_intact_and_alone() -> None:
         assert card.metrics
         assert card.tensors.bytes <= LARGEST_BYTES
         assert len(card.parents) == 1
-
-
-def test_a_damaged_model_is_refused(tmp_path: Path) -> None:
-    card = load(HAND_MODELS_FOLDER, "direct").card
-    for name in ("direct.json", card.tensors.file):
-        (tmp_path / name).write_bytes((HAND_MODELS_FOLDER / name).read_bytes())
-    data = bytearray((tmp_path / card.tensors.file).read_bytes())
-    data[-5] ^= 1
-    (tmp_path / card.tensors.file).write_bytes(bytes(data))
-    with pytest.raises(CheckpointCorrupt, match="does not match"):
-        DirectModel.load(tmp_path)

@@ -61,17 +61,6 @@ def test_bytes_change_the_logits_only_a_little(tower: TowerName, squeeze: int) -
 
 
 @pytest.mark.parametrize("tower", FUSED)
-def test_fusing_leaves_the_network_as_it_was(tower: TowerName) -> None:
-    network = a_network(tower=tower)
-    weights = weights_of(network)
-    planes = planes_of(2, network.architecture.planes).numpy()
-    scores = FusedNetwork(weights)
-    assert np.array_equal(scores(planes), scores(planes))
-    before = weights_of(network).arrays
-    assert all(np.array_equal(array, before[name]) for name, array in weights.arrays.items())
-
-
-@pytest.mark.parametrize("tower", FUSED)
 @pytest.mark.parametrize("precision", ["fp32", INT8])
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_numbers_that_are_not_finite_reach_the_logits(
@@ -87,20 +76,6 @@ def test_numbers_that_are_not_finite_reach_the_logits(
         assert not np.isfinite(fused(weights_of(network), (), precision)(planes.numpy())).all()
         values.data.copy_(kept)
     assert np.isfinite(fused(weights_of(network), (), precision)(planes.numpy())).all()
-
-
-@pytest.mark.parametrize("tower", FUSED)
-def test_blank_planes_count_for_nothing(tower: TowerName) -> None:
-    network = a_network(tower=tower)
-    planes = planes_of(3, network.architecture.planes)
-    emptied = planes.clone()
-    emptied[:, [0, 100]] = 0
-    with torch.no_grad():
-        wanted = network(as_input(emptied))
-    assert not np.allclose(FusedNetwork(weights_of(network))(planes.numpy()), wanted, atol=1e-3)
-    np.testing.assert_allclose(
-        FusedNetwork(weights_of(network), (0, 100))(planes.numpy()), wanted, rtol=1e-5, atol=1e-5
-    )
 
 
 @pytest.mark.parametrize(
@@ -122,24 +97,18 @@ def test_variants_of_suits_apart_give_the_same_logits(slot: Slot, changes: dict[
     np.testing.assert_allclose(
         FusedNetwork(weights_of(network))(planes.numpy()), wanted, rtol=1e-5, atol=1e-5
     )
-    emptied = planes.clone()
-    emptied[:, [0, 100]] = 0
-    with torch.no_grad():
-        wanted = network(as_input(emptied))
-    np.testing.assert_allclose(
-        FusedNetwork(weights_of(network), (0, 100))(planes.numpy()), wanted, rtol=1e-5, atol=1e-5
-    )
 
 
-@pytest.mark.parametrize("tower", FUSED)
-@INT8_ONLY
-def test_blank_planes_count_for_nothing_in_bytes(tower: TowerName) -> None:
-    network = a_network(tower=tower)
+@pytest.mark.parametrize("tower, squeeze", [*((tower, 0) for tower in FUSED), ("suits", 8)])
+@pytest.mark.parametrize("precision", ["fp32", INT8])
+def test_blank_planes_count_for_nothing(tower: TowerName, squeeze: int, precision: Precision) -> None:
+    network = a_network(tower=tower, squeeze=squeeze)
     planes = planes_of(3, network.architecture.planes)
     emptied = planes.clone()
     emptied[:, [0, 100]] = 0
-    blank = fused(weights_of(network), (0, 100), "int8")
-    assert np.array_equal(blank(planes.numpy()), blank(emptied.numpy()))
+    blank, whole = (fused(weights_of(network), each, precision)(planes.numpy()) for each in ((0, 100), ()))
+    assert not np.allclose(blank, whole, atol=1e-3)
+    assert np.array_equal(blank, fused(weights_of(network), (), precision)(emptied.numpy()))
 
 
 @pytest.mark.parametrize(

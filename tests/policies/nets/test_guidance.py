@@ -10,8 +10,7 @@ from game.layout import ROUND_STATE
 from kit.errors import ConfigError
 from policies.features.draw import kinds_of
 from policies.features.encode import encode
-from policies.features.table import GUIDED, LITE, ORACLE, SETS
-from policies.flow.probabilities import chances
+from policies.features.table import GUIDED, LITE, SETS
 from policies.flow.slots import Slot
 from policies.nets.architectures import Weights, plane_weights
 from policies.nets.compute import Compute
@@ -24,7 +23,7 @@ from policies.nets.guidance import (
     without_hidden,
 )
 from policies.nets.networks import as_input, network_of
-from policies.play.inference import Model
+from policies.play.inference import Model, chances
 from policies.play.rollout import Rollout, Seating
 from policies.policy_gradient.trajectories import Recorder, Trajectory
 from tests.policies.models import a_model, a_network, a_policy, weights_of
@@ -51,15 +50,6 @@ def a_guided_network() -> Weights:
         hidden = weights.arrays[name][:, SEEN_PLANES:]
         hidden[:] = dice.normal(0.0, 0.3, hidden.shape)
     return weights
-
-
-def test_the_guided_set_is_the_two_others_together(played: Trajectory) -> None:
-    states, players = played.decisions["state"], played.decisions["player"]
-    walls = hidden_of(played).walls
-    planes = encode(states, players, GUIDED, walls=walls)
-    assert planes.shape[1] == SETS[GUIDED].planes == 303
-    assert np.array_equal(planes[:, :SEEN_PLANES], encode(states, players, LITE))
-    assert np.array_equal(planes[:, SEEN_PLANES:], encode(states, players, ORACLE, walls=walls))
 
 
 def test_each_number_is_kept_with_probability_gamma(played: Trajectory) -> None:

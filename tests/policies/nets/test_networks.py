@@ -10,7 +10,6 @@ from policies.features.permute import KIND_MAPS, SUIT_PERMUTATIONS, permute_plan
 from policies.features.table import LITE, LITE_CALL, SETS
 from policies.nets.architectures import HAND_SCORES, OPPONENTS, SHANTEN_CLASSES, Outputs, architecture_of
 from policies.nets.networks import Network, as_input
-from policies.nets.towers.residual import PooledBlock
 from tests.policies.models import a_network
 
 OF_HANDS = OPPONENTS * SHANTEN_CLASSES
@@ -61,16 +60,3 @@ def test_suits_see_each_other_through_pooled_context_only() -> None:
     assert (alone[:18] == 0).all()
     assert (alone[18:27] > 0).any()
     assert (alone[27:] == 0).all()
-
-
-def test_a_pooled_block_without_context_is_a_residual_block() -> None:
-    pooled, residual = a_network(tower="pooled"), a_network()
-    planes = planes_of(LITE)
-    with torch.no_grad():
-        for block in pooled.tower:
-            assert isinstance(block, PooledBlock)
-            block.context.own_suit.weight.zero_()
-            block.context.suits.weight.zero_()
-            block.context.honours.weight.zero_()
-        pooled.load_state_dict(residual.state_dict(), strict=False)
-        torch.testing.assert_close(pooled(as_input(planes)), residual(as_input(planes)))

@@ -6,22 +6,16 @@ import pytest
 
 from game.actions import PASS, Action, ActionKind
 from game.observation import Observation
-from game.rules import legal_actions
 from policies.flow.flow import flow, run_flows
 from policies.play.sampling import chances_of
-from tests.policies.deals.positions import Position, self_play
+from tests.policies.deals.positions import self_play
 from tests.policies.fakes import Scripted, Undecided
 from tests.policies.models import a_policy
 
 
 @pytest.fixture(scope="module")
 def positions() -> list[Observation]:
-    return [asked(each) for each in self_play(1, 0.5, Undecided())]
-
-
-def asked(position: Position) -> Observation:
-    player = position.view.player
-    return Observation(position.record, player, tuple(legal_actions(position.record, player)), "hanchan")
+    return [each.observation for each in self_play(1, 0.5, Undecided())]
 
 
 def test_the_likeliest_is_what_the_flow_does(positions: list[Observation]) -> None:

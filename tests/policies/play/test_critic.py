@@ -12,9 +12,7 @@ from game.layout import ROUND_STATE
 from game.scoring.settlement import GameLength
 from game.table.table import Table
 from policies.deals import RoundView, UniformDeals
-from policies.features.encode import encode
-from policies.features.permute import KIND_MAPS, permute_planes
-from policies.features.table import CRITIC, LITE, ORACLE, SETS
+from policies.features.table import CRITIC
 from policies.nets.architectures import architecture_of
 from policies.nets.compute import Compute
 from policies.nets.networks import Network
@@ -24,8 +22,6 @@ from policies.play.playouts import Branching, CutWorth, Playouts, points_worth
 from policies.play.rollout import PolicyChooser, Request
 from tests.policies.fakes import Undecided
 from tests.policies.models import weights_of
-
-PERMUTED = 4
 
 
 def critic(seed: int = 0) -> Critic:
@@ -43,19 +39,6 @@ def states() -> list[np.void]:
             found.append(table.state.copy())
         table.step({player: table.legal(player)[-1] for player in table.waiting()})
     return found
-
-
-def test_it_sees_the_table_all_hands_and_the_tiles_that_are_left(states: list[np.void]) -> None:
-    rows, players = np.array(states, ROUND_STATE), np.array([state["turn"] for state in states], np.int8)
-    planes = encode(rows, players, CRITIC)
-    hands = slice(SETS[LITE].planes, SETS[CRITIC].at("rest"))
-    unknown = np.full((len(rows), 136), -1, np.int16)
-    oracle = encode(rows, players, ORACLE, walls=unknown)
-    assert np.array_equal(planes[:, : SETS[LITE].planes], encode(rows, players, LITE))
-    assert np.array_equal(planes[:, hands], oracle[:, : SETS[ORACLE].at("wall")])
-    for row, state in zip(planes[:, SETS[CRITIC].at("rest") :], states, strict=True):
-        left = np.bincount(np.flatnonzero(state["where"] == 0) >> 2, minlength=34)
-        assert np.array_equal((row > 0).sum(axis=0), left)
 
 
 def turned(state: np.void) -> np.void:
@@ -82,17 +65,6 @@ def test_players_are_told_apart_by_their_seats_only(states: list[np.void]) -> No
     for found, moved in zip(one, again, strict=True):
         assert np.allclose(np.roll(found, 1, axis=1), moved, rtol=1e-4, atol=0.05)
         assert not np.allclose(found, moved, rtol=1e-4, atol=0.05)
-
-
-def test_suits_can_be_exchanged(states: list[np.void]) -> None:
-    torch.manual_seed(1)
-    network = Network(architecture_of("suits", CRITIC, 8, 8, 1)).eval()
-    model = Model(weights_of(network), CRITIC, compute=Compute(rows=4))
-    rows, players = np.array(states, ROUND_STATE), np.array([state["turn"] for state in states], np.int8)
-    planes = encode(rows, players, CRITIC)
-    permuted = permute_planes(planes, CRITIC, np.full(len(planes), PERMUTED))
-    assert not np.array_equal(KIND_MAPS[PERMUTED], np.arange(34))
-    assert np.allclose(model.scores(planes), model.scores(permuted), atol=1e-5)
 
 
 class Constant(Critic):

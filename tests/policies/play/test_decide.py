@@ -45,34 +45,24 @@ def ready() -> Scene:
     return Scene("1111m234567p67s5z").draw("8s")
 
 
-def test_a_draw_asks_kan_then_riichi_then_discard() -> None:
-    scene, policy = ready(), Scripted()
+@pytest.mark.parametrize(
+    ("kan", "riichi", "step", "asked"),
+    [
+        (0.0, 0.0, "discard", [Slot.KAN, Slot.RIICHI, Slot.DISCARD]),
+        (0.5, 0.5, "discard", [Slot.KAN, Slot.RIICHI, Slot.DISCARD]),
+        (0.6, 0.9, "kan", [Slot.KAN]),
+        (0.0, 0.51, "riichi", [Slot.KAN, Slot.RIICHI]),  # its discard is another decision
+    ],
+)
+def test_a_draw_asks_kan_then_riichi_then_discard(
+    kan: float, riichi: float, step: str, asked: list[Slot]
+) -> None:
+    scene = ready()
+    yes = {only(scene, ActionKind.ANKAN): kan, RIICHI: riichi}
+    policy = Scripted(yes)
     decision = choose(scene, policy)
-    assert policy.asked == [Slot.KAN, Slot.RIICHI, Slot.DISCARD]
-    assert decision.step == "discard"
-    assert decision.source == "model"
-
-
-def test_a_kan_comes_before_riichi() -> None:
-    scene = ready()
-    policy = Scripted({only(scene, ActionKind.ANKAN): 0.6, RIICHI: 0.9})
-    decision = choose(scene, policy)
-    assert decision.action.kind is ActionKind.ANKAN
-    assert decision.step == "kan"
-    assert policy.asked == [Slot.KAN]
-
-
-def test_riichi_and_its_discard_are_separate_decisions() -> None:
-    scene = ready()
-    decision = choose(scene, Scripted({RIICHI: 0.51}))
-    assert (decision.action, decision.step) == (RIICHI, "riichi")
-    assert decision.probability == pytest.approx(0.51)
-
-
-def test_even_odds_are_no() -> None:
-    scene = ready()
-    kan = only(scene, ActionKind.ANKAN)
-    assert choose(scene, Scripted({RIICHI: 0.5, kan: 0.5})).step == "discard"
+    assert (decision.step, decision.source, policy.asked) == (step, "model", asked)
+    assert step == "discard" or decision.probability == yes[decision.action]
 
 
 def test_the_most_probable_discard_is_chosen() -> None:

@@ -30,20 +30,12 @@ def test_the_five_models_answer_a_known_hand(folder: Path) -> None:
 
 
 @every_set
-def test_all_six_are_intact_and_name_their_training_data(folder: Path) -> None:
-    for model in MODELS:
-        checkpoint = load(folder, model)
-        assert checkpoint.card.data.corpus
-        assert checkpoint.card.training.samples > 0
-        assert checkpoint.card.metrics
-
-
-@every_set
-def test_they_are_small_and_the_folder_has_no_other_files(folder: Path) -> None:
+def test_all_six_are_small_and_intact_and_the_folder_has_no_other_files(folder: Path) -> None:
+    cards = [load(folder, model).card for model in MODELS]
+    assert all(card.data.corpus and card.training.samples and card.metrics for card in cards)
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    cards = [folder / f"{model}.json" for model in MODELS]
-    weights = [folder / load(folder, model).card.tensors.file for model in MODELS]
-    assert files == sorted(cards + weights)
+    names = [name for card in cards for name in (f"{card.model}.json", card.tensors.file)]
+    assert files == sorted(folder / name for name in names)
     assert sum(path.stat().st_size for path in files) <= LARGEST_BYTES
 
 

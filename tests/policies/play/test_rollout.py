@@ -17,6 +17,7 @@ from policies.heuristic.player import HeuristicPolicy
 from policies.play.decide import decide
 from policies.play.named import RandomPolicy
 from policies.play.rollout import FinishedGame, PolicyChooser, Rollout, Seating, Times
+from tests.policies.fakes import Broken
 from tests.policies.heuristic.test_player import hidden
 from tests.policies.models import a_policy
 
@@ -101,19 +102,12 @@ def test_a_round_that_crashes_is_an_error() -> None:
         list(rollout(RandomPolicy()).finish_rounds([(seating, table)]))
 
 
-def test_other_seeds_and_other_seats_give_other_games() -> None:
+def test_games_depend_on_seeds_and_seats_and_their_walls_on_the_seed_and_the_round_alone() -> None:
     run = rollout(RandomPolicy(1), RandomPolicy(2))
-    found = [
-        *run.play([Seating(0, 7, (0, 1, 1, 1)), Seating(1, 7, (1, 0, 1, 1)), Seating(2, 8, (0, 1, 1, 1))])
-    ]
-    assert len({played.events for played in found}) == 3
-
-
-def test_the_walls_depend_on_the_seed_and_the_number_of_the_round_alone() -> None:
-    run = rollout(RandomPolicy(1), RandomPolicy(2))
-    first, second = run.play([Seating(0, 7, (0, 0, 0, 0)), Seating(1, 7, (1, 1, 1, 1))])
-    assert first.events[1] == second.events[1]
-    assert first.events != second.events
+    seated = [Seating(0, 7, (0, 1, 1, 1)), Seating(1, 7, (1, 0, 1, 1)), Seating(2, 8, (0, 1, 1, 1))]
+    found = {played.seating.number: played.events for played in run.play(seated)}
+    assert len(set(found.values())) == 3
+    assert found[0][1] == found[1][1] != found[2][1]
 
 
 def test_questions_of_all_tables_come_in_one_batch_for_each_slot() -> None:
@@ -194,29 +188,9 @@ def test_one_bad_position_costs_one_decision() -> None:
     assert not any(played.crash for played in found.values())
 
 
-NONSENSE: dict[str, Callable[[Sequence[Question]], Sequence[Sequence[float]]]] = {
-    "nothing": lambda _: [],
-    "short rows": lambda questions: [[] for _ in questions],
-    "no numbers": lambda questions: [[float("nan")] * len(q.options) for q in questions],
-    "no sequence": lambda _: None,  # type: ignore[dict-item, return-value]
-}
-
-
-class Nonsense:
-    """Answers with nonsense of one kind."""
-
-    source: Source = "model"
-
-    def __init__(self, kind: str) -> None:
-        self._kind = kind
-
-    def answer(self, slot: Slot, questions: Sequence[Question]) -> Sequence[Sequence[float]]:
-        return NONSENSE[self._kind](questions)
-
-
 def test_nonsense_is_replaced_by_the_heuristic_and_counted() -> None:
     with capture_logs() as logs:
-        broken = games(rollout(*map(Nonsense, NONSENSE)), 1, (0, 1, 2, 3))[0]
+        broken = games(rollout(Broken(lambda count: [[float("nan")] * count])), 1)[0]
     sound = games(rollout(HeuristicPolicy()), 1)[0]
     assert broken.events == sound.events
     faults = Counter(fault.player for fault in broken.faults)

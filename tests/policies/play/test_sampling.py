@@ -14,7 +14,7 @@ from policies.flow.draws import drawn_share
 from policies.flow.flow import SlotAnswer, most_likely
 from policies.flow.slots import Slot
 from policies.play.rollout import FinishedGame, PolicyChooser, Rollout, Seating
-from policies.play.sampling import distribution_of, drawing, place_at
+from policies.play.sampling import distribution_of, drawing
 from tests.policies.fakes import Undecided
 
 CHI = Action(ActionKind.CHI, 4, (8, 12))
@@ -48,10 +48,6 @@ def test_temperature_sharpens_and_flattens() -> None:
     assert distribution_of(discards).probabilities == pytest.approx((0.2, 0.8))
     assert distribution_of(discards, 0.5).probabilities == pytest.approx((0.04 / 0.68, 0.64 / 0.68))
     assert distribution_of(discards, 2.0).probabilities == pytest.approx((1 / 3, 2 / 3))
-
-
-def test_what_has_no_probability_is_never_drawn() -> None:
-    assert {place_at((0.0, 1.0, 0.0), share) for share in (0.0, 0.5, 1.0 - 2**-53)} == {1}
 
 
 def played(*, together: int, stream: int = 0) -> list[FinishedGame]:

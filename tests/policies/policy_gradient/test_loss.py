@@ -57,29 +57,19 @@ def gradient(scores: Tensor, batch: PolicyBatch, objective: PolicyObjective, alp
     return found
 
 
-def test_on_policy_the_gradient_is_that_of_the_softmax() -> None:
-    """The gradient of A log p(a) over logits is A (1[a] - p)."""
-    scores = some_scores(3)
-    batch = batch_of(scores, [0, 5, 33], [2.0, -1.0, 0.5], weights=[1.0, 1.0, 3.0])
-    policy = torch.softmax(scores.detach(), 1)
-    one = torch.nn.functional.one_hot(batch.chosen, 34)
-    expected = -(batch.weights * batch.advantages)[:, None] * (one - policy) / 3
-    torch.testing.assert_close(gradient(scores, batch, PLAIN), expected, atol=1e-6, rtol=1e-5)
-
-
-def test_at_a_temperature_the_gradient_is_that_of_the_sharper_softmax() -> None:
-    """The gradient of A log p(a) over logits is A (1[a] - p) / T, with p of temperature T."""
-    scores, sharp = some_scores(2), PolicyObjective(clip=0.0, temperature=0.5)
-    every = torch.ones(2, 34, dtype=torch.bool)
-    kinds = torch.tensor([3, 30])
-    behaviour = log_policy(scores.detach(), every, 0.5)[torch.arange(2), kinds]
-    batch = batch_of(scores, [3, 30], [1.0, -2.0], behaviour=behaviour)
-    _, measures = policy_loss(scores, batch, sharp, 0.0)
-    assert measures.ratios.tolist() == pytest.approx([1.0, 1.0], rel=1e-5)
-    policy = torch.softmax(2.0 * scores.detach(), 1)
+@pytest.mark.parametrize("temperature", [1.0, 0.5])
+def test_on_policy_the_gradient_is_that_of_the_softmax(temperature: float) -> None:
+    """The gradient of A log p(a) over logits is A (1[a] - p) / T."""
+    scores, objective = some_scores(3), PolicyObjective(clip=0.0, temperature=temperature)
+    kinds = torch.tensor([0, 5, 33])
+    every = log_policy(scores.detach(), torch.ones(3, 34, dtype=torch.bool), temperature)
+    behaviour = every[torch.arange(3), kinds]
+    batch = batch_of(scores, kinds.tolist(), [2.0, -1.0, 0.5], behaviour=behaviour, weights=[1.0, 1.0, 3.0])
+    _, measures = policy_loss(scores, batch, objective, 0.0)
+    assert measures.ratios.tolist() == pytest.approx([1.0] * 3, rel=1e-5)
     one = torch.nn.functional.one_hot(kinds, 34)
-    expected = -batch.advantages[:, None] * 2.0 * (one - policy) / 2
-    torch.testing.assert_close(gradient(scores, batch, sharp), expected, atol=1e-6, rtol=1e-5)
+    expected = -(batch.weights * batch.advantages)[:, None] * (one - every.exp()) / (3 * temperature)
+    torch.testing.assert_close(gradient(scores, batch, objective), expected, atol=1e-6, rtol=1e-5)
 
 
 def test_the_expected_gradient_is_that_of_the_expected_reward() -> None:
@@ -211,21 +201,15 @@ def test_figures_do_not_depend_on_which_thread_was_first() -> None:
 def test_figures_are_weighted_means_over_all_batches() -> None:
     figures = PolicyFigures()
     assert figures.means() == {}
+    entropies = []
     for seed, weight in ((0, 1.0), (1, 3.0)):
         scores = some_scores(2, seed)
         batch = batch_of(scores, [1, 2], [0.0, 0.0], weights=[weight] * 2)
         _, measures = policy_loss(scores, batch, PLAIN, 0.0)
         figures.add(measures)
+        entropies.append(float(measures.entropies.mean()))
     means = figures.means()
     assert means["ratio_0.5"] == pytest.approx(1.0, abs=1e-6)
     assert means["ratio_deviation"] == pytest.approx(0.0, abs=1e-6)
     assert means["rejected"] == 0.0
-    entropies = [
-        float(
-            policy_loss(some_scores(2, seed), batch_of(some_scores(2, seed), [1, 2], [0.0, 0.0]), PLAIN, 0)[
-                1
-            ].entropies.mean()
-        )
-        for seed in (0, 1)
-    ]
     assert means["entropy"] == pytest.approx((entropies[0] + 3 * entropies[1]) / 4, rel=1e-5)

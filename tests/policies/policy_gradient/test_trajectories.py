@@ -9,9 +9,8 @@ from game.events import Discard, EndGame, StartRound
 from game.layout import PHASE_CALLED, PHASE_TURN
 from game.table.walls import round_wall
 from policies.features.draw import kinds_of
-from policies.flow.probabilities import chances
 from policies.flow.slots import Policy
-from policies.play.inference import load_policy
+from policies.play.inference import chances, load_policy
 from policies.play.named import RandomPolicy
 from policies.play.rollout import FinishedGame, PolicyChooser, Rollout, Seating
 from policies.policy_gradient.trajectories import Recorder, Trajectory

@@ -24,7 +24,7 @@ from policies.reward import (
     round_starts,
     together,
 )
-from policies.reward.games import places_of
+from policies.reward.encoding import places_of
 from policies.reward.predictor import predictor_shapes
 from tests.scene import Scene
 

@@ -13,7 +13,7 @@ from learning.selfplay.rl.samples import BlockSamples, samples_of
 from policies.checkpoint import load
 from policies.features.draw import kinds_of
 from policies.features.table import LITE
-from policies.flow.probabilities import chances
+from policies.play.inference import chances
 from policies.play.inference import Model, load_policy
 from policies.play.rollout import Rollout, Seating
 from policies.policy_gradient.trajectories import Recorder, Trajectory

@@ -7,12 +7,9 @@ from numpy.typing import NDArray
 from game.layout import AT_HAND, PHASE_TURN, ROUND_STATE
 from game.state import new_round
 from game.tiles import parse_hand
-from policies.features.deep import lookahead_deep
 from policies.features.deep.credit import THRESHOLDS
-from policies.features.deep.planes import STEPS
-from policies.features.encode import encode
-from policies.features.table import ONE, SETS, SUPHX
-from tests.policies.features.deep.made_up import made_up
+from policies.features.deep.planes import STEPS, lookahead_deep
+from policies.features.table import ONE
 
 
 def deep(record: np.void, player: int) -> NDArray[np.uint8]:
@@ -94,16 +91,6 @@ def test_chance_of_a_wait_is_its_share_of_the_draws() -> None:
     planes = deep(hand_record("234567m34588p67s3z"), 1)
     expected = 8 * 15 / (136 - 14 - 1)  # 8 copies, 15 draws
     assert planes[36, 29] == round(ONE * (1 + np.log10(expected) / 6))
-
-
-def test_planes_of_a_batch_are_those_of_each_row_and_go_into_the_set() -> None:
-    rows = [made_up(seed, draws=seed % 2 == 1) for seed in range(6)]
-    states = np.array([record for record, _ in rows], ROUND_STATE)
-    players = np.array([player for _, player in rows], np.int8)
-    planes = encode(states, players, SUPHX)
-    at = SETS[SUPHX].at("LA1")
-    for row, (record, player) in enumerate(rows):
-        assert np.array_equal(planes[row, at : at + 72], deep(record, player))
 
 
 def test_wrong_arrays_are_refused() -> None:
