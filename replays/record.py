@@ -122,8 +122,8 @@ def game_id(now: datetime, game_type: int, lobby: int, token: int) -> str:
         lobby: number of the lobby.
         token: 32 bits that distinguish the games of one hour.
 
-    >>> game_id(datetime(2026, 1, 2, 3, tzinfo=JAPAN), 9, 0, 0x1F)
-    '2026010203gm-0009-0000-0000001f'
+    >>> game_id(datetime(2026, 12, 31, 18, 30, tzinfo=timezone.utc), 169, 12345, 0x1F)
+    '2027010103gm-00a9-12345-0000001f'
     """
     hour = now.astimezone(JAPAN).strftime("%Y%m%d%H")
     return f"{hour}gm-{game_type:04x}-{lobby:04d}-{token & 0xFFFFFFFF:08x}"

@@ -467,7 +467,7 @@ class _ResultReader:
         if not is_yakuman and any(number in _RIICHI_YAKU for number, _ in yaku):
             # Tenhou counts the ura of every riichi; the format names them only if there are any.
             yaku += [(YAKU_URA_DORA, 0)] * (YAKU_URA_DORA not in [number for number, _ in yaku])
-        fu = value.fu if value.fu >= 0 else _fu(state, player, source, tile, shown)
+        fu = _fu(state, player, source, tile, shown) if value.fu < 0 <= value.limit else max(value.fu, 0)
         win = Win(
             player=player,
             from_player=source,

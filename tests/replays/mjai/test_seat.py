@@ -14,6 +14,7 @@ from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.decide import decide
 from policies.play.named import RandomPolicy
+from replays.mjai.lines import render
 from replays.mjai.reader import MjaiReader
 from replays.mjai.seat import SeatFeed, read_action, seen_by, write_action
 from tests.scene import Scene
@@ -34,6 +35,16 @@ def test_a_seat_is_shown_its_own_tiles_only() -> None:
     assert [hand == ["?"] * 13 for hand in deal["tehais"]] == [True, True, False, True]
     assert draw == {"type": "tsumo", "actor": 0, "pai": "?"}
     assert seen_by(table.events[2], 0) != draw
+
+
+def test_messages_are_what_engines_expect() -> None:
+    start, draw, discard = map(render, Scene("123m406p789s1122z", dora="3z").own("9p", "9p").events)
+    assert start is not None
+    assert start["tehais"][0] == ["1m", "2m", "3m", "4p", "5pr", "6p", "7s", "8s", "9s", "E", "E", "S", "S"]
+    assert start["tehais"][1] == ["?"] * 13
+    assert (start["bakaze"], start["kyoku"], start["dora_marker"]) == ("E", 1, "W")
+    assert draw == {"type": "tsumo", "actor": 0, "pai": "9p"}
+    assert discard == {"type": "dahai", "actor": 0, "pai": "9p", "tsumogiri": True}
 
 
 def test_a_feed_sends_every_event_once() -> None:

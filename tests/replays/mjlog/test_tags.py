@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from bot.tenhou import messages as m
-from game.events import DrawnRound, StartRound, Win
+from game.events import DrawnRound, EndGame, StartRound, Win
 from game.packing import DRAW_REASONS
 from kit.errors import RemoteProtocolError, ReplayFormatError
 from replays.mjlog import tags as tenhou_tags
@@ -46,13 +46,29 @@ def test_a_deal_is_the_same_on_both_sides() -> None:
 def test_a_win_is_the_same_on_both_sides() -> None:
     wire = m.parse_server(AGARI)
     assert isinstance(wire, m.RoundWon)
-    won = read(record_of(INIT.format(HANDS), AGARI))[2]
-    assert isinstance(won, Win)
-    first = ("tile", "hand", "fu", "points", "limit", "yaku", "yakuman")
-    same = (*first, "ura_indicators", "liable", "deltas", "honba", "riichi_sticks")
-    assert [getattr(wire, name) for name in same] == [getattr(won, name) for name in same]
-    assert (wire.seat, wire.from_seat) == (won.player, won.from_player) == (3, 2)
+    *_, won, _, end = read(record_of(INIT.format(HANDS), AGARI))
+    assert won == Win(
+        player=3,
+        from_player=2,
+        tile=5,
+        hand=(5, 8, 12, 92, 93),
+        fu=40,
+        points=48_000,
+        limit=5,
+        yaku=(),
+        yakuman=(39,),
+        ura_indicators=(32,),
+        liable=1,
+        deltas=(0, -48_300, 0, 50_300),
+        honba=2,
+        riichi_sticks=1,
+    )
+    shared = set(wire.__struct_fields__) & set(won.__struct_fields__)
+    assert len(shared) == 12
+    assert [getattr(wire, name) for name in shared] == [getattr(won, name) for name in shared]
+    assert (wire.seat, wire.from_seat) == (won.player, won.from_player)
     assert wire.final == m.FinalScores((25_000,) * 4, (155, 50, -50, -155))
+    assert end == EndGame(wire.final.scores, wire.final.results)
 
 
 @pytest.mark.parametrize(("kind", "reason"), tenhou_tags.DRAW_REASONS.items())
