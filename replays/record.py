@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta, timezone
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Final, TypeAlias, TypeVar
 
 import msgspec
 
@@ -16,6 +16,8 @@ from kit.errors import ReplayFormatError
 from policies.flow.decisions import Decision
 
 Names: TypeAlias = tuple[str, str, str, str]
+
+T = TypeVar("T")
 
 JAPAN: Final = timezone(timedelta(hours=9), "JST")
 """Game ids carry Japan's date and hour, wherever the game was played."""
@@ -101,6 +103,16 @@ class GameRecord(msgspec.Struct, frozen=True, kw_only=True):
     def rounds(self) -> int:
         """Number of rounds dealt."""
         return sum(isinstance(e, StartRound) for e in self.events)
+
+
+def four(values: Iterable[T]) -> tuple[T, T, T, T]:
+    """One value for each player.
+
+    Raises:
+        ValueError: there are more or fewer.
+    """
+    a, b, c, d = values
+    return a, b, c, d
 
 
 def usual_type(events: Sequence[GameEvent]) -> int:

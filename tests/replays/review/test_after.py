@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from game.observation import Observation
 from game.tiles import mjai_text
 from replays.review.judging import After
 from replays.review.notes import kinds_of
@@ -11,7 +12,7 @@ from tests.scene import Scene
 def shapes(scene: Scene) -> dict[str, tuple[int, list[str], int, str] | None]:
     """By the kind of action and its tile: shanten, ukeire, copies and the best discard."""
     legal = tuple(scene.legal())
-    after = After(scene.record, 0, legal)
+    after = After(Observation(scene.record, 0, legal, "hanchan"))
     found = {}
     for action in legal:
         tile = mjai_text(action.tile) if action.tile >= 0 else ""

@@ -1,16 +1,14 @@
-"""Caveats about a record, and games that are not reviewed."""
+"""Caveats about a record."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import msgspec
-import pytest
 
 from game.events import EndGame, StartRound, Win
-from kit.errors import ReplayError
 from replays.record import GameRecord
-from replays.review.caveats import caveats_of, check_rules
+from replays.review.report import caveats_of
 from tests.replays.games import whole_game
 
 
@@ -69,8 +67,3 @@ def test_wins_may_be_paid_by_other_rules() -> None:
     events = list(game.events)
     events[place] = msgspec.structs.replace(events[place], points=events[place].points + 100)
     assert keys(msgspec.structs.replace(game, events=tuple(events))) == ["values"]
-
-
-def test_three_players_are_refused() -> None:
-    with pytest.raises(ReplayError, match="with three players; reviews cover four-player games"):
-        check_rules(msgspec.structs.replace(whole_game(), game_type=25))

@@ -11,11 +11,11 @@ from structlog.testing import capture_logs
 
 from kit.errors import ReplayError
 from replays import formats
+from replays.files import decisions_file
 from replays.record import GameRecord
 from replays.store import index
 from replays.store.index import INDEX_FILE, GameChoice, games
 from replays.store.library import save
-from replays.store.names import decisions_file
 from tests.replays.games import seen_from, whole_game
 from tests.replays.store.test_library import decided
 

@@ -18,11 +18,11 @@ from game.tiles import UNSEEN
 from kit import files
 from kit.errors import ReplayError, ReplayFormatError
 from policies.flow.decisions import Decision, Option
+from replays.files import decisions_file
 from replays.mjlog.reader import read_record
 from replays.record import DecisionRecord, GameRecord
 from replays.store import library
 from replays.store.library import CONFLICTS, Closing, Library, decisions_beside, save
-from replays.store.names import decisions_file
 from tests.replays.games import GAME_ID, seen_from, whole_game
 
 

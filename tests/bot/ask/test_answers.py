@@ -6,21 +6,14 @@ import msgspec
 import numpy as np
 import pytest
 
-from game.actions import RIICHI, ActionKind
+from bot.ask.command import answer
 from game.layout import PHASE_CALLED
 from game.melds import MeldKind
-from game.observation import Observation
 from game.position import WrittenPosition, place
 from game.position.writing import written
 from game.table.restore import seen_by
-from game.tiles import mjai_text
-from policies.play.decide import decide
-from replays.record import DecisionRecord
-from replays.review.asking import answer, played_decision
 from replays.review.moments import Moment, follow
-from replays.review.notes import Notes
 from replays.review.report import length_of
-from tests.policies.fakes import Scripted
 from tests.replays.review.made import decided, of_whole, reviewer, whole
 from tests.scene import Scene
 
@@ -66,37 +59,6 @@ def test_a_decision_directly_after_a_kan_has_no_position() -> None:
     kan = Scene("111z234m567p789s5z").draw("1z").ankan("1z").dora("9m").draw("9p").discard("9p")
     assert decided(kan).position is None
     assert decided(kan.turn("2s").turn("8m").turn("8m").draw("6z").discard("6z")).position is not None
-
-
-@pytest.mark.parametrize(
-    ("riichi", "discard", "reason", "options"),
-    [
-        (0.9, "9p", "reason_riichi", ("riichi", "9p", "discard", "9p")),
-        (0.3, "9p", "reason_silent", ("discard", "9p", "riichi", "9p")),
-        (0.3, "1z", "reason_wide", ("discard", "1z", "riichi", "9p")),
-    ],
-)
-def test_a_decision_of_ours_says_why_even_before_the_tile_of_a_riichi_is_chosen(
-    riichi: float, discard: str, reason: str, options: tuple[str, str, str, str]
-) -> None:
-    scene = Scene("123m456p789s11z22z", dora="4z").draw("9p")
-    legal = tuple(scene.legal())
-    tile = next(
-        each for each in legal if each.kind is ActionKind.DISCARD and mjai_text(each.tile) == name(discard)
-    )
-    seen = Observation(scene.record, 0, legal, "hanchan")
-    decision = decide(seen, Scripted({RIICHI: riichi, tile: 1.0}))
-    made = DecisionRecord(time=0.0, round_index=0, honba=0, turn=0, player=0, decision=decision)
-    moment = Moment(scene.record, 0, legal, "hanchan", round=0, event=0, done=decision.action)
-    notes = played_decision(moment, made, Notes(0, "hanchan")).notes
-    params = notes[0].params
-    found = tuple(params[key] for key in ("better", "better_tile", "worse", "worse_tile"))
-    assert (notes[0].key, found) == (reason, tuple(map(name, options)))
-
-
-def name(text: str) -> str:
-    """A tile as mjai writes it."""
-    return {"1z": "E"}.get(text, text)
 
 
 def is_plain(moment: Moment) -> bool:
