@@ -23,7 +23,6 @@ def test_an_index_adds_up_games_and_ranks() -> None:
     assert total.decisions == sum(entry.decisions for entry in entries)
     assert total.rates.rounds == 3 * whole().rounds
     ending = whole().ending
-    assert ending is not None
     assert total.average_place == pytest.approx(sum(placements(ending.scores)[:3]) / 3, abs=0.001)
     assert [entry.page for entry in index.games] == ["game-0.html", "game-1.html", "game-2.html"]
     assert (seventh.rank, seventh.games, ninth.rank, ninth.games) == (16, 2, 18, 1)

@@ -38,7 +38,6 @@ def test_a_seat_is_shown_its_own_tiles_only() -> None:
 
 def test_messages_are_what_engines_expect() -> None:
     start, draw, discard = map(render, Scene("123m406p789s1122z", dora="3z").own("9p", "9p").events)
-    assert start is not None
     assert start["tehais"][0] == ["1m", "2m", "3m", "4p", "5pr", "6p", "7s", "8s", "9s", "E", "E", "S", "S"]
     assert start["tehais"][1] == ["?"] * 13
     assert (start["bakaze"], start["kyoku"], start["dora_marker"]) == ("E", 1, "W")

@@ -35,7 +35,6 @@ def test_the_discard_after_a_chi_is_one_that_kuikae_allows() -> None:
     found = shapes(Scene("234m456p78p11z555z", round_index=3).turn("4m"))
     assert found["pass"] == (0, ["3p", "6p", "9p"], 11, "")
     called = found["chi 4m"]
-    assert called is not None
     assert called[0] == 1
     assert called[3] != "4m"
 

@@ -24,7 +24,6 @@ def changed(**fields: Any) -> GameRecord:
 def ended_with(*results: int) -> GameRecord:
     game = whole_game()
     ending = game.ending
-    assert ending is not None
     other = EndGame(ending.scores, (results[0], results[1], results[2], results[3]))
     return msgspec.structs.replace(game, events=(*game.events[:-1], other))
 
@@ -48,7 +47,6 @@ def test_points_at_the_start_and_results_may_be_others() -> None:
     (scores,) = caveats_of(changed(scores=(30000,) * 4), anonymous=False)
     assert (scores.key, scores.params.scores) == ("start_scores", (30000,) * 4)
     ending = whole_game().ending
-    assert ending is not None
     assert keys(ended_with(*(result + 150 for result in ending.results))) == ["results"]
     rounded = [10 * round(result / 10) for result in ending.results]
     assert keys(ended_with(*rounded)) == []  # as in records of 2009

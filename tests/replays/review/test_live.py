@@ -8,7 +8,7 @@ import pytest
 from game.actions import RIICHI, ActionKind
 from game.observation import Observation
 from game.tiles import mjai_text
-from policies.flow.decisions import Improvement, Option, OptionValue
+from policies.flow.decisions import Decision, Improvement, Option, OptionValue
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.decide import decide
 from replays.record import DecisionRecord
@@ -20,35 +20,37 @@ from tests.replays.review.made import first_round, of_whole, reviewed, whole
 from tests.scene import Scene
 
 
-def logged(moment: Observation, seat: int, *, late: bool) -> DecisionRecord:
-    """The decision of the policy that played, as written beside a record."""
+def logged(seen: Observation, decision: Decision, *, late: bool = False) -> DecisionRecord:
+    """A decision as written beside a record."""
     return DecisionRecord(
         time=0.0,
-        round_index=int(moment.record["round_index"]),
-        honba=int(moment.record["honba"]),
-        turn=int(moment.record["discard_count"]),
-        player=seat,
-        decision=msgspec.structs.replace(decide(moment, HeuristicPolicy()), budget_ms=3000.0),
+        round_index=int(seen.record["round_index"]),
+        honba=int(seen.record["honba"]),
+        turn=int(seen.record["discard_count"]),
+        player=seen.player,
+        decision=decision,
         late=late,
     )
 
 
+def played(seen: Observation) -> Decision:
+    """The decision of the policy that played."""
+    return msgspec.structs.replace(decide(seen, HeuristicPolicy()), budget_ms=3000.0)
+
+
 def test_what_happened_in_play_stands_beside_the_decisions() -> None:
-    seat = 0
-    moments = follow(whole().events, seat, "tonpuu").moments
+    moments = follow(whole().events, 0, "tonpuu").moments
     log, late = [], moments[5]
     for moment in moments:
-        log.append(logged(moment, seat, late=moment is late))
+        log.append(logged(moment, played(moment), late=moment is late))
         after = moment.declared
         if after is not None and log[-1].decision.action == RIICHI and len(after.legal) > 1:
-            log.append(logged(after, seat, late=False))
-    made = reviewed(msgspec.structs.replace(whole(), decisions=tuple(log)), seat)
+            log.append(logged(after, played(after)))
+    made = reviewed(msgspec.structs.replace(whole(), decisions=tuple(log)), 0)
     assert all(each.live is not None and each.live.played == each.done for each in made.decisions)
     assert [each.live.late for each in made.decisions if each.live] == [each is late for each in moments]
     live = made.decisions[0].live
-    assert live is not None
     assert live.budget_ms == 3000.0
-    assert live.probabilities is not None
     assert len(live.probabilities) == len(made.decisions[0].options)
     later = [
         (option, then)
@@ -58,12 +60,11 @@ def test_what_happened_in_play_stands_beside_the_decisions() -> None:
     ]
     assert {option.action.kind for option, then in later if then is None} >= {"discard"}
     assert all(then is None or then == pytest.approx(option.probability, abs=1e-5) for option, then in later)
-    assert all(each.live is None for each in of_whole(seat).decisions)
+    assert all(each.live is None for each in of_whole(0).decisions)
 
 
 def test_what_adaptation_and_search_had_to_say_stands_beside_the_options() -> None:
-    seat = 0
-    moments = follow(first_round().events, seat, "tonpuu").moments
+    moments = follow(first_round().events, 0, "tonpuu").moments
     moment = next(each for each in moments if sum(a.kind is ActionKind.DISCARD for a in each.legal) > 3)
     decision = decide(moment, HeuristicPolicy())
     discards = [option for option in decision.options if option.action.kind is ActionKind.DISCARD]
@@ -79,30 +80,17 @@ def test_what_adaptation_and_search_had_to_say_stands_beside_the_options() -> No
             OptionValue(base.action, base.probability, 0.0, 0.0, 0.0, 0.0, 32),
         ),
     )
-    made = DecisionRecord(
-        time=0.0,
-        round_index=int(moment.record["round_index"]),
-        honba=int(moment.record["honba"]),
-        turn=int(moment.record["discard_count"]),
-        player=seat,
-        decision=msgspec.structs.replace(decision, improvement=thought),
-    )
-    found = reviewed(msgspec.structs.replace(first_round(), decisions=(made,)), seat)
+    made = logged(moment, msgspec.structs.replace(decision, improvement=thought))
+    found = reviewed(msgspec.structs.replace(first_round(), decisions=(made,)), 0)
     (shown,) = (each for each in found.decisions if each.live is not None)
     live = shown.live
-    assert live is not None
-    assert live.thought is not None
     assert (live.thought.way, live.thought.playouts, live.thought.worth) == ("both", 164, "points")
     assert live.thought.base == action_text(base.action, moment.record)
-    assert live.thought.searched is not None
     texts = [option.action for option in shown.options]
     searched = dict(zip(texts, live.thought.searched, strict=True))
     ahead = searched[action_text(first.action, moment.record)]
-    assert ahead is not None
     assert (ahead.ahead, ahead.doubt, ahead.deals) == (216.4, 192.1, 32)
     assert sum(each is not None for each in live.thought.searched) == 2
-    assert live.base is not None
-    assert live.adapted is not None
     for text, before, after in zip(texts, live.base, live.adapted, strict=True):
         assert (before is None) == (after is None) == (text.kind != "discard")
 
@@ -112,7 +100,7 @@ def test_what_adaptation_and_search_had_to_say_stands_beside_the_options() -> No
     [
         (0.9, "9p", "reason_riichi", ("riichi", "9p", "discard", "9p")),
         (0.3, "9p", "reason_silent", ("discard", "9p", "riichi", "9p")),
-        (0.3, "1z", "reason_wide", ("discard", "1z", "riichi", "9p")),
+        (0.3, "E", "reason_wide", ("discard", "E", "riichi", "9p")),
     ],
 )
 def test_a_decision_of_ours_says_why_even_before_the_tile_of_a_riichi_is_chosen(
@@ -120,19 +108,12 @@ def test_a_decision_of_ours_says_why_even_before_the_tile_of_a_riichi_is_chosen(
 ) -> None:
     scene = Scene("123m456p789s11z22z", dora="4z").draw("9p")
     legal = tuple(scene.legal())
-    tile = next(
-        each for each in legal if each.kind is ActionKind.DISCARD and mjai_text(each.tile) == name(discard)
-    )
+    tile = next(each for each in legal if each.kind is ActionKind.DISCARD and mjai_text(each.tile) == discard)
     seen = Observation(scene.record, 0, legal, "hanchan")
     decision = decide(seen, Scripted({RIICHI: riichi, tile: 1.0}))
-    made = DecisionRecord(time=0.0, round_index=0, honba=0, turn=0, player=0, decision=decision)
+    made = logged(seen, decision)
     moment = Moment(scene.record, 0, legal, "hanchan", round=0, event=0, done=decision.action)
     notes = played_decision(moment, made, Notes()).notes
     params = notes[0].params
     found = tuple(params[key] for key in ("better", "better_tile", "worse", "worse_tile"))
-    assert (notes[0].key, found) == (reason, tuple(map(name, options)))
-
-
-def name(text: str) -> str:
-    """A tile as mjai writes it."""
-    return {"1z": "E"}.get(text, text)
+    assert (notes[0].key, found) == (reason, options)

@@ -250,7 +250,6 @@ def test_the_record_goes_before_its_decisions(game: GameRecord, tmp_path: Path, 
     kept = Library(tmp_path)
     disk.refuses, disk.largest = "decisions", 1 << 30
     path = kept.keep(msgspec.structs.replace(game, decisions=(decided(),)))
-    assert path is not None
     assert names(tmp_path) == [path.name]
     assert kept.waiting == 1
     disk.take_everything()
