@@ -84,9 +84,6 @@ def test_an_engine_reviews_beside_the_policy(file: Path, tmp_path: Path) -> None
     assert made.policy.name == "heuristic"
     assert "engine_program" in made.other.name
     assert {each.other.kind for each in made.decisions if each.other} <= {"discard", "pass"}
-    refused = run(file, "--compare", "engine:no-such-program-anywhere")
-    assert refused.exit_code == 2
-    assert "there is no program 'no-such-program-anywhere'" in refused.stderr
 
 
 def test_the_terminal_rounds_as_the_page_does(file: Path) -> None:
@@ -124,10 +121,6 @@ def test_a_bare_id_is_fetched_once_as_a_link_is(
         assert json.loads(result.stdout)["seat"] == seat
     assert run_cli("convert", GAME_ID, "-", "--to", "mjai").exit_code == 0
     assert asked == [f"https://tenhou.net/0/log/?{GAME_ID}"]
-    wrong = run(GAME_ID[:-1])
-    assert wrong.exit_code == 1
-    assert "not a game id" in wrong.stderr
-    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("form", ["mjlog", "tenhou6", "mjai"])
@@ -142,7 +135,6 @@ def test_a_record_comes_from_stdin(game: GameRecord, form: str) -> None:
     assert converted.stdout.startswith('{"type":"start_game"')
     empty = run_cli("review", "-", "--policy", "heuristic", stdin=b"")
     assert (empty.exit_code, "stdin: not a record" in empty.stderr) == (1, True)
-    assert "give it once" in run("-", "-").stderr
 
 
 def test_several_records_are_reviewed_as_a_folder_of_them(
@@ -157,9 +149,6 @@ def test_several_records_are_reviewed_as_a_folder_of_them(
     index = msgspec.json.decode((tmp_path / "out" / "index.json").read_bytes(), type=ReviewIndex)
     assert (index.total.games, index.total.players) == (2, 1)
     assert [each.reason for each in index.skipped] == [f"the same game as {file.name}"]
-    gone = run(file, tmp_path / "gone.xml")
-    assert gone.exit_code == 1
-    assert "gone.xml: no such file or folder" in gone.stderr
 
 
 def test_a_file_name_tells_whose_view_the_record_is(game: GameRecord, tmp_path: Path) -> None:
@@ -271,12 +260,6 @@ def test_tiles_are_written_as_players_write_them(file: Path) -> None:
     assert "chi 0m 4m 6m rather than discard 1z" in text
 
 
-def test_a_link_without_a_game_is_answered_with_an_example() -> None:
-    result = run("tenhou.net/0/")
-    assert result.exit_code == 1
-    assert "the link has no game id; expected a link such as https://tenhou.net/0/?log=" in result.stderr
-
-
 def test_json_alone_writes_no_files(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(file, "--json").exit_code == 0
@@ -288,9 +271,6 @@ def test_json_alone_writes_no_files(file: Path, tmp_path: Path, monkeypatch: pyt
 def test_players_by_name(file: Path) -> None:
     assert json.loads(run(file, "--json", "--player", "犬猫").stdout)["seat"] == 1
     assert json.loads(run(file, "--json", "--player", "Gen").stdout)["seat"] == 0
-    result = run(file, "--player", "Nobody")
-    assert result.exit_code == 1
-    assert "no player is named 'Nobody'" in result.stderr
 
 
 def test_the_reviewed_player_without_an_option(game: GameRecord, file: Path, tmp_path: Path) -> None:
@@ -340,45 +320,36 @@ def test_a_broken_record_gives_a_message_and_no_report(text: str, said: str, tmp
     assert not (tmp_path / "out").exists()
 
 
-def test_missing_files_are_reported(tmp_path: Path, file: Path) -> None:
-    assert "no such file" in run(tmp_path / "none.xml").stderr
-    assert run(tmp_path / "none.xml").exit_code == 1
-    assert "tenhou.net" in run("https://example.com/0/?log=1").stderr
-    unknown = run_cli("review", file, "--policy", "nobody")
-    assert unknown.exit_code == 2
-    assert "'nobody' is not a player" in unknown.stderr
-
-
-def test_a_name_no_file_can_have_is_no_fault_of_the_program() -> None:
-    result = run("x" * 5000)
-    assert result.exit_code == 1
-    assert "name too long" in result.stderr
-    assert len(result.stderr) < 300
-
-
-def test_contradictory_options_are_refused(file: Path, tmp_path: Path) -> None:
-    both = run(file, "--seat", 1, "--player", "Genbu")
-    assert both.exit_code == 2
-    assert "give only one of them" in both.stderr
-    seat = run(file, "--compare", "seat:4")
-    assert seat.exit_code == 2
-    assert "seat:0 to seat:3" in seat.stderr
-    for out in (file, file / "below"):
-        no_folder = run(file, "--out", out)
-        assert no_folder.exit_code == 2
-        assert f"`{file}` is a file, so no folder can be created there" in no_folder.stderr
-    assert file.read_text().startswith("<mjloggm")
-    assert not (tmp_path / "reviews").exists()
-
-
-def test_other_files_beside_records_are_not_records(file: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_reviewed_is_refused_with_a_message(file: Path, tmp_path: Path) -> None:
     decisions = file.with_name(f"{GAME_ID}.decisions.jsonl")
     decisions.write_text("{}\n")
-    assert f"use {file.name} in the same folder" in run(decisions).stderr
+    (tmp_path / "empty").mkdir()
     run(file, "--seat", 0, "--out", tmp_path / "out")
-    result = run(tmp_path / "out" / f"{GAME_ID}-0.json")
-    assert result.exit_code == 1
-    assert "a review, not a record" in result.stderr
+    no_folder = f"`{file}` is a file, so no folder can be created there"
+    for arguments, code, said in (
+        ((tmp_path / "none.xml",), 1, "none.xml: no such file or folder"),
+        ((file, tmp_path / "gone.xml"), 1, "gone.xml: no such file or folder"),
+        (("x" * 5000,), 1, "name too long"),
+        ((tmp_path / "empty",), 1, "no records"),
+        (("https://example.com/0/?log=1",), 1, "tenhou.net"),
+        (("tenhou.net/0/",), 1, "no game id; expected a link such as https://tenhou.net/0/?log="),
+        ((GAME_ID[:-1],), 1, "not a game id"),
+        ((decisions,), 1, f"use {file.name} in the same folder"),
+        ((tmp_path / "out" / f"{GAME_ID}-0.json",), 1, "a review, not a record"),
+        ((file, "--player", "Nobody"), 1, "no player is named 'Nobody'"),
+        (("-", "-"), 2, "give it once"),
+        ((file, "--seat", 1, "--player", "Genbu"), 2, "give only one of them"),
+        ((file, "--compare", "seat:4"), 2, "seat:0 to seat:3"),
+        ((file, "--compare", "nobody"), 2, "'nobody' is not a player"),
+        ((file, "--compare", "engine:no-such-program"), 2, "there is no program 'no-such-program'"),
+        ((file, "--out", file), 2, no_folder),
+        ((file, "--out", file / "below"), 2, no_folder),
+    ):
+        result = run(*arguments)
+        assert (result.exit_code, said in result.stderr) == (code, True), result.output
+        assert len(result.stderr) < 600
+    assert file.read_text().startswith("<mjloggm")
+    assert not (tmp_path / "reviews").exists()
 
 
 def test_networks_average_as_configured(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -554,8 +525,6 @@ def test_a_folder_without_trouble_ends_well(file: Path, tmp_path: Path) -> None:
     nobody = run(file.parent, "--json", "--player", "Nobody")
     assert nobody.exit_code == 1
     assert "no player is named" in nobody.stderr
-    (tmp_path / "empty").mkdir()
-    assert "no records" in run(tmp_path / "empty").stderr
 
 
 def test_a_link_in_the_place_of_a_result_is_not_written_through(file: Path, tmp_path: Path) -> None:
