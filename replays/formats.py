@@ -212,20 +212,20 @@ def compress(text: str) -> bytes:
     return gzip.compress(text.encode("utf-8", "replace"), mtime=0)
 
 
-def expand_gzip(data: bytes, limit: int = MAX_EXPANDED) -> bytes:
+def expand_gzip(data: bytes) -> bytes:
     """Expand one gzip member.
 
     Raises:
-        ReplayTooLarge: it expands past ``limit`` bytes; no more than that was kept.
+        ReplayTooLarge: it expands past `MAX_EXPANDED` bytes; no more than that was kept.
         ReplayFormatError: it is not gzip, is cut short, or has data after its end.
     """
     expander = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     try:
-        expanded = expander.decompress(data, limit + 1)
+        expanded = expander.decompress(data, MAX_EXPANDED + 1)
     except zlib.error as exc:
         raise ReplayFormatError(f"gzip: {exc}") from None
-    if len(expanded) > limit:
-        raise ReplayTooLarge(f"gzip: expands past {limit} bytes")
+    if len(expanded) > MAX_EXPANDED:
+        raise ReplayTooLarge(f"gzip: expands past {MAX_EXPANDED} bytes")
     if not expander.eof:
         raise ReplayFormatError("gzip: cut short")
     if expander.unused_data:

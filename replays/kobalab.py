@@ -20,7 +20,7 @@ from game.scoring.value import LIMIT_YAKUMAN, YAKU_DOUBLE_RIICHI, YAKU_RIICHI, Y
 from kit.errors import ReplayFormatError, ReplayTooLarge
 from replays.mjai.reader import MjaiReader
 from replays.names import reason_of, yaku_id
-from replays.record import GameRecord, usual_type
+from replays.record import GameRecord, four, usual_type
 
 MAX_CHARACTERS: Final = 2 * 1024 * 1024
 MAX_ROUNDS: Final = 100
@@ -66,14 +66,14 @@ def _record(document: dict[str, Any]) -> GameRecord:
     players = [str(name)[:64] for name in document["player"]]
     if len(players) != 4:
         raise ReplayFormatError(f"majiang-core's record: {len(players)} players; only four are supported")
-    names = (players[first], players[(first + 1) % 4], players[(first + 2) % 4], players[(first + 3) % 4])
+    names = four(players[(first + player) % 4] for player in range(4))
     events: list[GameEvent] = [StartGame(names)]
     for number, moves in enumerate(rounds, 1):
         events += _round(moves, number)
     if document.get("defen") and document.get("point"):
         scores = [int(document["defen"][(first + player) % 4]) for player in range(4)]
         tenths = [round(10 * float(document["point"][(first + player) % 4])) for player in range(4)]
-        events.append(EndGame((*scores,), (*tenths,)))  # type: ignore[arg-type]
+        events.append(EndGame(four(scores), four(tenths)))
     return GameRecord(
         game_id="", game_type=usual_type(events), names=names, events=tuple(events), rules_said=False
     )

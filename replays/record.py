@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta, timezone
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Final, TypeAlias, TypeVar
 
 import msgspec
 
@@ -16,6 +16,8 @@ from kit.errors import ReplayFormatError
 from policies.flow.decisions import Decision
 
 Names: TypeAlias = tuple[str, str, str, str]
+
+T = TypeVar("T")
 
 JAPAN: Final = timezone(timedelta(hours=9), "JST")
 """Game ids carry Japan's date and hour, wherever the game was played."""
@@ -103,6 +105,16 @@ class GameRecord(msgspec.Struct, frozen=True, kw_only=True):
         return sum(isinstance(e, StartRound) for e in self.events)
 
 
+def four(values: Iterable[T]) -> tuple[T, T, T, T]:
+    """One value for each player.
+
+    Raises:
+        ValueError: there are more or fewer.
+    """
+    a, b, c, d = values
+    return a, b, c, d
+
+
 def usual_type(events: Sequence[GameEvent]) -> int:
     """The type of a game whose record does not state it: against people, with the usual rules.
 
@@ -122,8 +134,8 @@ def game_id(now: datetime, game_type: int, lobby: int, token: int) -> str:
         lobby: number of the lobby.
         token: 32 bits that distinguish the games of one hour.
 
-    >>> game_id(datetime(2026, 1, 2, 3, tzinfo=JAPAN), 9, 0, 0x1F)
-    '2026010203gm-0009-0000-0000001f'
+    >>> game_id(datetime(2026, 12, 31, 18, 30, tzinfo=timezone.utc), 169, 12345, 0x1F)
+    '2027010103gm-00a9-12345-0000001f'
     """
     hour = now.astimezone(JAPAN).strftime("%Y%m%d%H")
     return f"{hour}gm-{game_type:04x}-{lobby:04d}-{token & 0xFFFFFFFF:08x}"

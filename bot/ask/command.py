@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import msgspec
 
@@ -12,19 +12,89 @@ from bot.logs.redaction import clean_text
 from bot.review.command import make_reviewer
 from bot.review.text import option_text, percent
 from bot.terminal.table import WINDS, round_name
-from game.position import WrittenPosition, place
+from game.actions import PASS
+from game.position import PlacedPosition, WrittenPosition, place
 from game.position.stated import SEATS
 from game.table.walls import LIVE_TILES
-from game.tiles import text_of_mjai
+from game.tiles import mjai_text, text_of_mjai
 from policies.nets.compute import Compute
-from replays.review.asking import PositionAnswer, answer
-from replays.review.schema import ReviewDecision, ReviewHand, ReviewOption, Ukeire
+from replays.record import four
+from replays.review.decisions import hand_of, ukeire_of
+from replays.review.judging import After
+from replays.review.moments import Moment
+from replays.review.report import Reviewer
+from replays.review.schema import PolicyName, ReviewDecision, ReviewHand, ReviewOption, Ukeire
 
 if TYPE_CHECKING:
     from policies.play.inference import Averaging
 
 
 _OPTION_WIDTH: Final = 26
+
+
+class PositionAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
+    """A position and what the policy would do; tiles in mjai's notation, probabilities as in a review.
+
+    Attributes:
+        schema: name and version of this form.
+        program: the program that answered.
+        policy: the policy asked.
+        position: as it was stated.
+        turn: the player's discards so far, plus one.
+        tiles_left: tiles left to draw.
+        indicators: the dora indicators, with one that was not stated.
+        scores: points by seat, starting with the player.
+        sticks: riichi sticks on the table.
+        hand: shanten, waits and furiten.
+        ukeire: what the hand accepts while the player waits; None on the player's turn.
+        decision: the options, with ``done`` the policy's choice; None if there is nothing to decide.
+    """
+
+    schema: Literal["suzaku-ask/2"] = "suzaku-ask/2"
+    program: str
+    policy: PolicyName
+    position: WrittenPosition
+    turn: Annotated[int, msgspec.Meta(ge=1)]
+    tiles_left: int
+    indicators: tuple[str, ...]
+    scores: tuple[int, int, int, int]
+    sticks: int
+    hand: ReviewHand
+    ukeire: Ukeire | None
+    decision: ReviewDecision | None
+
+
+def answer(reviewer: Reviewer, position: WrittenPosition, placed: PlacedPosition) -> PositionAnswer:
+    """Ask a policy about a position.
+
+    Args:
+        reviewer: asks its policy.
+        position: as stated.
+        placed: the position on the table.
+
+    Raises:
+        ModelError: the policy gives no usable answer.
+    """
+    observation = placed.observation
+    record, player = observation.record, observation.player
+    moment = Moment(record, player, observation.legal, observation.length, round=0, event=0, done=PASS)
+    decision = None
+    if observation.legal:
+        decision = msgspec.structs.replace(reviewer.own_decision(moment), turn=placed.turn, position=None)
+    shape = After(moment).of(PASS) if record["hand_size"][player] % 3 == 1 else None
+    return PositionAnswer(
+        program=reviewer.program,
+        policy=reviewer.policy,
+        position=position,
+        turn=placed.turn,
+        tiles_left=int(record["wall_left"]),
+        indicators=tuple(mjai_text(int(tile)) for tile in record["indicators"] if tile >= 0),
+        scores=four(int(record["scores"][(player + seat) % 4]) for seat in range(4)),
+        sticks=int(record["riichi_sticks"]),
+        hand=decision.hand if decision else hand_of(moment, ()),
+        ukeire=ukeire_of(shape) if shape else None,
+        decision=decision,
+    )
 
 
 def answer_text(answer: PositionAnswer) -> str:

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from bot.ask.command import PositionAnswer, answer
 from bot.ask.questions import Questions
 from bot.config.settings import AskPage
 from bot.logs.redaction import clean_text
@@ -34,7 +35,6 @@ from kit.workers.child import Line
 from policies.nets.compute import Compute
 from policies.play.named import load_named
 from replays.mjai.lines import render
-from replays.review.asking import PositionAnswer, answer
 from replays.review.report import Reviewer
 
 if TYPE_CHECKING:

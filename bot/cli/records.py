@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
+import msgspec
 from cyclopts import Parameter
 
 from bot.cli.command import command
@@ -19,6 +22,8 @@ from bot.cli.shared import (
     Tonpuu,
     length_of,
 )
+from bot.logs.redaction import clean_text
+from bot.tenhou.game_types import describe
 from kit.errors import ConfigError
 from kit.options import flag
 
@@ -28,7 +33,11 @@ if TYPE_CHECKING:
     import replays.store.index
     from bot.config.settings import Config
     from replays.review.judging import Adviser
+    from replays.store.index import GameEntry
 
+_DATE_WIDTH: Final = len("2026-01-02 03:00 JST")
+_SUFFIXES: Final = {"mjlog": ".mjlog.xml", "tenhou6": ".json", "link": ".url", "mjai": ".jsonl"}
+_STDOUT: Final = "-"
 _ROUNDS: Final = tuple(f"{wind}{number}" for wind in "ESW" for number in range(1, 5))
 _SEATS: Final = {"shimocha": 1, "toimen": 2, "kamicha": 3}
 
@@ -40,9 +49,52 @@ def games(config: Config, choice: replays.store.index.GameChoice, *, as_json: As
     Shows the date, place, points, type, rounds, id and opponents of each game. The place is the bot's if its
     decisions are saved with the record, else that of `--player`.
     """
-    from bot.records.games import list_games
+    from kit.reports import write_json
+    from replays.store import index
 
-    return list_games(config.records.folder, choice, as_json=as_json)
+    folder = config.records.folder
+    entries, problems = index.games(folder)
+    listed = list(choice.of(entries))
+    if as_json:
+        write_json({"games": [_as_json(entry) for entry in listed], "unreadable": problems})
+    else:
+        sys.stdout.write(_text(listed, folder))
+        for problem in problems:
+            sys.stderr.write(f"skipped: {clean_text(problem)}\n")
+    return 0
+
+
+def _text(entries: Sequence[GameEntry], folder: Path) -> str:
+    """The list as text: one game per line, oldest first, and the average place."""
+    if not entries:
+        return f"no games in {folder}\n"
+    lines = [_line(entry) for entry in entries]
+    places = [entry.placement for entry in entries if entry.placement is not None]
+    average = f", average place {sum(places) / len(places):.2f} in {len(places)}" if places else ""
+    return "\n".join([*lines, f"{len(entries)} game{'s' if len(entries) != 1 else ''}{average}"]) + "\n"
+
+
+def _line(entry: GameEntry) -> str:
+    if entry.player < 0 or entry.scores is None:
+        own = "-  " if entry.scores is not None else "cut"
+        points = " " * 15
+    else:
+        own = f"{entry.placement}  "
+        assert entry.results is not None
+        points = f"{entry.scores[entry.player]:>7,} {entry.results[entry.player] / 10:>+7.1f}"
+    names = ", ".join(clean_text(name) or "?" for name in entry.opponents)
+    date_text = f"{entry.date:<{_DATE_WIDTH}}"
+    kind = describe(entry.game_type)
+    return f"{date_text}  {own}{points}  {kind:<16} {entry.rounds:>2} rounds  {entry.game_id}  {names}"
+
+
+def _as_json(entry: GameEntry) -> dict[str, Any]:
+    shown: dict[str, Any] = msgspec.to_builtins(entry)
+    shown["results"] = None if entry.results is None else [tenths / 10 for tenths in entry.results]
+    shown["player"] = entry.player if entry.player >= 0 else None
+    shown["placement"] = entry.placement
+    shown["opponents"] = list(entry.opponents)
+    return shown
 
 
 @command()
@@ -61,9 +113,29 @@ def convert(
         out: file or folder to write to; - is stdout.
         to: format; default: by the suffix of OUT (.xml, .json, .url, .jsonl).
     """
-    from bot.records.convert import convert as convert_record
+    from bot.records.sources import full_source, load
+    from replays.files import write_file
+    from replays.formats import FORMATS, LOSSES, compress, format_of_name, write_game
+    from replays.record import check_game_id
 
-    return convert_record(source, out, to)
+    form = to or format_of_name(out)
+    if form is None:
+        raise ConfigError(f"{out}: the suffix matches no format; add --to {'|'.join(FORMATS)}")
+    record = load(full_source(source)).record
+    text = write_game(record, form)
+    if out == _STDOUT:
+        sys.stdout.write(text)
+    else:
+        path = Path(out)
+        if path.is_dir():
+            # The id comes from the file that was read: use it as a file name only if it is valid.
+            path /= f"{check_game_id(record.game_id)}{_SUFFIXES[form]}"
+        data = compress(text) if path.name.endswith(".gz") else text.encode("utf-8", "replace")
+        write_file(path, data, "name the file itself")
+        sys.stdout.write(f"{path}: {form}, {record.rounds} rounds, {len(record.events)} events\n")
+    if form in LOSSES:
+        sys.stderr.write(f"note: {form} does not keep {LOSSES[form]}\n")
+    return 0
 
 
 @command({"device": "decision.device"})

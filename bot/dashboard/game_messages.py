@@ -23,7 +23,7 @@ from game.state import apply, clone, new_round
 from kit.errors import BotError
 from replays.mjai.lines import render
 from replays.record import DecisionRecord, Names, shown_time
-from replays.review.asking import played_decision
+from replays.review.live import played_decision
 from replays.review.moments import Moment, RoundEvents
 from replays.review.notes import Notes
 from replays.review.rounds import rounds_of
@@ -220,7 +220,7 @@ class GameMessages:
         self._rounds: list[RoundEvents] = []
         self._decisions: list[tuple[int, int]] = []
         self._made: list[DecisionRecord] = []
-        self._notes = Notes(self._head.player, self._head.length)
+        self._notes = Notes()
         self._state = new_round()
         self._folds = False
         self._send({"type": "game", "game": game_of(self._head)})

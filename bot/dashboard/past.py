@@ -15,12 +15,12 @@ from bot.dashboard.session import ladder, standing
 from bot.logs.redaction import REDACTOR
 from game.events import Four
 from kit.errors import ReplayError
+from replays.files import RECORD_SUFFIX
 from replays.formats import read_game
 from replays.record import DecisionRecord, check_game_id, started
 from replays.review.report import known_hands, length_of
 from replays.store.index import GameEntry, games
 from replays.store.library import readable_beside
-from replays.store.names import RECORD_SUFFIX
 
 
 def games_shown(folder: Path, program: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from bot.logs.redaction import clean_text
 from bot.tenhou.links import fetched, full_link, parse_link, viewed_player
 from kit.cache import cache_folder
 from kit.errors import ReplayError, ReplayTooLarge
-from replays.files import read_file
+from replays.files import DECISIONS_SUFFIX, RECORD_SUFFIX, read_file, record_file
 from replays.formats import (
     MAX_FILE,
     SUFFIXES,
@@ -27,7 +27,6 @@ from replays.formats import (
 from replays.record import GameRecord
 from replays.store.index import INDEX_FILE
 from replays.store.library import decisions_beside
-from replays.store.names import DECISIONS_SUFFIX, RECORD_SUFFIX, record_file
 from replays.tenhou6.reader import is_link
 
 STDIN: Final = "-"

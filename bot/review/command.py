@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from bot.records.sources import STDIN, full_source, is_folder, load, shown
-from bot.review.many import check_players, items_of, review_many
+from bot.review.many import check_players, records_of, review_many
 from bot.review.one import ReviewPlan, chosen_player, file_name, reason_of, reviewed, write_review
 from bot.review.text import review_text
 from kit.distribution import program_name
@@ -70,15 +70,15 @@ def review(
     if full.count(STDIN) > 1:
         raise ConfigError("- is stdin, which can be read only once; give it once")
     alone = len(full) == 1 and not is_folder(full[0])
-    items = [] if alone else items_of(full)
+    records = [] if alone else records_of(full)
     other = "" if plan.beside is not None else compare
 
     def reviewer() -> Reviewer:
         return make_reviewer(policy, other, averaging, compute, plan.candidates)
 
     if not alone:
-        check_players(items, plan)
-        return review_many(items, reviewer(), plan, folder, to_json=to_json)
+        check_players(records, plan)
+        return review_many(records, reviewer(), plan, folder, to_json=to_json)
     return _review_one(full[0], reviewer, plan, folder, to_json=to_json)
 
 

@@ -7,7 +7,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
@@ -18,7 +17,6 @@ from bot.review.one import (
     SeatMissingError,
     UnknownPlayerError,
     file_name,
-    known_players,
     player_of,
     put,
     reason_of,
@@ -27,17 +25,11 @@ from bot.review.one import (
 )
 from bot.review.text import index_text
 from kit.errors import ConfigError, ModelError, ReplayError, ReplayFormatError, ReplayTooLarge
+from replays.record import four
 from replays.review import grading, schema
 from replays.review.report import Reviewer, as_json
 from replays.tally import PlayerTally, tally
 from replays.viewer.page import index_page
-
-
-class Item(NamedTuple):
-    """A record to review: a source as `load` takes it, and its name in messages."""
-
-    source: str
-    name: str
 
 
 class _ReviewCollector:
@@ -55,9 +47,8 @@ class _ReviewCollector:
         self.told: list[str] = []
         """For each skipped record its name and the reason, printed also when the review is anonymous."""
         self.failed = 0
-        self.unsaid: Counter[str] = Counter()
-        """For each player, the number of their games in which nothing specifies whom to review."""
-        self.unsaid_games = 0
+        self.unsaid: list[frozenset[str]] = []
+        """The players of each game in which nothing specifies whom to review."""
         self._reviewer = reviewer
         self._plan = plan
         self._out = out
@@ -66,34 +57,28 @@ class _ReviewCollector:
         self._players: set[str] = set()
         self._known: dict[tuple[int, bytes], str] = {}
 
-    def add(self, number: int, item: Item) -> None:
+    def add(self, number: int, source: str) -> None:
         """Review one record, or note why it cannot be reviewed."""
-        name = f"record {number}" if self._plan.anonymous else item.name
+        name = f"record {number}" if self._plan.anonymous else _name_of(source)
         try:
-            loaded = load(item.source)
-            made = reviewed(self._reviewer, loaded, self._player(loaded), self._plan)
+            loaded = load(source)
+            made = reviewed(self._reviewer, loaded, player_of(loaded, self._plan), self._plan)
         except UnknownPlayerError:
             return
         except (ReplayError, ModelError) as exc:
-            reason = clean_text(reason_of(exc, item.source))
-            self._skip(name, _without_words(exc) if self._plan.anonymous else reason, item, reason)
+            reason = clean_text(reason_of(exc, source))
+            self._skip(name, _without_words(exc) if self._plan.anonymous else reason, source, reason)
             self.failed += 1
+            if isinstance(exc, SeatMissingError):
+                self.unsaid.append(exc.names)
             return
         game = made.player, _course(made)
         if game in self._known:
             reason = f"the same game as {self._known[game]}"
-            self._skip(name, reason, item, reason)
+            self._skip(name, reason, source, reason)
             return
         self._known[game] = name
         self._keep(number, loaded, made)
-
-    def _player(self, loaded: LoadedRecord) -> int:
-        try:
-            return player_of(loaded, self._plan)
-        except SeatMissingError:
-            self.unsaid_games += 1
-            self.unsaid.update({loaded.record.names[player] for player in known_players(loaded.record)})
-            raise
 
     def _keep(self, number: int, loaded: LoadedRecord, made: schema.Review) -> None:
         anonymous = self._plan.anonymous
@@ -109,9 +94,9 @@ class _ReviewCollector:
         """The index of all games."""
         return index_of(self.entries, self._tallies, self.skipped, self._reviewer, len(self._players))
 
-    def _skip(self, name: str, said: str, item: Item, reason: str) -> None:
+    def _skip(self, name: str, said: str, source: str, reason: str) -> None:
         self.skipped.append(schema.Skipped(file=name, reason=said))
-        self.told.append(f"{item.name}: {reason}")
+        self.told.append(f"{_name_of(source)}: {reason}")
 
     def _free(self, wanted: str) -> str:
         """A unique file name in the index, also on file systems that ignore case."""
@@ -182,66 +167,67 @@ def _total(
     entries: Sequence[schema.IndexEntry], tallies: Sequence[PlayerTally], players: int
 ) -> schema.Total:
     places = [entry.game.places[entry.player] for entry in entries if entry.game.places is not None]
-    first, second, third, fourth = (places.count(place) for place in (1, 2, 3, 4))
     return schema.Total(
         **grading.fields(grading.together(entries)),
         games=len(entries),
         players=players,
         rates=grading.rates_of(grading.added(tallies), sum(entry.rates.rounds for entry in entries)),
-        places=(first, second, third, fourth),
+        places=four(places.count(place) for place in (1, 2, 3, 4)),
         average_place=round(sum(places) / len(places), 3) if places else None,
     )
 
 
-def items_of(sources: Sequence[str]) -> list[Item]:
-    """The records of the sources; for a folder, all records in it.
+def records_of(sources: Sequence[str]) -> list[str]:
+    """The records of the sources, each as `load` takes it; for a folder, all records in it.
 
     Raises:
         ReplayError: a source does not exist, or a folder contains no record.
     """
-    items: list[Item] = []
+    found: list[str] = []
     for source in sources:
         if source == STDIN or "://" in source:
-            items.append(Item(source, clean_text(shown(source))))
+            found.append(source)
             continue
         path = Path(source)
         files = list(records_in(path)) if is_folder(source) else [path]
         if not files:
             raise ReplayError(f"{path}: contains no records; names of records end in .xml, .mjlog, .json, …")
-        items += [Item(str(file), clean_text(file.name)) for file in files]
-    return items
+        found += map(str, files)
+    return found
 
 
-def check_players(items: Sequence[Item], plan: ReviewPlan) -> None:
+def _name_of(source: str) -> str:
+    """The name of a record in messages."""
+    return clean_text(shown(source) if source == STDIN or "://" in source else Path(source).name)
+
+
+def check_players(sources: Sequence[str], plan: ReviewPlan) -> None:
     """Check, before models are loaded, that something specifies the player in at least one record.
 
     Raises:
         ConfigError: nothing does.
     """
-    unsaid: Counter[str] = Counter()
-    games = 0
-    for item in items:
+    unsaid = []
+    for source in sources:
         try:
-            loaded = load(item.source)
-            player_of(loaded, plan)
-        except SeatMissingError:
-            games += 1
-            unsaid.update({loaded.record.names[player] for player in known_players(loaded.record)})
+            player_of(load(source), plan)
+        except SeatMissingError as exc:
+            unsaid.append(exc.names)
         except ReplayError:
             continue
         else:
             return
-    if games:
-        raise ConfigError(_whose(unsaid, games))
+    if unsaid:
+        raise ConfigError(_whose(unsaid))
 
 
 def review_many(
-    items: Sequence[Item], reviewer: Reviewer, plan: ReviewPlan, out: Path | None, *, to_json: bool
+    sources: Sequence[str], reviewer: Reviewer, plan: ReviewPlan, out: Path | None, *, to_json: bool
 ) -> int:
     """Review every record, and write an index of them.
 
     Args:
-        items: the records.
+        sources: the records.
         reviewer: makes the reviews.
         plan: whose decisions, and options of the report.
         out: folder for the results, None to write none.
@@ -257,9 +243,9 @@ def review_many(
     games = _ReviewCollector(reviewer, plan, out)
     interrupted = False
     try:
-        for number, item in enumerate(items, 1):
-            _progress(f"{number} of {len(items)}, {len(games.skipped)} skipped: {item.name}")
-            games.add(number, item)
+        for number, source in enumerate(sources, 1):
+            _progress(f"{number} of {len(sources)}, {len(games.skipped)} skipped: {_name_of(source)}")
+            games.add(number, source)
     except KeyboardInterrupt:
         interrupted = True
     _progress("")
@@ -268,22 +254,23 @@ def review_many(
     for each in games.told:
         sys.stderr.write(f"skipped: {each}\n")
     if games.unsaid:
-        sys.stderr.write(f"note: {_whose(games.unsaid, games.unsaid_games)}\n")
+        sys.stderr.write(f"note: {_whose(games.unsaid)}\n")
     if interrupted:
         raise KeyboardInterrupt
     if not games.entries:
         why = "" if games.told else f": no player is named {clean_text(plan.player)!r}"
-        raise ReplayError(f"none of {len(items)} records can be reviewed{why}")
+        raise ReplayError(f"none of {len(sources)} records can be reviewed{why}")
     return 1 if games.failed else 0
 
 
-def _whose(unsaid: Counter[str], games: int) -> str:
-    """A note on how to select the player in games where nothing specifies one."""
-    count = max(unsaid.values())
-    often = [clean_text(name) for name, times in unsaid.items() if times == count]
+def _whose(unsaid: Sequence[frozenset[str]]) -> str:
+    """A note on how to select the player in games where nothing specifies one, from their players."""
+    played = Counter(name for names in unsaid for name in names)
+    count = max(played.values())
+    often = [clean_text(name) for name, times in played.items() if times == count]
     example = f" (such as '{often[0]}', who plays in {count} of them)" if len(often) == 1 and often[0] else ""
     return (
-        f"nothing specifies whose decisions to review in {games} of the records; "
+        f"nothing specifies whose decisions to review in {len(unsaid)} of the records; "
         f"add --player NAME{example}, --seat 0 to 3, or --all-seats"
     )
 

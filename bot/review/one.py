@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -14,8 +15,8 @@ from msgspec import Meta
 from bot.logs.redaction import clean_text
 from bot.records.sources import LoadedRecord
 from kit.errors import ReplayError
-from kit.files import replace_file
 from kit.options import INTERNAL
+from replays.files import write_file
 from replays.record import GameRecord
 from replays.review.report import Reviewer, as_json, known_hands
 from replays.review.schema import Review
@@ -27,7 +28,11 @@ class UnknownPlayerError(ReplayError):
 
 
 class SeatMissingError(ReplayError):
-    """Nothing specifies whose decisions to review."""
+    """Nothing specifies whose decisions to review; the players, by name, are those whose hands are known."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__("nothing specifies whose decisions to review; add --player, --seat or --all-seats")
+        self.names = frozenset(names)
 
 
 class ReviewPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +75,7 @@ def player_of(loaded: LoadedRecord, plan: ReviewPlan) -> int:
     shown = known_players(loaded.record)
     if len(shown) == 1 or plan.all_seats:
         return shown[0]
-    raise SeatMissingError("nothing specifies whose decisions to review; add --player, --seat or --all-seats")
+    raise SeatMissingError([loaded.record.names[player] for player in shown])
 
 
 def known_players(record: GameRecord) -> list[int]:
@@ -159,11 +164,5 @@ def put(folder: Path, name: str, data: bytes) -> Path:
         ReplayError: the file cannot be written.
     """
     path = folder / name
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if path.is_symlink():
-            raise ReplayError(f"{path}: a symbolic link; remove it, or name another folder")
-        replace_file(path, data)
-    except OSError as exc:
-        raise ReplayError(f"{path}: cannot be written: {exc.strerror}") from exc
+    write_file(path, data, "remove it, or name another folder", new_folder=True)
     return path

@@ -9,8 +9,10 @@ from typing import Any, Final
 
 from bot.logs.redaction import clean_text
 from bot.tenhou.game_types import describe
+from bot.terminal.table import WINDS
 from game.ranking import rank_name
 from game.tiles import text_of_mjai
+from replays.review.moments import round_text
 from replays.review.schema import (
     Caveat,
     Judged,
@@ -22,11 +24,9 @@ from replays.review.schema import (
     ReviewDecision,
     ReviewGame,
     ReviewIndex,
-    ReviewRound,
 )
 
 _WORST: Final = 5
-_WINDS: Final = ("East", "South", "West", "North")
 _STEP_WIDTH: Final = 14
 
 
@@ -97,7 +97,7 @@ def caveat_text(caveat: Caveat) -> str:
             return "the record stops before the end of the game"
         case "part":
             return (
-                f"the record begins with {_round_name(p.round_index, p.honba)}, not at the start of the game"
+                f"the record begins with {round_text(p.round_index, p.honba)}, not at the start of the game"
             )
         case "rules_unsaid":
             return "the record does not state its rules; the review uses Tenhou's standard rules"
@@ -137,7 +137,8 @@ def _rates_text(rates: Rates) -> str:
 
 
 def _decision_text(review: Review, decision: ReviewDecision) -> str:
-    where = _round_text(review.rounds[decision.round])
+    place = review.rounds[decision.round]
+    where = round_text(place.round_index, place.honba)
     return (
         f"{where} turn {decision.turn}: {option_text(decision, decision.done)} rather than "
         f"{option_text(decision, decision.preferred)}: {decision.category}, ratio {decision.ratio:.3f}"
@@ -153,14 +154,6 @@ def _other_text(decision: ReviewDecision) -> str:
         if action is not None:
             told.setdefault(action, f"{name} {option_text(decision, action)} {percent(chances[action])}")
     return ", ".join(told.values())
-
-
-def _round_text(each: ReviewRound) -> str:
-    return _round_name(each.round_index, each.honba)
-
-
-def _round_name(round_index: int, honba: int) -> str:
-    return f"{_WINDS[round_index // 4][0]}{round_index % 4 + 1}-{honba}"
 
 
 def action_text(action: ReviewAction) -> str:
@@ -263,7 +256,7 @@ def _words(params: Mapping[str, Any], dealer: int) -> dict[str, Any]:
         said["waits"] = " ".join(map(text_of_mjai, params["waits"]))
         said["silent"] = params["silent"] or "0, for want of a yaku on every wait"
     if "player" in params:
-        said["who"] = _WINDS[(params["player"] - dealer) % 4] + (" (riichi)" if params.get("riichi") else "")
+        said["who"] = WINDS[(params["player"] - dealer) % 4] + (" (riichi)" if params.get("riichi") else "")
     if "then" in params:
         said |= {"then": _PLACES[params["then"] - 1], "place": _PLACES[params["place"] - 1]}
     if "suit" in params:

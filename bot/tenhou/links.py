@@ -19,9 +19,9 @@ import structlog
 from kit.cache import CACHE_VARIABLE
 from kit.errors import ReplayError, ReplayFormatError
 from kit.files import replace_file
+from replays.files import RECORD_SUFFIX
 from replays.formats import MAX_FILE, parse
 from replays.record import check_game_id
-from replays.store.names import RECORD_SUFFIX
 
 HOST: Final = "tenhou.net"
 ADDRESS: Final = "https://tenhou.net/0/log/?"

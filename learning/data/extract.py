@@ -14,7 +14,7 @@ from kit.reports import write_report
 from kit.text import clean_text
 from learning.data.layout import SPLITS, split_of
 from learning.data.sources import load, stored_games
-from replays.store.names import RECORD_SUFFIX
+from replays.files import RECORD_SUFFIX
 
 
 class Extracted(msgspec.Struct, frozen=True):

@@ -11,9 +11,9 @@ import msgspec
 from game.scoring.settlement import GameLength
 from learning.selfplay.series import Series
 from policies.play.rollout import FinishedGame
+from replays.files import RECORD_SUFFIX
 from replays.formats import write_game
 from replays.record import JAPAN, GameRecord, Names, game_id
-from replays.store.names import RECORD_SUFFIX
 
 RecordForm: TypeAlias = Literal["mjlog", "mjai"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from replays.mjai.lines import MAX_LINE, read, read_record, render, write, write_record
-from replays.mjai.reader import MjaiReader
+from replays.mjai.lines import MAX_LINE, read_record, write_record
 
-__all__ = ["MAX_LINE", "MjaiReader", "read", "read_record", "render", "write", "write_record"]
+__all__ = ["MAX_LINE", "read_record", "write_record"]

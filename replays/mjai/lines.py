@@ -42,8 +42,6 @@ from kit.errors import ReplayFormatError, ReplayTooLarge
 from replays.mjai.reader import WINDS, MjaiReader
 from replays.record import HANCHAN, TONPUU, GameRecord, usual_type
 
-__all__ = ["MjaiReader", "read", "read_record", "render", "write", "write_record"]
-
 MAX_LINE: Final = 64 * 1024
 MAX_LINES: Final = 40_000
 
@@ -83,22 +81,6 @@ def render(event: GameEvent, *, exact: bool = False) -> Message | None:
     return message or None
 
 
-def write(events: Iterable[GameEvent], *, exact: bool = True) -> str:
-    """Write a game as lines of mjai."""
-    messages = (render(event, exact=exact) for event in events)
-    return "".join(_line(message) for message in messages if message)
-
-
-def read(text: str) -> list[GameEvent]:
-    """Read the events of a game from lines of mjai, each a message or an array of messages.
-
-    Raises:
-        ReplayFormatError: a line is not an mjai message, or does not fit those before it; names the line.
-        ReplayTooLarge: it has too many lines, or overlong ones.
-    """
-    return _read(text)[1]
-
-
 def _read(text: str) -> tuple[Message, list[GameEvent]]:
     """The first message that tells something, and the events."""
     reader = MjaiReader()
@@ -119,17 +101,7 @@ def _read(text: str) -> tuple[Message, list[GameEvent]]:
 
 def write_record(record: GameRecord) -> str:
     """Write a game as exact lines of mjai, with its head under a separate key in the first line."""
-    head = _RecordInfo(
-        game_id=record.game_id,
-        game_type=record.game_type,
-        lobby=record.lobby,
-        ranks=record.ranks,
-        rates=record.rates,
-        sexes=record.sexes,
-        dice=record.dice,
-        shuffle=record.shuffle,
-        round_shuffles=record.round_shuffles,
-    )
+    head = {name: getattr(record, name) for name in _RecordInfo.__struct_fields__}
     lines = []
     for event in record.events:
         message = render(event, exact=True)
@@ -141,14 +113,15 @@ def write_record(record: GameRecord) -> str:
 
 
 def read_record(text: str) -> GameRecord:
-    """Read a game from lines of mjai.
+    """Read a game from lines of mjai, each a message or an array of messages.
 
     Its type is taken from its head, if it has one. Otherwise its length is the one in ``start_game``, or
     follows from its rounds, and the usual rules are assumed.
 
     Raises:
-        ReplayFormatError: as for `read`, or the lines do not form a game from its start.
-        ReplayTooLarge: as for `read`.
+        ReplayFormatError: a line is not an mjai message, or does not fit those before it; names the line. Or
+            the lines do not form a game from its start.
+        ReplayTooLarge: it has too many lines, or overlong ones.
     """
     first, events = _read(text)
     if not events or not isinstance(events[0], StartGame):
@@ -161,16 +134,8 @@ def read_record(text: str) -> GameRecord:
         raise ReplayFormatError(f"mjai line 1: {_HEAD}: {exc}") from None
     said = _HEAD in first
     return GameRecord(
-        game_id=head.game_id,
-        game_type=head.game_type if said else _stated_type(first, events),
-        lobby=head.lobby,
+        **msgspec.structs.asdict(head) | ({} if said else {"game_type": _stated_type(first, events)}),
         names=events[0].names,
-        ranks=head.ranks,
-        rates=head.rates,
-        sexes=head.sexes,
-        dice=head.dice,
-        shuffle=head.shuffle,
-        round_shuffles=head.round_shuffles,
         events=tuple(events),
         rules_said=said or first.get("kyoku_first") in (0, 4),
     )

@@ -37,6 +37,7 @@ from game.table.endings import draw_reason, shown_at_draw, with_value
 from game.tiles import TILES, UNSEEN, face_of, mjai_text
 from kit.errors import ReplayFormatError, StateMismatchError
 from replays.copies import copies_of, free_copy
+from replays.record import four
 
 WINDS: Final = "ESWN"
 
@@ -213,8 +214,7 @@ class MjaiReader:
     def ankan(self, m: Mapping[str, Any]) -> GameEvent:
         """Call a closed kan."""
         player = _player(m["actor"])
-        a, b, c, d = self._tiles.of(m, m["consumed"], [self._tiles.hand(player)] * 4)
-        return Ankan(player, (a, b, c, d))
+        return Ankan(player, four(self._tiles.of(m, m["consumed"], [self._tiles.hand(player)] * 4)))
 
     def kakan(self, m: Mapping[str, Any]) -> GameEvent:
         """Add to a pon."""
@@ -269,8 +269,8 @@ class MjaiReader:
             reason = draw_reason(self.state, deltas)
         if "tehais136" not in m:
             return shown_at_draw(self.state, reason, deltas)
-        a, b, c, d = (None if hand is None else tuple(map(int, hand)) for hand in m["tehais136"])
-        return DrawnRound(reason, deltas, (a, b, c, d))
+        hands = (None if hand is None else tuple(map(int, hand)) for hand in m["tehais136"])
+        return DrawnRound(reason, deltas, four(hands))
 
     def end_game(self, m: Mapping[str, Any]) -> GameEvent:
         """End the game."""
@@ -290,9 +290,8 @@ def _number(value: Any, least: int = 0, most: int = 999) -> int:
     return value
 
 
-def _four(values: Any) -> tuple[int, int, int, int]:
-    a, b, c, d = (int(value) for value in values)
-    return a, b, c, d
+def _four(values: Any) -> Four:
+    return four(int(value) for value in values)
 
 
 _READERS: Final[dict[str, Callable[[MjaiReader, Mapping[str, Any]], GameEvent]]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from replays.mjlog.reader import read, read_record
+from replays.mjlog.reader import read_record
 from replays.mjlog.writer import write
 
-__all__ = ["read", "read_record", "write"]
+__all__ = ["read_record", "write"]

@@ -50,16 +50,6 @@ _NOT_READ: Final = ((16 | 2048, "three-player"), (512 | 1024, "chip"))
 _DECLARATION: Final = re.compile(r"\?xml[^<>]*\?>\s*")
 
 
-def read(text: str) -> list[GameEvent]:
-    """Read the events of a game from its mjlog text, `StartGame` to `EndGame`.
-
-    Raises:
-        ReplayFormatError: it is not a complete four-player mjlog.
-        ReplayTooLarge: it is longer than any game can be.
-    """
-    return list(read_record(text).events)
-
-
 def read_record(text: str, game_id: str = "") -> GameRecord:
     """Read a game from its mjlog text; the text itself does not contain the id.
 
@@ -269,25 +259,7 @@ class _Reader:
         if not self._in_round or not (self._takes_moves or isinstance(self._last(), Win)):
             raise tag.fail("is outside of a round")
         won = read_agari(tag)
-        self._events.append(
-            Win(
-                player=won.who,
-                from_player=won.from_who,
-                tile=won.tile,
-                hand=won.hand,
-                fu=won.fu,
-                points=won.points,
-                limit=won.limit,
-                yaku=won.yaku,
-                yakuman=won.yakuman,
-                ura_indicators=won.ura_indicators,
-                liable=won.liable,
-                deltas=won.deltas,
-                honba=won.honba,
-                riichi_sticks=won.riichi_sticks,
-                value=won.value,
-            )
-        )
+        self._events.append(won.win)
         self._finish_round(won.final)
 
     def drawn(self, tag: MjlogTag) -> None:

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias, get_args
 
 import msgspec
 
-from game.events import DrawReason, Four, ValueSource
+from game.events import DrawReason, Four, ValueSource, Win
 from game.melds import Meld, decode_meld
 from game.tiles import TILES
 from replays.mjlog.attributes import Attributes
@@ -138,30 +138,13 @@ class FinalScores(msgspec.Struct, frozen=True):
 
 
 class AgariTag(msgspec.Struct, frozen=True):
-    """A win. See `game.events.Win` for the figures; ``scores`` are those before it, ``melds`` codes.
+    """A win, with what else its tag says: the winner's melds as codes, and the scores before it."""
 
-    ``value`` is not Tenhou's, which states every value; `replays.mjlog.writer` writes it.
-    """
-
-    who: int
-    from_who: int
-    tile: int
-    hand: Tiles
+    win: Win
     melds: Tiles
-    fu: int
-    points: int
-    limit: int
-    yaku: tuple[tuple[int, int], ...]
-    yakuman: Tiles
     indicators: Tiles
-    ura_indicators: Tiles
-    honba: int
-    riichi_sticks: int
     scores: Four
-    deltas: Four
-    liable: int
     final: FinalScores | None
-    value: ValueSource
 
 
 class RyuukyokuTag(msgspec.Struct, frozen=True):
@@ -184,27 +167,26 @@ def read_agari(a: Attributes) -> AgariTag:
         raise a.fail("ten is out of range: no fu or no limit")
     honba, sticks = a.numbers("ba", 0, 999, (2,))
     scores, deltas = read_changes(a)
-    return AgariTag(
-        who=a.number("who", 0, 3),
-        from_who=a.number("fromWho", 0, 3),
+    win = Win(
+        player=a.number("who", 0, 3),
+        from_player=a.number("fromWho", 0, 3),
         tile=a.number("machi", 0, TILES - 1),
         hand=a.tiles("hai", HAND_SIZES),
-        melds=a.numbers("m", 0, 0xFFFF, range(9)),
         fu=fu,
         points=points,
         limit=limit,
         yaku=tuple(zip(yaku[::2], yaku[1::2], strict=True)),
         yakuman=a.numbers("yakuman", 0, 99, range(17)),
-        indicators=a.tiles("doraHai", range(6)),
         ura_indicators=a.tiles("doraHaiUra", range(6)),
+        liable=a.number("paoWho", 0, 3, -1),
+        deltas=deltas,
         honba=honba,
         riichi_sticks=sticks,
-        scores=scores,
-        deltas=deltas,
-        liable=a.number("paoWho", 0, 3, -1),
-        final=_read_final(a),
+        # not Tenhou's, which states every value
         value=VALUES.get(a.take("value", ""), "stated"),
     )
+    melds, indicators = a.numbers("m", 0, 0xFFFF, range(9)), a.tiles("doraHai", range(6))
+    return AgariTag(win, melds, indicators, scores, _read_final(a))
 
 
 def read_ryuukyoku(a: Attributes) -> RyuukyokuTag:

@@ -38,11 +38,8 @@ from game.melds import Meld, MeldKind, encode_meld
 from game.state import apply_all, melds_of, new_round
 from game.tiles import UNSEEN
 from kit.errors import ReplayFormatError, StateMismatchError
-from replays.mjlog.reader import read, read_record
 from replays.mjlog.tags import DRAW_TYPES, UNFINISHED
 from replays.record import GameRecord
-
-__all__ = ["read", "read_record", "write"]
 
 
 def write(record: GameRecord) -> str:

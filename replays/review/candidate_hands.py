@@ -102,13 +102,11 @@ class HandReading(NamedTuple):
     deal_ins: NDArray[np.float32]
 
 
-def hand_readings(
-    moments: Sequence[Moment], player: int, model: DirectModel | None
-) -> list[HandReading | None]:
-    """A reading of each moment; None without a model."""
-    if model is None or not moments:
+def hand_readings(moments: Sequence[Moment], model: DirectModel | None) -> list[HandReading | None]:
+    """A reading of each of one player's moments; None without a model."""
+    if model is None:
         return [None] * len(moments)
-    found = model.read(np.array([moment.record for moment in moments]), player)
+    found = model.read(np.array([moment.record for moment in moments]), moments[0].player)
     return [HandReading(*each) for each in zip(found.shanten, found.deal_ins, strict=True)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from policies.flow.decisions import Step
@@ -24,7 +24,7 @@ RATING: Final = (
     "where the two part; a decision like the policy's counts 1"
 )
 GRAVITY: Final[tuple[Category, ...]] = ("fine", "inaccuracy", "mistake", "blunder")
-_BAD: Final = ("mistake", "blunder")
+_BAD: Final[tuple[Category, ...]] = ("mistake", "blunder")
 
 
 def category_of(ratio: float, step: Step, limits: Thresholds = THRESHOLDS) -> Category:
@@ -50,6 +50,17 @@ def figures(decisions: Iterable[ReviewDecision]) -> Judged:
         counts[decision.category] += 1
         agreed += decision.agrees
         ratios += decision.ratio
+    return _judged(counts, agreed, 100.0 * ratios)
+
+
+def together(parts: Sequence[Judged]) -> Judged:
+    """The combined figures of several games."""
+    counts = {name: sum(getattr(part.categories, name) for part in parts) for name in GRAVITY}
+    rated = sum((part.rating or 0.0) * part.decisions for part in parts)
+    return _judged(counts, sum(part.agreed for part in parts), rated)
+
+
+def _judged(counts: Mapping[Category, int], agreed: int, rated: float) -> Judged:
     number = sum(counts.values())
     bad = sum(counts[name] for name in _BAD)
     return Judged(
@@ -58,27 +69,8 @@ def figures(decisions: Iterable[ReviewDecision]) -> Judged:
         agreement=_share(agreed, number),
         bad_moves=bad,
         bad_move_rate=_share(bad, number),
-        rating=round(100.0 * ratios / number, 2) if number else None,
+        rating=_share(rated, number, 2),
         categories=Categories(**counts),
-    )
-
-
-def together(parts: Sequence[Judged]) -> Judged:
-    """The combined figures of several games."""
-    number = sum(part.decisions for part in parts)
-    agreed = sum(part.agreed for part in parts)
-    bad = sum(part.bad_moves for part in parts)
-    rated = sum((part.rating or 0.0) * part.decisions for part in parts)
-    return Judged(
-        decisions=number,
-        agreed=agreed,
-        agreement=_share(agreed, number),
-        bad_moves=bad,
-        bad_move_rate=_share(bad, number),
-        rating=round(rated / number, 2) if number else None,
-        categories=Categories(
-            **{name: sum(getattr(part.categories, name) for part in parts) for name in GRAVITY}
-        ),
     )
 
 

@@ -251,19 +251,14 @@ class Shape(NamedTuple):
 
 
 class After:
-    """The hand after each action of one decision.
+    """The hand after each action of one decision."""
 
-    Args:
-        record: the round as the player sees it.
-        player: the player, absolute.
-        legal: the actions.
-    """
-
-    def __init__(self, record: np.void, player: int, legal: Sequence[Action]) -> None:
+    def __init__(self, seen: Observation) -> None:
+        record, player = seen.record, seen.player
         self._hand34: NDArray[np.int8] = record["hand34"][player]
         self._melds = int(record["meld_count"][player])
         self._unseen34 = unseen34(record, player)
-        may_discard = any(action.kind is ActionKind.DISCARD for action in legal)
+        may_discard = any(action.kind is ActionKind.DISCARD for action in seen.legal)
         self._discards = self._table(self._hand34, self._melds) if may_discard else {}
 
     def of(self, action: Action) -> Shape | None:

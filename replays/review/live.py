@@ -1,4 +1,4 @@
-"""Matches our own seat's decisions in play to the decisions of a review."""
+"""Our own seat's decisions in play: matched to those of a review, or shown alone."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ import msgspec
 from game.actions import RIICHI, Action, ActionKind
 from game.tiles import face_of
 from policies.flow.decisions import Decision, Improvement, Step
+from policies.heuristic.danger import danger_of
 from policies.play.sampling import joint
 from replays.record import DecisionRecord
 from replays.review import schema
-from replays.review.judging import ORDER, STEPS
+from replays.review.decisions import decision_of
+from replays.review.judging import ORDER, STEPS, After, Opinion, ranked
 from replays.review.moments import Moment, action_text
+from replays.review.notes import Notes
+from replays.review.reasons import reasons
 
 _BEFORE_DISCARD: Final = ("win", "nine_terminals", "kan", "riichi")
 _CLAIMS: Final = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN, ActionKind.RON, ActionKind.PASS)
@@ -35,8 +39,8 @@ class LiveDecisions:
             if each.player == player and each.decision.step != "forced":
                 self._waiting[each.round_index, each.honba, each.turn, _is_claim(each)].append(each)
 
-    def of(self, moment: Moment, options: Sequence[schema.ReviewOption]) -> schema.Live | None:
-        """The logged decision at a moment, None if the log has none.
+    def of(self, moment: Moment, options: Iterable[Action]) -> schema.Live | None:
+        """The logged decision at a moment, by its options as they are shown; None if the log has none.
 
         Within a turn the log may have decisions without effect, such as calls that another player took; the
         one whose options match those of the moment is used.
@@ -120,10 +124,10 @@ def _face(action: Action) -> tuple[int, int, tuple[int, ...]]:
     return int(action.kind), tile, tuple(sorted(map(face_of, action.consumed)))
 
 
-def _live(made: _Made, moment: Moment, options: Sequence[schema.ReviewOption]) -> schema.Live:
+def _live(made: _Made, moment: Moment, options: Iterable[Action]) -> schema.Live:
     found, decision, improvement = made.first, made.first.decision, made.first.decision.improvement
     then = {action_text(action, moment.record): chance for action, chance in made.chances().items()}
-    texts = [option.action for option in options]
+    texts = [action_text(action, moment.record) for action in options]
     played = action_text(made.action, moment.record)
     live = schema.Live(
         time_ms=round(decision.latency_ms, 1),
@@ -172,4 +176,75 @@ def _thought(
         playouts=improvement.playouts,
         worth=improvement.worth,
         searched=tuple(searched) if values else None,
+    )
+
+
+# --- a decision in play, shown alone ----------------------------------------------------------------------
+
+
+def played_decision(moment: Moment, made: DecisionRecord, notes: Notes) -> schema.ReviewDecision:
+    """The policy's probabilities when it decided, with the same figures that a review shows.
+
+    Args:
+        moment: the decision; its ``done`` is what was decided.
+        made: the logged decision; its options are those of the moment.
+        notes: the notes of this game, requested in order.
+
+    Returns:
+        A decision that agrees with itself; its reasons compare it with the likeliest other option. Options of
+        steps that the flow did not reach are left out, because the policy was not asked about them.
+    """
+    opinion = _opinion(made)
+    live = LiveDecisions([made], moment.player).of(moment, ranked(opinion))
+    live = live and msgspec.structs.replace(live, played=None, probabilities=None)
+    shown = decision_of(moment, opinion, notes=notes.of(moment, opinion), live=live)
+    kept = [note for note in shown.notes if note.key != "riichi_choice" or "discard" in opinion.reached]
+    options = tuple(option for option in shown.options if option.step in opinion.reached)
+    return msgspec.structs.replace(
+        shown, options=options, notes=(*_reasons(moment, opinion), *kept), position=None
+    )
+
+
+def _reasons(moment: Moment, opinion: Opinion) -> tuple[schema.Note, ...]:
+    """What speaks for the choice, against the likeliest of the other options."""
+    chances = opinion.options
+    others = [action for action in chances if not opinion.agrees(action)]
+    if not others:
+        return ()
+    second = max(others, key=chances.__getitem__)
+    _, ratio = opinion.parted(second)
+    danger, after = danger_of(moment.record, moment.player, reads_melds=True), After(moment)
+    better, worse = _riichi_placed(moment, after, opinion.preferred, second)
+    return reasons(msgspec.structs.replace(moment, done=worse), better, ratio, danger, after)
+
+
+def _riichi_placed(moment: Moment, after: After, better: Action, worse: Action) -> tuple[Action, Action]:
+    """The two options, a riichi with a tile: that of the other option if possible, else of the widest wait.
+
+    When a riichi is decided on, its discard has not been.
+    """
+    declared = moment.declared
+    if declared is None or RIICHI not in (better, worse):
+        return better, worse
+    other = worse if better == RIICHI else better
+    tile = next((each.tile for each in declared.legal if each == other), -1)
+    if tile < 0:
+        tile = max(declared.legal, key=lambda each: _tiles_accepted(after, each)).tile
+    riichi, silent = Action(ActionKind.RIICHI, tile), Action(ActionKind.DISCARD, tile)
+    return (riichi, silent) if better == RIICHI else (better, riichi)
+
+
+def _tiles_accepted(after: After, discard: Action) -> int:
+    shape = after.of(discard)
+    return shape.copies if shape else 0
+
+
+def _opinion(made: DecisionRecord) -> Opinion:
+    decision = made.decision
+    return Opinion(
+        preferred=decision.action,
+        step=decision.step,
+        source=decision.source,
+        probabilities={option.action: option.probability for option in decision.options},
+        reached=frozenset(steps_reached(decision)),
     )

@@ -8,7 +8,7 @@ next player's chi. A win hides no other win: on Tenhou every player who may have
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 import numpy as np
 
@@ -145,8 +145,7 @@ class _Following:
         """The current round, for messages."""
         if not self.rounds:
             return "before the first round"
-        start = self.rounds[-1].start
-        return f"{'ESWN'[start.round_index // 4]}{start.round_index % 4 + 1}-{start.honba}"
+        return round_text(self.rounds[-1].start.round_index, self.rounds[-1].start.honba)
 
     def add(self, event: GameEvent, onward: Sequence[GameEvent]) -> None:
         """Follow one event; ``onward`` is the events from it on."""
@@ -282,25 +281,21 @@ def _is(event: GameEvent, action: Action) -> bool:
 
 
 _DISCARDING: Final = (ActionKind.DISCARD, ActionKind.RIICHI)
-_NAMES: Final[dict[ActionKind, schema.ActionName]] = {
-    ActionKind.PASS: "pass",
-    ActionKind.DISCARD: "discard",
-    ActionKind.RIICHI: "riichi",
-    ActionKind.CHI: "chi",
-    ActionKind.PON: "pon",
-    ActionKind.DAIMINKAN: "daiminkan",
-    ActionKind.ANKAN: "ankan",
-    ActionKind.KAKAN: "kakan",
-    ActionKind.TSUMO: "tsumo",
-    ActionKind.RON: "ron",
-    ActionKind.NINE_TERMINALS: "nine_terminals",
-}
+
+
+def round_text(round_index: int, honba: int) -> str:
+    """The name of a round.
+
+    >>> round_text(5, 2)
+    'S2-2'
+    """
+    return f"{'ESWN'[round_index // 4]}{round_index % 4 + 1}-{honba}"
 
 
 def action_text(action: Action, record: np.void) -> schema.ReviewAction:
     """An action by its faces; ``record`` shows which tile was drawn."""
     return schema.ReviewAction(
-        kind=_NAMES[action.kind],
+        kind=cast(schema.ActionName, action.kind.name.lower()),
         tile=mjai_text(action.tile) if action.tile >= 0 else "",
         consumed=tuple(mjai_text(tile) for tile in action.consumed),
         tsumogiri=action.kind in _DISCARDING and 0 <= action.tile == int(record["drawn"]),

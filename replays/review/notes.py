@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-import numpy as np
-
 from game.actions import Action, ActionKind
 from game.events import Four
 from game.scoring.settlement import (
@@ -14,14 +12,15 @@ from game.scoring.settlement import (
     LAST_ROUND,
     RIICHI_STICK,
     GameLength,
+    deltas,
     game_over,
     placements,
-    ron_points,
-    tsumo_payments,
 )
+from game.scoring.value import WinValue
 from game.shanten import waits
 from game.state import unseen34
 from game.tiles import KINDS, RED_FIVES, mjai_text
+from replays.record import four
 from replays.review.judging import Opinion
 from replays.review.moments import WINS, Moment
 from replays.review.schema import Note
@@ -47,26 +46,18 @@ class Standing(NamedTuple):
 def standing_of(moment: Moment) -> Standing:
     """The standing at a decision."""
     record = moment.record
-    first, second, third, fourth = (int(score) for score in record["scores"])
     return Standing(
         int(record["round_index"]),
         int(record["honba"]),
         int(record["riichi_sticks"]),
-        (first, second, third, fourth),
+        four(record["scores"].tolist()),
     )
 
 
 class Notes:
-    """Writes notes for one player's game.
+    """Writes notes for one player's game."""
 
-    Args:
-        player: the player, absolute.
-        length: length of the game.
-    """
-
-    def __init__(self, player: int, length: GameLength) -> None:
-        self._player = player
-        self._length: GameLength = length
+    def __init__(self) -> None:
         self._told: Standing | None = None
 
     def of(self, moment: Moment, opinion: Opinion) -> tuple[Note, ...]:
@@ -80,8 +71,8 @@ class Notes:
         )
 
     def _furiten(self, moment: Moment, opinion: Opinion) -> Iterator[Note]:
-        record, player = moment.record, self._player
-        ready, river = int(record["waits"][player]), self._river(moment)
+        record, player = moment.record, moment.player
+        ready, river = int(record["waits"][player]), _river(moment)
         yield from self._furiten_after(moment, opinion)
         if not ready:
             return
@@ -101,7 +92,7 @@ class Notes:
             if action.kind is ActionKind.DISCARD:
                 chosen.setdefault(action.tile >> 2, []).append(who)
         for kind, by in chosen.items():
-            ready, in_river = self._furiten_waits(moment, kind)
+            ready, in_river = _furiten_waits(moment, kind)
             if in_river:
                 params: dict[str, str | list[str]] = {
                     "discard": mjai_text(4 * kind + 3),
@@ -111,14 +102,6 @@ class Notes:
                 }
                 yield Note(key="furiten_after", params={**params})
 
-    def _furiten_waits(self, moment: Moment, kind: int) -> tuple[int, int]:
-        """Waits after a discard, and those of them in the player's own river after it; one bit each."""
-        ready = waits_after(moment, self._player, kind)
-        return ready, ready & (self._river(moment) | 1 << kind)
-
-    def _river(self, moment: Moment) -> int:
-        return int(moment.record["river34"][self._player])
-
     def _riichi(self, moment: Moment, opinion: Opinion) -> Iterator[Note]:
         riichi = next((action for action in moment.legal if action.kind is ActionKind.RIICHI), None)
         if riichi is None:
@@ -127,11 +110,11 @@ class Notes:
         chances = opinion.riichi or {
             action: opinion.probabilities[action]
             for action in discards
-            if waits_after(moment, self._player, action.tile >> 2)
+            if waits_after(moment, action.tile >> 2)
         }
         best = max(chances, key=chances.__getitem__)
-        ready, in_river = self._furiten_waits(moment, best.tile >> 2)
-        unseen = unseen34(moment.record, self._player)
+        ready, in_river = _furiten_waits(moment, best.tile >> 2)
+        unseen = unseen34(moment.record, moment.player)
         params: dict[str, str | int | float | list[str]] = {
             "discard": mjai_text(best.tile),
             "waits": kinds_of(ready),
@@ -152,11 +135,11 @@ class Notes:
 
     def _last_round(self, moment: Moment) -> Iterator[Note]:
         standing = standing_of(moment)
-        if standing.round_index < LAST_ROUND[self._length] or standing == self._told:
+        if standing.round_index < LAST_ROUND[moment.length] or standing == self._told:
             return
         self._told = standing
-        yield placed(standing, self._player)
-        yield from needs(standing, self._player, self._length)
+        yield placed(standing, moment.player)
+        yield from needs(standing, moment.player, moment.length)
 
 
 def kinds_of(mask: int) -> list[str]:
@@ -168,12 +151,21 @@ def kinds_of(mask: int) -> list[str]:
     return [mjai_text(4 * kind + 3) for kind in range(KINDS) if mask >> kind & 1]
 
 
-def waits_after(moment: Moment, player: int, kind: int) -> int:
+def waits_after(moment: Moment, kind: int) -> int:
     """The waits of the hand without one tile of a kind, one bit each; 0 if it is not tenpai."""
-    hand34 = moment.record["hand34"][player].copy()
+    hand34 = moment.record["hand34"][moment.player].copy()
     hand34[kind] -= 1
-    melds = int(moment.record["meld_count"][player])
-    return int(waits(hand34, melds))
+    return int(waits(hand34, int(moment.record["meld_count"][moment.player])))
+
+
+def _river(moment: Moment) -> int:
+    return int(moment.record["river34"][moment.player])
+
+
+def _furiten_waits(moment: Moment, kind: int) -> tuple[int, int]:
+    """Waits after a discard, and those of them in the player's own river after it; one bit each."""
+    ready = waits_after(moment, kind)
+    return ready, ready & (_river(moment) | 1 << kind)
 
 
 def placed(standing: Standing, player: int) -> Note:
@@ -249,22 +241,13 @@ def _ends(standing: Standing, winner: int, scores: Sequence[int], length: GameLe
 
 def _hands(standing: Standing, player: int, payer: int) -> Iterator[tuple[int, Four]]:
     """Hands from the cheapest to a yakuman: their points, and the changes of the scores."""
-    dealer = standing.dealer
-    bonus = HONBA_POINTS * standing.honba
-    sticks = RIICHI_STICK * standing.sticks
+    bonus = HONBA_POINTS * standing.honba + RIICHI_STICK * standing.sticks
     for base in _BASES:
-        changes = np.zeros(4, np.int64)
-        if player != payer:
-            points = ron_points(base, player == dealer)
-            changes[payer] -= points + bonus
-        else:
-            from_dealer, from_other = tsumo_payments(base, player == dealer)
-            for other in (x for x in range(4) if x != player):
-                changes[other] -= (from_dealer if other == dealer else from_other) + bonus // 3
-            points = int(-changes.sum()) - bonus
-        changes[player] = sticks - changes.sum()
-        first, second, third, fourth = changes.tolist()
-        yield points, (first, second, third, fourth)
+        value = WinValue(0, 0, 0, 0, (), (), base)
+        changes = deltas(
+            value, player, payer, standing.dealer, honba=standing.honba, riichi_sticks=standing.sticks
+        )
+        yield changes[player] - bonus, changes
 
 
 def _has_plain(legal: Sequence[Action], red: Action) -> bool:

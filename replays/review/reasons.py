@@ -145,7 +145,7 @@ def _riichi(error: _Error) -> Iterator[Note]:
     if declares == (error.worse.kind is ActionKind.RIICHI):
         return
     declared = error.better if declares else error.worse
-    ready = waits_after(error.moment, error.moment.player, declared.tile >> 2)
+    ready = waits_after(error.moment, declared.tile >> 2)
     unseen = unseen34(error.record, error.moment.player)
     live = [kind for kind in range(KINDS) if ready >> kind & 1 and unseen[kind] > 0]
     if not live or (not declares and error.better_shape and error.better_shape.shanten > 0):

@@ -13,6 +13,7 @@ from game.tiles import UNSEEN, mjai_text
 from policies.heuristic.stakes import place_chances
 from policies.reward import Predictor, final_rewards, predict, round_starts, together
 from replays.names import YAKU_NAMES
+from replays.record import four
 from replays.review.moments import RoundEvents
 from replays.review.schema import Expected, ReviewResult, ReviewRound, Rewards, ShownHands, Winner, Yaku
 
@@ -93,25 +94,20 @@ def _result(dealt: RoundEvents) -> ReviewResult:
         reason=drawn.reason if drawn else None,
         tenpai=_ready(drawn) if drawn and drawn.reason in ("exhaustive", "nagashi_mangan") else None,
         hands=_shown(drawn) if drawn else None,
-        deltas=_four_ints(deltas),
-        scores=_four_ints(scores),
+        deltas=four(deltas),
+        scores=four(scores),
     )
 
 
 def _shown(drawn: DrawnRound) -> ShownHands:
-    first, second, third, fourth = (
-        None if hand is None else tuple(mjai_text(tile) for tile in hand) for hand in drawn.hands
-    )
-    return first, second, third, fourth
+    return four(None if hand is None else tuple(map(mjai_text, hand)) for hand in drawn.hands)
 
 
 def _ready(drawn: DrawnRound) -> tuple[bool, bool, bool, bool]:
     if drawn.reason == "exhaustive":  # the payments tell, even where no hand is known
         paid = any(drawn.deltas)
-        first, second, third, fourth = (delta > 0 if paid else any(drawn.hands) for delta in drawn.deltas)
-    else:
-        first, second, third, fourth = (hand is not None for hand in drawn.hands)
-    return first, second, third, fourth
+        return four(delta > 0 if paid else any(drawn.hands) for delta in drawn.deltas)
+    return four(hand is not None for hand in drawn.hands)
 
 
 def _winner(win: Win) -> Winner:
@@ -137,10 +133,4 @@ def _winner(win: Win) -> Winner:
 
 
 def _four(values: NDArray[np.generic]) -> Rewards:
-    first, second, third, fourth = (round(float(value), 3) for value in values.tolist())
-    return first, second, third, fourth
-
-
-def _four_ints(values: Sequence[int]) -> Four:
-    first, second, third, fourth = map(int, values)
-    return first, second, third, fourth
+    return four(round(float(value), 3) for value in values.tolist())

@@ -1,7 +1,8 @@
 """The JSON of a review: one game seen from one seat, and the index of many.
 
-These structs define the format. `docs/review-schema.json` is generated from them, and `docs/review.md`
-explains it. Removing a field or changing its meaning makes a new version; adding fields does not.
+These structs define the format. `docs/review-schema.json` is generated from them
+(`python -m tests.replays.review.test_schema`), and `docs/review.md` explains it. Removing a field or changing
+its meaning makes a new version; adding fields does not.
 
 Players are absolute (0 dealt first), also under the key ``seat``; a triple goes by relative seat from the
 reviewed player on: shimocha on the right, toimen across, kamicha on the left. Tiles are mjai's texts
@@ -81,7 +82,7 @@ NoteValue: TypeAlias = str | bool | int | float | list[str]
 """A parameter of a note."""
 
 CaveatKey: TypeAlias = Literal["cut", "part", "rules_unsaid", "lobby", "start_scores", "results", "values"]
-"""Keys of the caveats that `replays.review.caveats` finds; the page has their sentences."""
+"""Keys of the caveats that `replays.review.report` finds; the page has their sentences."""
 
 HandModel: TypeAlias = Literal["diffusion", "autoregressive"]
 """Models that make up opponents' hands."""
@@ -732,16 +733,3 @@ class ReviewIndex(_ReviewPart, frozen=True, kw_only=True):
     skipped: tuple[Skipped, ...]
     ranks: tuple[RankFigures, ...] = ()
     total: Total
-
-
-def json_schema() -> str:
-    """Both documents as JSON Schema: the file `docs/review-schema.json`."""
-    kinds = (Review, ReviewIndex)
-    references, definitions = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
-    schema = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Suzaku's reviews",
-        "anyOf": list(references),
-        "$defs": definitions,
-    }
-    return msgspec.json.format(msgspec.json.encode(schema), indent=2).decode() + "\n"

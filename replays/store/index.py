@@ -19,9 +19,8 @@ from game.scoring.settlement import placements
 from kit.errors import ReplayError
 from kit.files import replace_file
 from kit.options import Day
-from replays.files import read_file
+from replays.files import RECORD_SUFFIX, decisions_file, read_file
 from replays.record import GameRecord, Names, check_game_id, started
-from replays.store.names import RECORD_SUFFIX, decisions_file
 
 INDEX_FILE: Final = "index.json"
 MAX_INDEX: Final = 64 * 1024 * 1024

@@ -20,12 +20,11 @@ from game.events import Draw, GameEvent, StartGame, StartRound
 from game.tiles import UNSEEN
 from kit.errors import ReplayError, ReplayFormatError
 from kit.files import locked_folder, replace_file
-from replays.files import read_file
+from replays.files import RECORD_SUFFIX, decisions_file, read_file
 from replays.formats import read_game
 from replays.mjlog.reader import read_record
 from replays.mjlog.writer import write
-from replays.record import DecisionRecord, GameRecord, check_game_id
-from replays.store.names import RECORD_SUFFIX, decisions_file
+from replays.record import DecisionRecord, GameRecord, check_game_id, four
 
 DEFAULT_FOLDER: Final = Path("replays/games")
 CONFLICTS: Final = "conflicts"
@@ -341,10 +340,10 @@ def _both(left: GameEvent, right: GameEvent) -> GameEvent | None:
         seen = right if left.tile == UNSEEN else left
         return seen if left.player == right.player and UNSEEN in (left.tile, right.tile) else None
     if isinstance(left, StartRound) and isinstance(right, StartRound):
-        a, b, c, d = (
-            theirs if UNSEEN in ours else ours for ours, theirs in zip(left.hands, right.hands, strict=True)
+        views = zip(left.hands, right.hands, strict=True)
+        found = msgspec.structs.replace(
+            left, hands=four(theirs if UNSEEN in ours else ours for ours, theirs in views)
         )
-        found = msgspec.structs.replace(left, hands=(a, b, c, d))
         return found if _shows_no_other(right, found) else None
     return None
 

@@ -42,28 +42,21 @@ class ShardGame(msgspec.Struct, frozen=True):
     """One game of a shard, its text not parsed yet.
 
     Attributes:
-        line: number of its line.
         game_id: Tenhou's, or ``nolog-`` and a hash.
+        text: the record.
         source: where it was found.
         format: format of the text.
-        text: the record.
+        line: number of its line.
     """
 
-    line: int
-    game_id: str
-    source: str
-    format: str
-    text: str
-
-
-class _ShardEntry(msgspec.Struct):
-    id: Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9-]{1,80}$")]
+    game_id: Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9-]{1,80}$")] = msgspec.field(name="id")
     text: str
     source: str = ""
     format: Annotated[str, msgspec.Meta(max_length=20)] = "mjlog"
+    line: int = 0
 
 
-_games: Final = msgspec.json.Decoder(_ShardEntry)
+_games: Final = msgspec.json.Decoder(ShardGame)
 
 
 def parse_line(data: bytes, number: int = 0) -> ShardGame:
@@ -76,7 +69,7 @@ def parse_line(data: bytes, number: int = 0) -> ShardGame:
         game = _games.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as exc:
         raise ReplayFormatError(f"no game in this line: {exc}") from None
-    return ShardGame(number, game.id, game.source[:400], game.format, game.text)
+    return msgspec.structs.replace(game, source=game.source[:400], line=number)
 
 
 def shard_lines(path: Path) -> Iterator[ShardLine]:

@@ -46,7 +46,7 @@ from replays.names import (
     length_in,
     reason_of,
 )
-from replays.record import HANCHAN, KNOWN_BITS, TONPUU, GameRecord, Names, check_game_id, usual_type
+from replays.record import HANCHAN, KNOWN_BITS, TONPUU, GameRecord, Names, check_game_id, four, usual_type
 from replays.tenhou6.order import Lists, SearchNode, in_order
 from replays.tenhou6.tokens import (
     Faces,
@@ -322,28 +322,23 @@ def _stated_reds(rule: _Rule) -> tuple[bool, bool, bool] | None:
 def _names(names: Sequence[str | None]) -> Names:
     if len(names) > 4:
         raise ReplayFormatError(f"tenhou6: {len(names)} players")
-    a, b, c, d = ([(name or "")[:MAX_NAME] for name in names] + [""] * 4)[:4]
-    return a, b, c, d
+    return four([*((name or "")[:MAX_NAME] for name in names), *[""] * (4 - len(names))])
 
 
 def _ranks(texts: list[str]) -> Four:
-    a, b, c, d = ([_RANK_INDEX.get(text, 0) for text in texts[:4]] + [0] * 4)[:4]
-    return a, b, c, d
+    return four(([_RANK_INDEX.get(text, 0) for text in texts] + [0] * 4)[:4])
 
 
 def _rates(values: list[float]) -> tuple[float, float, float, float]:
     if not all(abs(value) < 1e6 for value in values):
         raise ReplayFormatError("tenhou6: a rating is out of range")
-    a, b, c, d = ([round(value, 2) for value in values[:4]] + [1500.0] * 4)[:4]
-    return a, b, c, d
+    return four(([round(value, 2) for value in values] + [1500.0] * 4)[:4])
 
 
 def _end_of_game(values: list[float]) -> EndGame:
     if len(values) != 8 or not all(abs(value) < 1e7 for value in values):
         raise ReplayFormatError("tenhou6: sc is not a list of four scores and results")
-    a, b, c, d = (round(value) for value in values[::2])
-    first, second, third, fourth = (round(10 * value) for value in values[1::2])
-    return EndGame((a, b, c, d), (first, second, third, fourth))
+    return EndGame(four(map(round, values[::2])), four(round(10 * value) for value in values[1::2]))
 
 
 # --- a round ----------------------------------------------------------------------------------------------
@@ -369,8 +364,8 @@ def _start(row: _LoggedRound, faces: Faces) -> StartRound:
     if any(len(hand) != 13 for hand in row.hands):
         raise ValueError(f"hands of {[len(hand) for hand in row.hands]} tiles are dealt")
     first, *dealt = _deal([row.indicators[0], *(tile for hand in row.hands for tile in hand)], faces)
-    a, b, c, d = (tuple(dealt[13 * player : 13 * player + 13]) for player in range(4))
-    return StartRound(index, honba, sticks, index % 4, row.scores, first, (a, b, c, d))
+    hands = four(tuple(dealt[13 * player : 13 * player + 13]) for player in range(4))
+    return StartRound(index, honba, sticks, index % 4, row.scores, first, hands)
 
 
 def _lists(row: _LoggedRound) -> Lists:
@@ -467,7 +462,7 @@ class _ResultReader:
         if not is_yakuman and any(number in _RIICHI_YAKU for number, _ in yaku):
             # Tenhou counts the ura of every riichi; the format names them only if there are any.
             yaku += [(YAKU_URA_DORA, 0)] * (YAKU_URA_DORA not in [number for number, _ in yaku])
-        fu = value.fu if value.fu >= 0 else _fu(state, player, source, tile, shown)
+        fu = _fu(state, player, source, tile, shown) if value.fu < 0 <= value.limit else max(value.fu, 0)
         win = Win(
             player=player,
             from_player=source,
@@ -534,5 +529,4 @@ def _player(value: Any) -> int:
 def _four(values: Any) -> Four:
     if not isinstance(values, list) or len(values) != 4 or not all(type(value) is int for value in values):
         raise ValueError("result: score changes must be four numbers")
-    a, b, c, d = values
-    return a, b, c, d
+    return four(values)

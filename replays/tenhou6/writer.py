@@ -40,7 +40,7 @@ from game.state import apply, melds_of, new_round
 from kit.errors import ReplayFormatError, StateMismatchError
 from replays.names import ALL_READY, EXHAUSTIVE, NONE_READY, REASON_NAMES, WIN
 from replays.record import GameRecord
-from replays.tenhou6.reader import RANKS, is_link, read_record
+from replays.tenhou6.reader import RANKS
 from replays.tenhou6.tokens import (
     NOTHING,
     TSUMOGIRI,
@@ -49,8 +49,6 @@ from replays.tenhou6.tokens import (
     value_text,
     yaku_text,
 )
-
-__all__ = ["is_link", "link", "read_record", "write"]
 
 _ADDRESS: Final = "https://tenhou.net/6#json="
 _YAKU_URA: Final = 53

@@ -159,33 +159,34 @@ def _chips(f: Fields) -> m.Pairs:
 
 def _agari(f: Fields) -> m.ServerMessage:
     tag = tags.read_agari(f)
+    win = tag.win
     melds = _checked(f, tag.melds)
-    if len(tag.hand) + 3 * _meld_weight(melds) != 14 or tag.tile not in tag.hand:
+    if len(win.hand) + 3 * _meld_weight(melds) != 14 or win.tile not in win.hand:
         raise f.fail("hai and m are not a winning hand, or machi is not in it")
     if not tag.indicators:
         raise f.fail("doraHai shows no indicator")
     laid = (_meld_tiles(code) for code in melds)
-    _distinct(f, tag.hand, *laid, tag.indicators, tag.ura_indicators)
-    if bool(tag.yaku) == bool(tag.yakuman):
+    _distinct(f, win.hand, *laid, tag.indicators, win.ura_indicators)
+    if bool(win.yaku) == bool(win.yakuman):
         raise f.fail("a win has either yaku or yakuman")
     return m.RoundWon(
-        seat=tag.who,
-        from_seat=tag.from_who,
-        tile=tag.tile,
-        hand=tag.hand,
+        seat=win.player,
+        from_seat=win.from_player,
+        tile=win.tile,
+        hand=win.hand,
         melds=melds,
-        fu=tag.fu,
-        points=tag.points,
-        limit=tag.limit,
-        yaku=tag.yaku,
-        yakuman=tag.yakuman,
+        fu=win.fu,
+        points=win.points,
+        limit=win.limit,
+        yaku=win.yaku,
+        yakuman=win.yakuman,
         indicators=tag.indicators,
-        ura_indicators=tag.ura_indicators,
-        honba=tag.honba,
-        riichi_sticks=tag.riichi_sticks,
+        ura_indicators=win.ura_indicators,
+        honba=win.honba,
+        riichi_sticks=win.riichi_sticks,
         scores=tag.scores,
-        deltas=tag.deltas,
-        liable=tag.liable,
+        deltas=win.deltas,
+        liable=win.liable,
         final=tag.final,
         chips=_chips(f),
     )

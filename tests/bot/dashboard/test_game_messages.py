@@ -20,8 +20,8 @@ from game.events import EndGame, StartRound, Win
 from kit.errors import ReplayError
 from policies.flow.decisions import Decision
 from policies.play.sampling import joint
+from replays.files import DECISIONS_SUFFIX, RECORD_SUFFIX
 from replays.mjai.lines import render
-from replays.store.names import DECISIONS_SUFFIX, RECORD_SUFFIX
 from tests.bot.dashboard.scenes import ABOUT, decided, library, played, put
 
 

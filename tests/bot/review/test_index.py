@@ -11,31 +11,20 @@ from replays.tally import tally
 from tests.replays.review.made import of_whole, reviewer, whole
 
 
-def test_an_index_adds_up() -> None:
-    reviews = [of_whole(seat) for seat in (0, 1)]
-    tallies = [tally(whole().events)[0][seat] for seat in (0, 1)]
-    entries = [made_entry(made, f"game-{made.player}") for made in reviews]
-    index = index_of(entries, tallies, [], reviewer(), 2)
-    total = index.total
-    assert total.games == 2
-    assert total.decisions == sum(made.summary.decisions for made in reviews)
-    assert total.agreement == 1.0
-    assert total.rates.rounds == 2 * whole().rounds
-    ending = whole().ending
-    assert ending is not None
-    places = placements(ending.scores)
-    assert total.average_place == pytest.approx((places[0] + places[1]) / 2)
-    assert [entry.page for entry in index.games] == ["game-0.html", "game-1.html"]
-
-
-def test_an_index_separates_ranks() -> None:
-    entries = [made_entry(of_whole(seat), f"game-{seat}") for seat in (0, 1, 2)]
-    ranked = [
+def test_an_index_adds_up_games_and_ranks() -> None:
+    entries = [
         msgspec.structs.replace(entry, game=msgspec.structs.replace(entry.game, ranks=ranks))
-        for entry, ranks in zip(entries, [(16, 0, 0, 0), (0, 16, 0, 0), (0, 0, 18, 0)], strict=True)
+        for seat, ranks in enumerate([(16, 0, 0, 0), (0, 16, 0, 0), (0, 0, 18, 0)])
+        for entry in [made_entry(of_whole(seat), f"game-{seat}")]
     ]
-    tallies = [tally(whole().events)[0][seat] for seat in (0, 1, 2)]
-    seventh, ninth = index_of(ranked, tallies, [], reviewer(), 2).ranks
+    index = index_of(entries, list(tally(whole().events)[0][:3]), [], reviewer(), 2)
+    total, (seventh, ninth) = index.total, index.ranks
+    assert (total.games, total.agreement) == (3, 1.0)
+    assert total.decisions == sum(entry.decisions for entry in entries)
+    assert total.rates.rounds == 3 * whole().rounds
+    ending = whole().ending
+    assert total.average_place == pytest.approx(sum(placements(ending.scores)[:3]) / 3, abs=0.001)
+    assert [entry.page for entry in index.games] == ["game-0.html", "game-1.html", "game-2.html"]
     assert (seventh.rank, seventh.games, ninth.rank, ninth.games) == (16, 2, 18, 1)
     assert seventh.decisions == entries[0].decisions + entries[1].decisions
     assert ninth.decisions == entries[2].decisions

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -13,7 +12,7 @@ import pytest
 
 from bot.records.sources import LoadedRecord, load
 from bot.review.text import review_text
-from game.events import StartRound, Win
+from game.events import StartRound
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.named import Named
 from replays.formats import MAX_FILE, compress, write_game
@@ -83,12 +82,8 @@ def test_an_engine_reviews_beside_the_policy(file: Path, tmp_path: Path) -> None
     engine = engine_text(tmp_path / "engine")
     made = msgspec.json.decode(run(file, "--json", "--compare", engine).stdout, type=Review)
     assert made.policy.name == "heuristic"
-    assert made.other is not None
     assert "engine_program" in made.other.name
     assert {each.other.kind for each in made.decisions if each.other} <= {"discard", "pass"}
-    refused = run(file, "--compare", "engine:no-such-program-anywhere")
-    assert refused.exit_code == 2
-    assert "there is no program 'no-such-program-anywhere'" in refused.stderr
 
 
 def test_the_terminal_rounds_as_the_page_does(file: Path) -> None:
@@ -98,29 +93,6 @@ def test_the_terminal_rounds_as_the_page_does(file: Path) -> None:
     assert "agreement 81.8 %, bad moves 0.1 %, rating 91.9" in text
 
 
-@pytest.mark.parametrize("form", ["mjlog", "tenhou6", "mjai"])
-def test_every_format_gives_the_same_decisions(game: GameRecord, form: str, tmp_path: Path) -> None:
-    suffix = {"mjlog": "mjlog", "tenhou6": "json", "mjai": "jsonl"}[form]
-    path = tmp_path / f"a.{suffix}"
-    path.write_text(write_game(game, form))  # type: ignore[arg-type]
-    made = json.loads(run(path, "--json").stdout)
-    assert made["game"]["source"] == form
-    assert made["summary"]["decisions"] > 5
-    assert made["summary"]["agreement"] == 1.0
-
-
-def test_a_win_without_ura_dora_is_no_yakuman(file: Path, game: GameRecord) -> None:
-    (won,) = [event for event in game.events if isinstance(event, Win)]
-    assert (53, 0) in won.yaku  # so Tenhou's records have it
-    (shown,) = json.loads(run(file, "--json").stdout)["rounds"][0]["result"]["wins"]
-    assert [(yaku["id"], yaku["han"]) for yaku in shown["yaku"]] == [(1, 1), (0, 1)]
-
-
-def test_a_link_with_the_game_in_it(game: GameRecord) -> None:
-    made = json.loads(run(write_game(game, "link").strip(), "--json", "--seat", 2).stdout)
-    assert (made["game"]["source"], made["seat"]) == ("link", 2)
-
-
 @pytest.mark.parametrize(
     ("before", "after", "seat"), [("https://", "&ts=1&tw=3", 3), ("", "&tw=1", 1), (" HTTPS://", " ", 0)]
 )
@@ -128,7 +100,8 @@ def test_a_link_as_it_was_pasted(game: GameRecord, before: str, after: str, seat
     bare = write_game(game, "link").strip().removeprefix("https://")
     result = run(before + bare + after, "--json")
     assert result.exit_code == 0, result.output
-    assert json.loads(result.stdout)["seat"] == seat
+    made = json.loads(result.stdout)
+    assert (made["game"]["source"], made["seat"]) == ("link", seat)
 
 
 def test_a_bare_id_is_fetched_once_as_a_link_is(
@@ -148,10 +121,6 @@ def test_a_bare_id_is_fetched_once_as_a_link_is(
         assert json.loads(result.stdout)["seat"] == seat
     assert run_cli("convert", GAME_ID, "-", "--to", "mjai").exit_code == 0
     assert asked == [f"https://tenhou.net/0/log/?{GAME_ID}"]
-    wrong = run(GAME_ID[:-1])
-    assert wrong.exit_code == 1
-    assert "not a game id" in wrong.stderr
-    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("form", ["mjlog", "tenhou6", "mjai"])
@@ -160,12 +129,12 @@ def test_a_record_comes_from_stdin(game: GameRecord, form: str) -> None:
     for data in (text.encode(), compress(text)):
         result = run_cli("review", "-", "--json", "--seat", "1", "--policy", "heuristic", stdin=data)
         assert result.exit_code == 0, result.output
-        assert json.loads(result.stdout)["game"]["source"] == form
+        made = json.loads(result.stdout)
+        assert (made["game"]["source"], made["summary"]["agreement"]) == (form, 1.0)
     converted = run_cli("convert", "-", "-", "--to", "mjai", stdin=text.encode())
     assert converted.stdout.startswith('{"type":"start_game"')
     empty = run_cli("review", "-", "--policy", "heuristic", stdin=b"")
     assert (empty.exit_code, "stdin: not a record" in empty.stderr) == (1, True)
-    assert "give it once" in run("-", "-").stderr
 
 
 def test_several_records_are_reviewed_as_a_folder_of_them(
@@ -180,9 +149,6 @@ def test_several_records_are_reviewed_as_a_folder_of_them(
     index = msgspec.json.decode((tmp_path / "out" / "index.json").read_bytes(), type=ReviewIndex)
     assert (index.total.games, index.total.players) == (2, 1)
     assert [each.reason for each in index.skipped] == [f"the same game as {file.name}"]
-    gone = run(file, tmp_path / "gone.xml")
-    assert gone.exit_code == 1
-    assert "gone.xml: no such file or folder" in gone.stderr
 
 
 def test_a_file_name_tells_whose_view_the_record_is(game: GameRecord, tmp_path: Path) -> None:
@@ -282,54 +248,6 @@ def test_other_rules_are_refused_by_name(game: GameRecord, game_type: int, said:
     assert said in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda line: line.replace('"tsumogiri":true,', ""), "dahai: tsumogiri is missing"),
-        (lambda line: line.replace(":true", ":false").replace('"pai":"', '"pai":"x'), "not a tile: 'x"),
-        (lambda line: line.replace('"actor":', '"actor":"a","was":'), "not a player: 'a'"),
-        (lambda line: line[:30], "not a JSON object"),
-    ],
-)
-def test_a_damaged_line_of_mjai_is_named_without_python(
-    game: GameRecord, change: Callable[[str], str], said: str, tmp_path: Path
-) -> None:
-    lines = [re.sub(r',"tiles136":\[[^]]*\]', "", line) for line in write_game(game, "mjai").splitlines()]
-    number = next(n for n, line in enumerate(lines) if '"tsumogiri":true' in line)
-    lines[number] = change(lines[number].replace('"tsumogiri":true', '"tsumogiri":true,"end":0'))
-    path = tmp_path / "game.mjai"
-    path.write_text("\n".join(lines))
-    result = run(path)
-    assert result.exit_code == 1
-    assert f"mjai line {number + 1}: " in result.stderr
-    assert said in result.stderr
-    assert "Error" not in result.stderr
-
-
-def test_a_truncated_last_line_gives_advice(game: GameRecord, tmp_path: Path) -> None:
-    path = tmp_path / "game.mjai"
-    lines = write_game(game, "mjai").splitlines()[:41]
-    path.write_text("\n".join([*lines[:40], lines[40][:20]]))
-    result = run(path)
-    assert "mjai line 41: cut short; without this line the record can be read up to here" in result.stderr
-    path.write_text("\n".join(lines[:40]))
-    assert run(path, "--json").exit_code == 0
-
-
-def test_a_truncated_mjlog_is_reported(game: GameRecord, tmp_path: Path) -> None:
-    path = tmp_path / "game.xml"
-    text = write_game(game, "mjlog").rstrip()
-    for end, said in (
-        (len(text) // 2, "cut short"),
-        (text.rindex("<AGARI") + 9, "cut short within its last tag; save the record again"),
-        (text.rindex("<AGARI"), "cut short: no final result; save the record again"),
-    ):
-        path.write_text(text[:end])
-        result = run(path)
-        assert result.exit_code == 1
-        assert f"game.xml: {said}" in result.stderr
-
-
 def test_tiles_are_written_as_players_write_them(file: Path) -> None:
     made = msgspec.json.decode(run(file, "--json", "--compare", "random").stdout, type=Review)
     kan = ReviewAction(kind="chi", tile="5mr", consumed=("4m", "6m"))
@@ -340,12 +258,6 @@ def test_tiles_are_written_as_players_write_them(file: Path) -> None:
     summary = msgspec.structs.replace(made.summary, worst=(0,))
     text = review_text(msgspec.structs.replace(made, decisions=decisions, summary=summary, other=None), ())
     assert "chi 0m 4m 6m rather than discard 1z" in text
-
-
-def test_a_link_without_a_game_is_answered_with_an_example() -> None:
-    result = run("tenhou.net/0/")
-    assert result.exit_code == 1
-    assert "the link has no game id; expected a link such as https://tenhou.net/0/?log=" in result.stderr
 
 
 def test_json_alone_writes_no_files(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -359,9 +271,6 @@ def test_json_alone_writes_no_files(file: Path, tmp_path: Path, monkeypatch: pyt
 def test_players_by_name(file: Path) -> None:
     assert json.loads(run(file, "--json", "--player", "犬猫").stdout)["seat"] == 1
     assert json.loads(run(file, "--json", "--player", "Gen").stdout)["seat"] == 0
-    result = run(file, "--player", "Nobody")
-    assert result.exit_code == 1
-    assert "no player is named 'Nobody'" in result.stderr
 
 
 def test_the_reviewed_player_without_an_option(game: GameRecord, file: Path, tmp_path: Path) -> None:
@@ -411,45 +320,36 @@ def test_a_broken_record_gives_a_message_and_no_report(text: str, said: str, tmp
     assert not (tmp_path / "out").exists()
 
 
-def test_missing_files_are_reported(tmp_path: Path, file: Path) -> None:
-    assert "no such file" in run(tmp_path / "none.xml").stderr
-    assert run(tmp_path / "none.xml").exit_code == 1
-    assert "tenhou.net" in run("https://example.com/0/?log=1").stderr
-    unknown = run_cli("review", file, "--policy", "nobody")
-    assert unknown.exit_code == 2
-    assert "'nobody' is not a player" in unknown.stderr
-
-
-def test_a_name_no_file_can_have_is_no_fault_of_the_program() -> None:
-    result = run("x" * 5000)
-    assert result.exit_code == 1
-    assert "name too long" in result.stderr
-    assert len(result.stderr) < 300
-
-
-def test_contradictory_options_are_refused(file: Path, tmp_path: Path) -> None:
-    both = run(file, "--seat", 1, "--player", "Genbu")
-    assert both.exit_code == 2
-    assert "give only one of them" in both.stderr
-    seat = run(file, "--compare", "seat:4")
-    assert seat.exit_code == 2
-    assert "seat:0 to seat:3" in seat.stderr
-    for out in (file, file / "below"):
-        no_folder = run(file, "--out", out)
-        assert no_folder.exit_code == 2
-        assert f"`{file}` is a file, so no folder can be created there" in no_folder.stderr
-    assert file.read_text().startswith("<mjloggm")
-    assert not (tmp_path / "reviews").exists()
-
-
-def test_other_files_beside_records_are_not_records(file: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_reviewed_is_refused_with_a_message(file: Path, tmp_path: Path) -> None:
     decisions = file.with_name(f"{GAME_ID}.decisions.jsonl")
     decisions.write_text("{}\n")
-    assert f"use {file.name} in the same folder" in run(decisions).stderr
+    (tmp_path / "empty").mkdir()
     run(file, "--seat", 0, "--out", tmp_path / "out")
-    result = run(tmp_path / "out" / f"{GAME_ID}-0.json")
-    assert result.exit_code == 1
-    assert "a review, not a record" in result.stderr
+    no_folder = f"`{file}` is a file, so no folder can be created there"
+    for arguments, code, said in (
+        ((tmp_path / "none.xml",), 1, "none.xml: no such file or folder"),
+        ((file, tmp_path / "gone.xml"), 1, "gone.xml: no such file or folder"),
+        (("x" * 5000,), 1, "name too long"),
+        ((tmp_path / "empty",), 1, "no records"),
+        (("https://example.com/0/?log=1",), 1, "tenhou.net"),
+        (("tenhou.net/0/",), 1, "no game id; expected a link such as https://tenhou.net/0/?log="),
+        ((GAME_ID[:-1],), 1, "not a game id"),
+        ((decisions,), 1, f"use {file.name} in the same folder"),
+        ((tmp_path / "out" / f"{GAME_ID}-0.json",), 1, "a review, not a record"),
+        ((file, "--player", "Nobody"), 1, "no player is named 'Nobody'"),
+        (("-", "-"), 2, "give it once"),
+        ((file, "--seat", 1, "--player", "Genbu"), 2, "give only one of them"),
+        ((file, "--compare", "seat:4"), 2, "seat:0 to seat:3"),
+        ((file, "--compare", "nobody"), 2, "'nobody' is not a player"),
+        ((file, "--compare", "engine:no-such-program"), 2, "there is no program 'no-such-program'"),
+        ((file, "--out", file), 2, no_folder),
+        ((file, "--out", file / "below"), 2, no_folder),
+    ):
+        result = run(*arguments)
+        assert (result.exit_code, said in result.stderr) == (code, True), result.output
+        assert len(result.stderr) < 600
+    assert file.read_text().startswith("<mjloggm")
+    assert not (tmp_path / "reviews").exists()
 
 
 def test_networks_average_as_configured(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -475,13 +375,9 @@ def test_a_policy_with_any_name(file: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert json.loads(result.stdout)["policy"]["name"] == "folder?"
 
 
-def test_another_policy_and_another_seat(file: Path) -> None:
-    beside = json.loads(run(file, "--json", "--compare", "heuristic").stdout)
-    assert beside["summary"]["comparison"]["of_policies"] == 1.0
-    assert beside["decisions"][0]["other"] == beside["decisions"][0]["preferred"]
-    seat = json.loads(run(file, "--json", "--compare", "seat:2").stdout)
-    assert seat["summary"]["comparison"]["seat"] == 2
-    assert seat["summary"]["comparison"]["agreement"] == 1.0
+def test_another_seat_stands_beside(file: Path) -> None:
+    beside = json.loads(run(file, "--json", "--compare", "seat:2").stdout)["summary"]["comparison"]
+    assert (beside["seat"], beside["agreement"]) == (2, 1.0)
 
 
 def test_the_terminal_shows_the_other_policys_choices(file: Path, tmp_path: Path) -> None:
@@ -492,7 +388,6 @@ def test_the_terminal_shows_the_other_policys_choices(file: Path, tmp_path: Path
     worst = made.decisions[made.summary.worst[0]]
     (best,) = (option.other for option in worst.options if option.action == worst.other)
     assert worst.other == worst.done
-    assert best is not None
     assert re.search(rf"\n      heuristic: prefers [^\n]* {re.escape(f'{100 * best:.1f}')} %, policy ", shown)
 
 
@@ -630,8 +525,6 @@ def test_a_folder_without_trouble_ends_well(file: Path, tmp_path: Path) -> None:
     nobody = run(file.parent, "--json", "--player", "Nobody")
     assert nobody.exit_code == 1
     assert "no player is named" in nobody.stderr
-    (tmp_path / "empty").mkdir()
-    assert "no records" in run(tmp_path / "empty").stderr
 
 
 def test_a_link_in_the_place_of_a_result_is_not_written_through(file: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from game.layout import PHASE_CALLED, PHASE_TURN, ROUND_STATE
 from game.rules import legal_rows
 from game.state import apply, new_round
 from game.table.table import Table, masked
-from replays.mjlog.reader import read
+from replays.mjlog.reader import read_record
 from tests.policies.features.permuting import ascending, permute_tiles
 from tests.shared import shard_texts
 
@@ -73,7 +73,7 @@ def collect(games: Iterable[Iterable[GameEvent]]) -> Positions:
 @cache
 def real_positions(games: int) -> Positions:
     """All decisions of the first real games."""
-    return collect(read(text) for _, text in shard_texts("houou-00", games))
+    return collect(read_record(text).events for _, text in shard_texts("houou-00", games))
 
 
 @cache

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from game.actions import NINE_TERMINALS, PASS, RIICHI, Action, ActionKind
-from game.events import GameEvent, PlayerLeft, StartGame
+from game.actions import PASS, Action, ActionKind
 from game.rules import legal_actions
 from game.table.table import Table
 from kit.errors import IllegalActionError
@@ -14,6 +13,7 @@ from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.decide import decide
 from policies.play.named import RandomPolicy
+from replays.mjai.lines import render
 from replays.mjai.reader import MjaiReader
 from replays.mjai.seat import SeatFeed, read_action, seen_by, write_action
 from tests.scene import Scene
@@ -36,18 +36,13 @@ def test_a_seat_is_shown_its_own_tiles_only() -> None:
     assert seen_by(table.events[2], 0) != draw
 
 
-def test_a_feed_sends_every_event_once() -> None:
-    table = Table(seed=5)
-    feed = SeatFeed(0)
-    assert len(feed.messages(table.events)) == 3
-    assert feed.messages(table.events) == []
-    table.step({0: table.legal(0)[-1]})
-    assert feed.messages(table.events)[0]["type"] == "dahai"
-
-
-def test_events_without_an_mjai_form_are_not_sent() -> None:
-    events: list[GameEvent] = [StartGame(), PlayerLeft(1)]
-    assert [message["type"] for message in SeatFeed(0).messages(events)] == ["start_game"]
+def test_messages_are_what_engines_expect() -> None:
+    start, draw, discard = map(render, Scene("123m406p789s1122z", dora="3z").own("9p", "9p").events)
+    assert start["tehais"][0] == ["1m", "2m", "3m", "4p", "5pr", "6p", "7s", "8s", "9s", "E", "E", "S", "S"]
+    assert start["tehais"][1] == ["?"] * 13
+    assert (start["bakaze"], start["kyoku"], start["dora_marker"]) == ("E", 1, "W")
+    assert draw == {"type": "tsumo", "actor": 0, "pai": "9p"}
+    assert discard == {"type": "dahai", "actor": 0, "pai": "9p", "tsumogiri": True}
 
 
 @pytest.mark.parametrize(
@@ -201,8 +196,3 @@ def test_every_choice_of_whole_games_crosses_the_wire(policy_type: type[Policy],
             answers[player] = decide(table.observe(player), policy).action
         table.step(answers)
     assert len(table.results) >= 4
-
-
-def test_the_messages_of_riichi_and_nine_terminals_need_no_tile() -> None:
-    assert write_action(RIICHI, Scene().record, 0) == {"type": "reach", "actor": 0}
-    assert write_action(NINE_TERMINALS, Scene().record, 3)["actor"] == 3

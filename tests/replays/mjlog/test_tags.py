@@ -8,11 +8,11 @@ from collections.abc import Callable
 import pytest
 
 from bot.tenhou import messages as m
-from game.events import DrawnRound, StartRound, Win
+from game.events import DrawnRound, EndGame, GameEvent, StartRound, Win
 from game.packing import DRAW_REASONS
 from kit.errors import RemoteProtocolError, ReplayFormatError
 from replays.mjlog import tags as tenhou_tags
-from replays.mjlog.reader import read
+from replays.mjlog.reader import read_record
 
 INIT = '<INIT seed="0,2,1,3,4,135" ten="250,250,240,250" oya="0" {} />'
 HANDS = " ".join(f'hai{p}="{",".join(str(4 * n + p) for n in range(13))}"' for p in range(4))
@@ -25,15 +25,16 @@ AGARI = (
 DRAW = '<RYUUKYOKU {} ba="2,1" sc="250,10,250,-10,250,10,250,-10" hai1="4,8" owari="' + OWARI + '" />'
 
 
-def record_of(*tags: str) -> str:
+def events_of(*tags: str) -> tuple[GameEvent, ...]:
     names = 'n0="%41" n1="%42" n2="%43" n3="%44"'
-    return f'<mjloggm ver="2.3"><UN {names} /><TAIKYOKU oya="0"/>{"".join(tags)}</mjloggm>'
+    text = f'<mjloggm ver="2.3"><UN {names} /><TAIKYOKU oya="0"/>{"".join(tags)}</mjloggm>'
+    return read_record(text).events
 
 
 def test_a_deal_is_the_same_on_both_sides() -> None:
     wire = m.parse_server(INIT.format(re.sub(r"hai0(.*?) hai1.*", r"hai\1", HANDS)))
     assert isinstance(wire, m.RoundDealt)
-    start = read(record_of(INIT.format(HANDS), AGARI))[1]
+    start = events_of(INIT.format(HANDS), AGARI)[1]
     assert isinstance(start, StartRound)
     assert (wire.round_index, wire.honba, wire.riichi_sticks) == (0, 2, 1)
     assert (start.round_index, start.honba, start.riichi_sticks) == (0, 2, 1)
@@ -46,20 +47,36 @@ def test_a_deal_is_the_same_on_both_sides() -> None:
 def test_a_win_is_the_same_on_both_sides() -> None:
     wire = m.parse_server(AGARI)
     assert isinstance(wire, m.RoundWon)
-    won = read(record_of(INIT.format(HANDS), AGARI))[2]
-    assert isinstance(won, Win)
-    first = ("tile", "hand", "fu", "points", "limit", "yaku", "yakuman")
-    same = (*first, "ura_indicators", "liable", "deltas", "honba", "riichi_sticks")
-    assert [getattr(wire, name) for name in same] == [getattr(won, name) for name in same]
-    assert (wire.seat, wire.from_seat) == (won.player, won.from_player) == (3, 2)
+    *_, won, _, end = events_of(INIT.format(HANDS), AGARI)
+    assert won == Win(
+        player=3,
+        from_player=2,
+        tile=5,
+        hand=(5, 8, 12, 92, 93),
+        fu=40,
+        points=48_000,
+        limit=5,
+        yaku=(),
+        yakuman=(39,),
+        ura_indicators=(32,),
+        liable=1,
+        deltas=(0, -48_300, 0, 50_300),
+        honba=2,
+        riichi_sticks=1,
+    )
+    shared = set(wire.__struct_fields__) & set(won.__struct_fields__)
+    assert len(shared) == 12
+    assert [getattr(wire, name) for name in shared] == [getattr(won, name) for name in shared]
+    assert (wire.seat, wire.from_seat) == (won.player, won.from_player)
     assert wire.final == m.FinalScores((25_000,) * 4, (155, 50, -50, -155))
+    assert end == EndGame(wire.final.scores, wire.final.results)
 
 
 @pytest.mark.parametrize(("kind", "reason"), tenhou_tags.DRAW_REASONS.items())
 def test_a_drawn_round_is_the_same_on_both_sides(kind: str, reason: str) -> None:
     tag = DRAW.format(f'type="{kind}"' if kind else "")
     wire = m.parse_server(tag)
-    drawn = read(record_of(INIT.format(HANDS), tag))[2]
+    drawn = events_of(INIT.format(HANDS), tag)[2]
     assert isinstance(wire, m.RoundDrawn)
     assert isinstance(drawn, DrawnRound)
     assert (wire.reason, wire.deltas, wire.hands) == (drawn.reason, drawn.deltas, drawn.hands)
@@ -88,10 +105,10 @@ def test_both_sides_refuse_a_bad_attribute_and_name_their_place(tag: str, reason
     name = tag[1:].split(" ", maxsplit=1)[0]
     sides: list[tuple[type[Exception], str, Callable[[], object]]] = [
         (RemoteProtocolError, f"^{name}: {reason}", lambda: m.parse_server(tag)),
-        (ReplayFormatError, f"^<{name}>: {reason}", lambda: read(record_of(INIT.format(HANDS), tag))),
+        (ReplayFormatError, f"^<{name}>: {reason}", lambda: events_of(INIT.format(HANDS), tag)),
     ]
     if name == "INIT":
-        sides[1] = (ReplayFormatError, f"^<{name}>: {reason}", lambda: read(record_of(tag, AGARI)))
+        sides[1] = (ReplayFormatError, f"^<{name}>: {reason}", lambda: events_of(tag, AGARI))
     for error, expected, parse in sides:
         with pytest.raises(error, match=expected):
             parse()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from game.observation import Observation
 from game.tiles import mjai_text
 from replays.review.judging import After
 from replays.review.notes import kinds_of
@@ -11,7 +12,7 @@ from tests.scene import Scene
 def shapes(scene: Scene) -> dict[str, tuple[int, list[str], int, str] | None]:
     """By the kind of action and its tile: shanten, ukeire, copies and the best discard."""
     legal = tuple(scene.legal())
-    after = After(scene.record, 0, legal)
+    after = After(Observation(scene.record, 0, legal, "hanchan"))
     found = {}
     for action in legal:
         tile = mjai_text(action.tile) if action.tile >= 0 else ""
@@ -34,7 +35,6 @@ def test_the_discard_after_a_chi_is_one_that_kuikae_allows() -> None:
     found = shapes(Scene("234m456p78p11z555z", round_index=3).turn("4m"))
     assert found["pass"] == (0, ["3p", "6p", "9p"], 11, "")
     called = found["chi 4m"]
-    assert called is not None
     assert called[0] == 1
     assert called[3] != "4m"
 

@@ -19,12 +19,10 @@ def test_danger_by_the_model_of_hands_stands_beside_that_by_rule() -> None:
             if option.action.kind not in ("discard", "riichi"):
                 assert option.learned is None
                 continue
-            assert option.learned is not None
             assert all(0.0 <= chance < 1.0 for chance in option.learned.deal_in)
             expected = sum(chance * cost for chance, cost in zip(option.learned.deal_in, points, strict=True))
             assert option.learned.cost == pytest.approx(expected, rel=0.01, abs=1.0)
         for opponent in decision.opponents or ():
-            assert opponent.shanten is not None
             assert sum(opponent.shanten) == pytest.approx(1.0, abs=0.001)
             if opponent.tenpai == 1.0 and opponent.shanten[0] == 1.0:
                 riichi += 1

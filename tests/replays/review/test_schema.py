@@ -9,19 +9,29 @@ import jsonschema
 import msgspec
 
 from replays.review.report import as_json
-from replays.review.schema import Review, json_schema
+from replays.review.schema import Review, ReviewIndex
 from tests.replays.review.made import of_first_round
 
 DOCS = Path(__file__).parents[3] / "docs"
+SCHEMA = DOCS / "review-schema.json"
+
+
+def json_schema() -> str:
+    """Both documents as JSON Schema."""
+    references, definitions = msgspec.json.schema_components(
+        (Review, ReviewIndex), ref_template="#/$defs/{name}"
+    )
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Suzaku's reviews",
+        "anyOf": list(references),
+        "$defs": definitions,
+    }
+    return msgspec.json.format(msgspec.json.encode(schema), indent=2).decode() + "\n"
 
 
 def test_the_docs_hold_the_schema_of_the_structs() -> None:
-    assert (DOCS / "review-schema.json").read_text() == json_schema()
-
-
-def test_a_review_is_read_again_as_it_was() -> None:
-    made = of_first_round(1)
-    assert msgspec.json.decode(as_json(made), type=Review) == made
+    assert SCHEMA.read_text() == json_schema(), "run python -m tests.replays.review.test_schema"
 
 
 def test_a_review_matches_its_schema() -> None:
@@ -37,3 +47,7 @@ def test_each_note_is_explained() -> None:
     schema = json.loads(json_schema())
     for key in schema["$defs"]["Note"]["properties"]["key"]["enum"]:
         assert f"| `{key}` |" in text
+
+
+if __name__ == "__main__":
+    SCHEMA.write_text(json_schema())

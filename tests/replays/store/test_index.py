@@ -11,11 +11,11 @@ from structlog.testing import capture_logs
 
 from kit.errors import ReplayError
 from replays import formats
+from replays.files import decisions_file
 from replays.record import GameRecord
 from replays.store import index
 from replays.store.index import INDEX_FILE, GameChoice, games
 from replays.store.library import save
-from replays.store.names import decisions_file
 from tests.replays.games import seen_from, whole_game
 from tests.replays.store.test_library import decided
 
@@ -47,9 +47,7 @@ def test_games_are_listed_by_date_with_places_and_opponents(folder: Path, game: 
     first, second, third = entries
     assert first.date == "2025-12-31 23:00 JST"
     assert (first.player, second.player, third.player) == (2, -1, -1)
-    assert game.ending is not None
     assert first.scores == game.ending.scores
-    assert first.places is not None
     assert first.placement == first.places[2]
     assert first.opponents == ("", "Genbu", "犬猫")
     assert third.opponents == game.names

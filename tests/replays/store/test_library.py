@@ -18,11 +18,11 @@ from game.tiles import UNSEEN
 from kit import files
 from kit.errors import ReplayError, ReplayFormatError
 from policies.flow.decisions import Decision, Option
+from replays.files import decisions_file
 from replays.mjlog.reader import read_record
 from replays.record import DecisionRecord, GameRecord
 from replays.store import library
 from replays.store.library import CONFLICTS, Closing, Library, decisions_beside, save
-from replays.store.names import decisions_file
 from tests.replays.games import GAME_ID, seen_from, whole_game
 
 
@@ -250,7 +250,6 @@ def test_the_record_goes_before_its_decisions(game: GameRecord, tmp_path: Path, 
     kept = Library(tmp_path)
     disk.refuses, disk.largest = "decisions", 1 << 30
     path = kept.keep(msgspec.structs.replace(game, decisions=(decided(),)))
-    assert path is not None
     assert names(tmp_path) == [path.name]
     assert kept.waiting == 1
     disk.take_everything()

@@ -34,8 +34,8 @@ def games_of(path: Path) -> list[ShardGame]:
 def test_games_come_in_order_with_their_ids(tmp_path: Path) -> None:
     path = shard(tmp_path, line("a", "1", source="x/y", format="mjlog") + line("b", "2").strip())
     assert games_of(path) == [
-        ShardGame(1, "a", "x/y", "mjlog", "1"),
-        ShardGame(2, "b", "", "mjlog", "2"),
+        ShardGame("a", "1", "x/y", "mjlog", 1),
+        ShardGame("b", "2", line=2),
     ]
 
 

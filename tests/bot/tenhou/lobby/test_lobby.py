@@ -15,7 +15,7 @@ from websockets.exceptions import InvalidStatus
 from bot.tenhou.lobby import Lobby, LobbySettings, core, member
 from bot.tenhou.lobby.table_seat import ClockSettings
 from game.events import EndGame, GameEvent, PlayerLeft, PlayerReturned
-from replays.mjlog.reader import read
+from replays.mjlog.reader import read_record
 from replays.record import GameRecord
 from replays.store.library import Library
 from tests.bot.tenhou.lobby.lobby_client import ACCOUNT, OTHER, client, plain_reply, whole_game
@@ -268,7 +268,7 @@ async def test_a_whole_game_is_played_and_recorded(tmp_path: Path) -> None:
     assert path is not None
     taikyoku = next(frame for frame in player.heard if frame["tag"] == "TAIKYOKU")
     assert path.name == taikyoku["log"] + ".mjlog.xml"
-    assert isinstance(read(path.read_text())[-1], EndGame)
+    assert isinstance(read_record(path.read_text()).events[-1], EndGame)
     assert player.tags.index("GO") < player.tags.index("UN") < player.tags.index("TAIKYOKU")
     assert player.tags[-2] == "PROF"
 
