@@ -14,9 +14,7 @@ from cyclopts import App, Argument, CoercionError, CycloptsError, Token, UnusedC
 from bot.cli.command import Command, command
 from bot.cli.learning import bench, corpus
 from bot.cli.learning import eval as evaluation
-from bot.cli.learning.arena import arena
-from bot.cli.learning.duel import duel
-from bot.cli.learning.selfplay import selfplay
+from bot.cli.learning.matches import arena, duel, selfplay
 from bot.cli.learning.train import TRAIN
 from bot.cli.output import EXIT_FAILED
 from bot.cli.playing import check, config, dashboard, engine, lobby, play, table

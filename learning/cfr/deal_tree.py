@@ -44,6 +44,15 @@ _HERE: Final = _DECISIONS * (POLICIES - 1) + 1
 """Index of the place being visited, after the most that can be pending."""
 
 
+def deal_series(seed: int, *, training: bool) -> int:
+    """The seed of the deals of a run for learning or for measuring: never the same.
+
+    >>> deal_series(3, training=True), deal_series(3, training=False)
+    (7, 6)
+    """
+    return 2 * seed + training
+
+
 class DealTree(NamedTuple):
     """The tree of a deal, in memory that is used again for the next.
 

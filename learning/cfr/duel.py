@@ -19,7 +19,7 @@ from kit.jit import kernel, warms_up
 from kit.options import INTERNAL, Seed
 from kit.workers.ordered import default_workers
 from kit.workers.pool import Done, Work
-from learning.cfr.benchmark import deal_series
+from learning.cfr.deal_tree import deal_series
 from learning.cfr.node_table import NODES_FILE, read_table
 from learning.runs.spread import spread
 from learning.runs.statistics import Estimate, estimate, ratio, resample

@@ -18,8 +18,8 @@ from msgspec import Meta
 from kit.distribution import require
 from kit.options import Count, Seed
 from kit.reports import write_report
-from learning.cfr.benchmark import deal_series, measure, summed_up
-from learning.cfr.deal_tree import new_deal_tree
+from learning.cfr.deal_tree import deal_series, new_deal_tree
+from learning.cfr.exploitability import measure, summed_up
 from learning.cfr.node_table import NODES_FILE, CurvePoint, NodeFolder, visited
 from learning.cfr.sampling import UPDATES, NodeSums, Update, learn_deals, new_sums
 from learning.runs import plots

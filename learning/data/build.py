@@ -23,7 +23,6 @@ import structlog
 
 from kit.errors import ReplayError
 from kit.files import remove_leftovers, replace_file, replacing
-from kit.reports import write_report
 from kit.workers.ordered import batches, default_workers, in_order
 from learning.data import layout
 from learning.data.pack import PackedGame, PackedPart, pack_part, read_part
@@ -67,6 +66,16 @@ class BuildReport(msgspec.Struct, frozen=True):
     duplicates: int
     seconds: float
 
+    def __str__(self) -> str:
+        """The report for people."""
+        left_out = "".join(f", {count} {why}" for why, count in self.not_supported.items())
+        return (
+            f"{self.folder}: {self.games} games, {self.size / 1e6:.1f} MB, "
+            f"{self.bytes_per_game:.0f} bytes per game, content {self.content[:16]}\n"
+            f"left out: {self.rejected} unreadable, {self.duplicates} duplicates{left_out}\n"
+            f"{self.seconds:.1f} s, {self.reused} of {self.parts} parts from an earlier build"
+        )
+
 
 def build(paths: Sequence[Path], folder: Path, workers: int | None = None) -> BuildReport:
     """Build a corpus, or resume an interrupted build.
@@ -94,22 +103,6 @@ def build(paths: Sequence[Path], folder: Path, workers: int | None = None) -> Bu
     except OSError as exc:
         raise ReplayError(f"{exc.filename or folder}: {exc.strerror or exc}") from exc
     return _report(folder, parts, reused, started)
-
-
-def print_build(report: BuildReport, *, as_json: bool) -> int:
-    """Write the report to stdout."""
-    write_report(report, _text, as_json=as_json)
-    return 0
-
-
-def _text(report: BuildReport) -> str:
-    left_out = "".join(f", {count} {why}" for why, count in report.not_supported.items())
-    return (
-        f"{report.folder}: {report.games} games, {report.size / 1e6:.1f} MB, "
-        f"{report.bytes_per_game:.0f} bytes per game, content {report.content[:16]}\n"
-        f"left out: {report.rejected} unreadable, {report.duplicates} duplicates{left_out}\n"
-        f"{report.seconds:.1f} s, {report.reused} of {report.parts} parts from an earlier build"
-    )
 
 
 # --- the plan ---------------------------------------------------------------------------------------------

@@ -4,18 +4,45 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
+import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from game.ranking import TENHOUI, rank_name
+from kit.errors import ConfigError
+from kit.options import INTERNAL, Share, flag
 from learning.data.corpus import Corpus, Numbers
-from learning.data.layout import ai_name
+from learning.data.layout import ROOMS, Part, Room, ai_name
 
 ALL_PLAYERS: Final = 0b1111
 
 _SHARE_BYTES: Final = 8
+
+
+class Selection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Selects the decisions to learn from.
+
+    Attributes:
+        rooms: only games in this room; may be repeated; default: all rooms.
+        least_rank: only players of at least this rank; 16 is 7-dan.
+        player: only the player with this name.
+        ai: whether the player is an official AI account; either if None.
+        favour: take the decisions of this player (LuckyJ) or rank (7-dan) more often, as NAME=TIMES; may be
+            repeated.
+        share: share of the games to use, 0 to 1; a smaller share is a subset of a larger one.
+        decisions: stop adding games once they hold this many decisions; 0 for all games.
+    """
+
+    rooms: Annotated[tuple[Room, ...], flag("--room")] = ()
+    least_rank: Annotated[int, Meta(le=100)] = -1
+    player: str = ""
+    ai: Annotated[bool | None, INTERNAL] = None
+    favour: tuple[str, ...] = ()
+    share: Share = 1.0
+    decisions: Annotated[int, Meta(ge=0)] = 0
 
 
 class SelectedDecisions(NamedTuple):
@@ -25,12 +52,27 @@ class SelectedDecisions(NamedTuple):
     players: NDArray[np.uint8]
 
 
+def selected(corpus: Corpus, selection: Selection, split: Part) -> SelectedDecisions:
+    """The decisions of a part of the corpus that a selection takes; only of training games it takes a share.
+
+    How many decisions it takes, and whom it favours, is left to `learning.train.samples_run.choice_of`.
+    """
+    return choose(
+        corpus,
+        corpus.select(split=split, rooms=selection.rooms or ROOMS),
+        least_rank=selection.least_rank,
+        player=selection.player,
+        ai=selection.ai,
+        share=selection.share if split == "train" else 1.0,
+    )
+
+
 def choose(
     corpus: Corpus,
     games: Numbers,
     *,
-    least_rank: int | None = None,
-    player: str | None = None,
+    least_rank: int = -1,
+    player: str = "",
     ai: bool | None = None,
     share: float = 1.0,
 ) -> SelectedDecisions:
@@ -40,18 +82,16 @@ def choose(
         corpus: The corpus.
         games: From `Corpus.select`.
         least_rank: Lowest dan index of the player.
-        player: The player's name.
+        player: The player's name; "" for any.
         ai: Whether the player is an official AI account; either if None.
         share: Approximate share of the games to take; a smaller share is a subset of every larger one,
             whatever the other filters are.
     """
     rows = corpus.index[games]
-    fits = np.ones((len(games), 4), np.bool_)
+    fits = rows["ranks"] >= least_rank
     if share < 1.0:
         fits &= np.array([place_in_shares(each) < share for each in rows["id"].tolist()], np.bool_)[:, None]
-    if least_rank is not None:
-        fits &= rows["ranks"] >= least_rank
-    if player is not None:
+    if player:
         fits &= rows["players"] == (corpus.players.index(player) if player in corpus.players else -1)
     if ai is not None:
         fits &= seats(rows["ai"]) == ai
@@ -106,3 +146,44 @@ def place_in_shares(game_id: bytes) -> float:
     """A number from 0 to 1 that is fixed for each game and independent of its part of the split."""
     digest = hashlib.sha256(b"share " + game_id).digest()
     return int.from_bytes(digest[:_SHARE_BYTES], "big") / 256.0**_SHARE_BYTES
+
+
+def times_of(selection: Selection) -> dict[str, int]:
+    """How often the decisions of favoured players are taken, by their names.
+
+    >>> times_of(Selection(favour=("LuckyJ=20", "10-dan=2")))
+    {'LuckyJ': 20, '10-dan': 2}
+
+    Raises:
+        ConfigError: a text is not NAME=TIMES.
+    """
+    times = {}
+    for text in selection.favour:
+        name, _, count = text.rpartition("=")
+        if not name or not count.isdecimal() or not int(count):
+            raise ConfigError(f"--favour {text}: give it as NAME=TIMES, such as LuckyJ=10")
+        times[name] = int(count)
+    return times
+
+
+def described(selection: Selection) -> str:
+    """A selection in words.
+
+    >>> described(Selection()), described(Selection(rooms=("houou",), least_rank=16, share=0.1))
+    ('all players', 'rooms houou, rank 16 or more, 10 % of the games')
+    """
+    parts = []
+    if selection.rooms:
+        parts.append(f"rooms {', '.join(selection.rooms)}")
+    if selection.least_rank >= 0:
+        parts.append(f"rank {selection.least_rank} or more")
+    if selection.player:
+        parts.append(f"the player {selection.player}")
+    if selection.ai is not None:
+        parts.append("official AI accounts" if selection.ai else "people")
+    if selection.decisions:
+        parts.append(f"games of {selection.decisions:,} decisions")
+    if selection.share < 1.0:
+        parts.append(f"{100 * selection.share:g} % of the games")
+    parts += [f"{name} {times} times" for name, times in times_of(selection).items()]
+    return ", ".join(parts) or "all players"

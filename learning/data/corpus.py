@@ -13,7 +13,7 @@ import numpy.typing as npt
 from game.packing import Packed
 from kit.errors import ReplayError, ReplayFormatError
 from learning.data import layout
-from learning.data.layout import ROOMS, SPLITS, Room, Split
+from learning.data.layout import ROOMS, SPLITS, Part, Room
 
 Numbers = npt.NDArray[np.int64]
 """Games as places in the index."""
@@ -81,21 +81,16 @@ class Corpus:
         first, end = np.searchsorted(self.absences["game"], (number, number + 1))
         return self.absences[first:end]
 
-    def select(
-        self,
-        *,
-        split: Split | None = None,
-        rooms: Sequence[Room] = ROOMS,
-    ) -> Numbers:
+    def select(self, *, split: Part = "all", rooms: Sequence[Room] = ROOMS) -> Numbers:
         """Games that match, in ascending order.
 
         Args:
-            split: part of the corpus; all if None.
+            split: part of the corpus.
             rooms: rooms they were played in.
         """
         index = self.index
         fits = np.isin(index["room"], [ROOMS.index(room) for room in rooms])
-        if split is not None:
+        if split != "all":
             fits &= index["split"] == SPLITS.index(split)
         return np.flatnonzero(fits)
 

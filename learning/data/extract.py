@@ -8,11 +8,11 @@ from pathlib import Path
 
 import msgspec
 
-from kit.errors import ConfigError, ReplayError
+from kit.errors import ReplayError
 from kit.files import replace_file
 from kit.reports import write_report
 from kit.text import clean_text
-from learning.data.layout import SPLITS, split_of
+from learning.data.layout import SPLITS, Split, split_of
 from learning.data.sources import load, stored_games
 from replays.files import RECORD_SUFFIX
 
@@ -32,23 +32,19 @@ class Extracted(msgspec.Struct, frozen=True):
 
 
 def extract(
-    paths: Sequence[Path], out: Path, *, parts: Collection[str] | None = None, games: int | None = None
+    paths: Sequence[Path], out: Path, *, parts: Collection[Split] = SPLITS, games: int | None = None
 ) -> Extracted:
     """Write each record to a file of its own, in the order of the sources.
 
     Args:
         paths: shards, records and folders of them.
         out: folder to write to.
-        parts: parts of the corpus to take games from, None for all.
+        parts: parts of the corpus to take games from.
         games: upper limit, None for no limit.
 
     Raises:
-        ConfigError: a part does not exist.
         ReplayError: there are no records, or the folder is not writable.
     """
-    wanted = set(SPLITS if parts is None else parts)
-    if unknown := wanted.difference(SPLITS):
-        raise ConfigError(f"--part {', '.join(sorted(unknown))}: the parts are {', '.join(SPLITS)}")
     written: set[str] = set()
     unreadable: list[str] = []
     for stored in stored_games(paths):
@@ -59,7 +55,7 @@ def extract(
         except ReplayError as exc:
             unreadable.append(f"{stored.place}: {exc}")
             continue
-        if SPLITS[split_of(loaded.game_id)] in wanted:
+        if SPLITS[split_of(loaded.game_id)] in parts:
             _write(out / (loaded.game_id + RECORD_SUFFIX), loaded.text)
             written.add(loaded.game_id)
     return Extracted(str(out), len(written), tuple(unreadable))

@@ -12,9 +12,10 @@ import contextlib
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from game.layout import ROUND_STATE
@@ -30,12 +31,9 @@ from policies.features.draw import kinds_of
 from policies.features.encode import Planes, called, encode
 from policies.features.melds import CALL_WIDTH
 from policies.features.permute import PERMUTATIONS, permute_columns, permute_kinds, permute_planes
-from policies.features.table import CRITIC, GUIDED, KINDS, LITE, LITE_CALL, ORACLE, SETS
+from policies.features.table import CRITIC, KINDS, LITE, LITE_CALL, SETS
 from policies.flow.chi_places import mirrored_places
 from policies.flow.slots import Slot
-
-if TYPE_CHECKING:
-    import torch
 
 FEATURES: Final[dict[Sampled, str]] = {
     Slot.DISCARD: LITE,
@@ -124,16 +122,6 @@ class _Piece(NamedTuple):
     begins: Numbers
 
 
-class _Arrays(NamedTuple):
-    planes: Planes
-    labels: NDArray[np.int64]
-    legal: NDArray[np.bool_] | None
-    decision: NDArray[np.int64]
-    hands: HiddenHands | None
-    moments: Moments | None
-    who: Numbers | None
-
-
 class Loader:
     """Batches of decisions of one slot, shuffled, as torch tensors.
 
@@ -141,7 +129,7 @@ class Loader:
         corpus: The corpus.
         choice: The players and games to learn from.
         slot: The slot, or draws.
-        features: The feature set of the planes; the small one of the slot by default.
+        features: The feature set of the planes, one for this slot; the small one of the slot by default.
         deep: Whether LA1 and LA2 are computed by search, in a set that has them.
         batch_size: Samples in a batch; an epoch's last batch may be smaller.
         seed: Seed of the order and of the permutations.
@@ -156,9 +144,6 @@ class Loader:
         pool_games: Games whose decisions are shuffled together; the default depends on the slot. Discards
             take about 0.7 MB per game, with up to three pools in memory. The games themselves are shuffled
             over the whole epoch.
-
-    Raises:
-        ValueError: the feature set does not exist, or is not for this slot.
     """
 
     def __init__(
@@ -184,13 +169,8 @@ class Loader:
         self.choice = choice
         self.slot = slot
         self.features = features or FEATURES[slot]
-        if self.features not in SETS or self.features in (ORACLE, GUIDED):
-            raise ValueError(f"no feature set {self.features!r} to learn from")
         self._has_calls = SETS[self.features].of_calls
-        calls = SETS[FEATURES[slot]].of_calls
-        self._by_decision = calls and not self._has_calls
-        if self.features != FEATURES[slot] and not SETS[self.features].fits(calls=calls):
-            raise ValueError(f"{self.features} is not for {slot}: it is for {SETS[self.features].purpose}")
+        self._by_decision = SETS[FEATURES[slot]].of_calls and not self._has_calls
         self.deep = deep
         self.batch_size = batch_size
         self.seed = seed
@@ -214,32 +194,19 @@ class Loader:
         Raises:
             StateMismatchError: a game's events do not fit.
         """
-        import torch  # noqa: PLC0415 - of the optional `learn` extra
-
         pool = ThreadPoolExecutor(self.workers, thread_name_prefix="samples")
-        waiting: deque[Future[_Arrays]] = deque()
+        waiting: deque[Future[Batch]] = deque()
         try:
             for batch, pieces in enumerate(self._batches(pool, number)):
                 if batch < start:
                     continue
                 waiting.append(pool.submit(self._encode, pieces, (self.seed, number, 1, batch)))
                 if len(waiting) > _AHEAD * self.workers:
-                    yield self._deliver(torch, waiting.popleft().result())
+                    yield waiting.popleft().result()
             while waiting:
-                yield self._deliver(torch, waiting.popleft().result())
+                yield waiting.popleft().result()
         finally:
             pool.shutdown(cancel_futures=True)
-
-    def _deliver(self, torch: Any, arrays: _Arrays) -> Batch:
-        return Batch(
-            torch.from_numpy(arrays.planes),
-            torch.from_numpy(arrays.labels),
-            None if arrays.legal is None else torch.from_numpy(arrays.legal),
-            torch.from_numpy(arrays.decision),
-            arrays.hands,
-            arrays.moments,
-            None if arrays.who is None else torch.from_numpy(arrays.who),
-        )
 
     def _batches(self, workers: ThreadPoolExecutor, epoch: int) -> Iterator[list[_Piece]]:
         """The rows of each batch; a batch may begin in one pool and end in the next."""
@@ -286,7 +253,7 @@ class Loader:
         found = positions_of(self.corpus, chosen, self.slot)
         return by_decision(found, Slot(self.slot)) if self._by_decision else found
 
-    def _encode(self, pieces: list[_Piece], seed: tuple[int, ...]) -> _Arrays:
+    def _encode(self, pieces: list[_Piece], seed: tuple[int, ...]) -> Batch:
         size = sum(len(piece.rows) for piece in pieces)
         numbers = np.random.default_rng(seed).integers(0, PERMUTATIONS if self.augment else 1, size)
         out = self._empty(size)
@@ -300,12 +267,12 @@ class Loader:
                 at = part.stop
         return out
 
-    def _empty(self, size: int) -> _Arrays:
-        return _Arrays(
-            planes=np.empty((size, self._planes, KINDS), np.uint8),
-            labels=np.empty(size, np.int64),
-            legal=np.empty((size, KINDS), np.bool_) if self.slot is Slot.DISCARD else None,
-            decision=np.empty(size, np.int64),
+    def _empty(self, size: int) -> Batch:
+        return Batch(
+            planes=torch.empty((size, self._planes, KINDS), dtype=torch.uint8),
+            labels=torch.empty(size, dtype=torch.int64),
+            legal=torch.empty((size, KINDS), dtype=torch.bool) if self.slot is Slot.DISCARD else None,
+            decision=torch.empty(size, dtype=torch.int64),
             hands=no_hands(size) if self.hands else None,
             moments=Moments(
                 np.empty(size, np.int64),
@@ -318,19 +285,20 @@ class Loader:
             )
             if self.moments
             else None,
-            who=np.empty(size, np.int64) if self._who is not None else None,
+            who=torch.empty(size, dtype=torch.int64) if self._who is not None else None,
         )
 
     def _encode_chunk(
-        self, piece: _Piece, numbers: Numbers, scratch: Planes, out: _Arrays, part: slice
+        self, piece: _Piece, numbers: Numbers, scratch: Planes, out: Batch, part: slice
     ) -> None:
         found = piece.found
         owners = found.owners[piece.rows]
         states, players, games = found.states[owners], found.players[owners], found.games[owners]
-        out.labels[part] = found.labels[piece.rows]
-        out.decision[part] = piece.first + owners
+        planes, labels = out.planes.numpy()[part], out.labels.numpy()[part]
+        labels[:] = found.labels[piece.rows]
+        out.decision.numpy()[part] = piece.first + owners
         if out.who is not None and self._who is not None:
-            out.who[part] = self._who[games, players]
+            out.who.numpy()[part] = self._who[games, players]
         if out.hands is not None:
             found_hands = hidden_hands(states, players, numbers)
             for each, rows in zip(out.hands, found_hands, strict=True):
@@ -347,18 +315,18 @@ class Loader:
             states,
             players,
             self.features,
-            scratch if self.augment else out.planes[part],
+            scratch if self.augment else planes,
             calls=found.calls[piece.rows] if self._has_calls else None,
             deep=self.deep,
             last_round=_LAST_ROUNDS[self.corpus.index["hanchan"][games]],
         )
         if self.augment:
-            permute_planes(scratch, self.features, numbers, out.planes[part])
+            permute_planes(scratch, self.features, numbers, planes)
         if out.legal is not None:
-            out.labels[part] = permute_kinds(out.labels[part], numbers)
-            out.legal[part] = permute_columns(kinds_of(found.legal[owners]), numbers)
+            labels[:] = permute_kinds(labels, numbers)
+            out.legal.numpy()[part] = permute_columns(kinds_of(found.legal[owners]), numbers)
         if self._by_decision and self.slot is Slot.CHI:
-            out.labels[part] = mirrored_places(out.labels[part], numbers)
+            labels[:] = mirrored_places(labels, numbers)
 
 
 def _shuffled(found: Positions, rng: np.random.Generator, one_in: int, always: NDArray[np.bool_]) -> Numbers:

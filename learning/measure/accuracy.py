@@ -20,14 +20,13 @@ from kit.errors import CheckpointMissing, ConfigError
 from kit.options import flag
 from kit.reports import aligned
 from kit.workers.ordered import batches, default_workers
-from learning.data.choice import SelectedDecisions
+from learning.data.choice import SelectedDecisions, Selection
 from learning.data.corpus import Corpus, Numbers
 from learning.data.loader import Batch, Loader
 from learning.data.positions import count
 from learning.measure.games import GamesPlan, Measured, measured, opened, players_of
 from learning.runs.progress import Progress
 from learning.runs.statistics import Estimate, Means
-from learning.train.plan import Selection
 from policies.checkpoint import load, models_in
 from policies.checkpoint.store import Checkpoint
 from policies.features.table import looks_deep

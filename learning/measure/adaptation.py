@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import process_time
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from game.layout import PHASE_TURN
-from game.scoring.settlement import placements
+from game.scoring.settlement import GameLength, RewardKind, placements
 from game.warmup import warm_up
 from kit.errors import ConfigError
+from kit.options import INTERNAL, Count, Seed, flag
+from kit.reports import aligned
 from kit.workers.pool import Work
-from learning.measure.adaptation_plan import AdaptationPlan, AdaptationStep, HandRow
-from learning.runs.measurement import Measurement, SelfPlayDecision, found_in_game
+from learning.runs.measurement import Measurement, MeasurementReport, SelfPlayDecision, found_in_game
 from learning.runs.statistics import Estimate, Means
+from learning.runs.store import ResumablePlan
+from policies.adaptation import AdaptationSettings
 from policies.adaptation.adapt import Adapter
 from policies.adaptation.pmcpa import worth_of_deals
 from policies.adaptation.settings import ThinkingSettings
@@ -31,8 +36,24 @@ from policies.deals import Deals, UniformDeals
 from policies.deals.deal import true_deals
 from policies.deals.named import settings_of
 from policies.flow.draws import drawn_bits
+from policies.nets.compute import IN_PLAY, Compute
 from policies.play.named import Files, folder_of_named, load_named
 from policies.play.rollout import Choice, Request
+
+FORMAT: Final = "suzaku-adaptation/7"
+_WIDTH: Final = 110
+_COLUMNS: Final = (
+    "play-outs",
+    "allowed",
+    "improved %",
+    "gain a hand",
+    "error",
+    "changed %",
+    "divergence",
+    "signal %",
+    "luck %",
+    "CPU s",
+)
 
 _CLASSES: Final[tuple[tuple[str, range], ...]] = (
     ("East", range(4)),
@@ -40,6 +61,112 @@ _CLASSES: Final[tuple[tuple[str, range], ...]] = (
     ("South 3 on", range(6, 12)),
 )
 """Rounds of the game, by what is at stake."""
+
+
+class AdaptationPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything that determines the results.
+
+    Attributes:
+        policy: policy that plays and is adapted: network, phoenix, large or a folder of checkpoints.
+        identity: changes when the policy behind the name changes.
+        sampler: sampler of the deals to learn from (docs/hands.md).
+        hands: hands to adapt to, each of another self-play game.
+        playouts: rounds to learn from, ascending; tests follow each number; may be repeated.
+        divergences: largest divergence from the initial policy, in nats a decision, ascending; each is
+            tested; may be repeated. Further play-outs use the policy with the largest.
+        tests: rounds of a test, over the same deals for the initial and the adapted policy.
+        moment: take hands at the start of a round and test with new hands for the others, or in its middle
+            and test with their true hands.
+        reward: worth of a round: its points, or global for the change of the expected final reward.
+        settings: how to adapt, beside the divergence.
+        seed: seed of games, hands and deals.
+        compute: how networks compute.
+        length: length of the games.
+        format: format of the results.
+
+    Raises:
+        ConfigError: a value is not possible.
+    """
+
+    counted: ClassVar[str] = "hands"
+
+    policy: str = "network"
+    identity: Annotated[str, INTERNAL]
+    sampler: str = "uniform"
+    hands: Count = 300
+    playouts: tuple[Annotated[int, Meta(ge=2)], ...] = (100, 500, 2_000)
+    divergences: Annotated[tuple[Annotated[float, Meta(ge=1e-6)], ...], flag("--divergence")] = (0.3,)
+    tests: Annotated[int, Meta(ge=2)] = 400
+    moment: Literal["start", "middle"] = "start"
+    reward: RewardKind = "points"
+    settings: AdaptationSettings = AdaptationSettings()
+    seed: Seed = 0
+    compute: Compute = IN_PLAY
+    length: Annotated[GameLength, INTERNAL] = "hanchan"
+    format: Annotated[str, INTERNAL] = FORMAT
+
+    def __post_init__(self) -> None:
+        if not _ascending(self.playouts):
+            found = ", ".join(map(str, self.playouts))
+            raise ConfigError(f"--playouts: found {found}; give ascending numbers of at least 2")
+        if not _ascending(self.divergences):
+            found = ", ".join(f"{each:g}" for each in self.divergences)
+            raise ConfigError(f"--divergence: found {found}; give ascending numbers above 0")
+        if self.settings.trials == 1:
+            raise ConfigError("--trials: found 1; give at least 2, or 0 for none")
+        replays = self.settings.replays
+        if any(count % replays for count in self.playouts):
+            found = ", ".join(map(str, self.playouts))
+            raise ConfigError(f"--playouts: found {found}; give multiples of --replays, which is {replays}")
+
+
+def _ascending(numbers: tuple[float, ...]) -> bool:
+    return len(numbers) > 0 and sorted(set(numbers)) == list(numbers)
+
+
+class AdaptationStep(msgspec.Struct, frozen=True):
+    """The test after some play-outs, with one divergence.
+
+    Attributes:
+        playouts: rounds learned from.
+        allowed: largest divergence, as `AdaptationSettings.divergence`.
+        gain: mean worth of the adapted policy minus that of the policy as it was, over the deals of the test.
+        error: its standard error.
+        changed: share of the deals that end differently.
+        divergence: of the adapted policy from the initial policy, in nats a decision.
+        luck: share of the variance of the play-outs explained by the tiles of their deals.
+        signal: as in `policies.adaptation.gradient_lesson.LessonResult`.
+        seconds: CPU time to play and learn, without tests.
+    """
+
+    playouts: int
+    allowed: float
+    gain: float
+    error: float
+    changed: float
+    divergence: float
+    luck: float
+    signal: float
+    seconds: float
+
+
+class HandRow(msgspec.Struct, frozen=True):
+    """One hand.
+
+    Attributes:
+        number: the hand's.
+        round_index: the round, 0 East 1 … 8 West 1.
+        place: the player's place before the round, 1 to 4.
+        worth: mean worth of the initial policy.
+        adapted: the tests, of each number of play-outs with each divergence; empty if the game had no such
+            hand.
+    """
+
+    number: int
+    round_index: int
+    place: int
+    worth: float
+    adapted: tuple[AdaptationStep, ...]
 
 
 class PlayoutFigures(msgspec.Struct, frozen=True):
@@ -124,6 +251,43 @@ def _playout_figures(tests: Sequence[AdaptationStep], rounds: NDArray[np.int64])
 
 def _mean(values: NDArray[Any]) -> Estimate:
     return Means(np.arange(len(values)), values)[0] if len(values) else Estimate(None, None, None)
+
+
+def text_of(report: MeasurementReport[AdaptationPlan, AdaptationFigures]) -> str:
+    """The report for people; the verdict is that of the most play-outs and the largest divergence."""
+    plan, found = report.plan, report.figures
+    last, unit = found.playouts[-1], "points" if plan.reward == "points" else "final reward"
+    low, high = last.gain.low or 0.0, last.gain.high or 0.0
+    verdict = "it gains" if low > 0.0 else "it loses" if high < 0.0 else "no clear difference"
+    said = (
+        f"{found.hands:,} hands at the {plan.moment} of a round of {plan.length} self-play, "
+        f"seed {plan.seed}; deals to learn from: {plan.sampler}; tests of {plan.tests:,} rounds, "
+        f"gains in {unit}; {plan.compute.precision}"
+    )
+    who = f"{plan.policy} adapted with {last.playouts:,} play-outs"
+    lines = (
+        f"{who}, {unit} a hand: {last.gain.text(1)}: {verdict}",
+        "",
+        *aligned(_COLUMNS, *map(_cells, found.playouts)),
+        "",
+        *textwrap.wrap(said, _WIDTH),
+    )
+    return "\n".join(lines)
+
+
+def _cells(found: PlayoutFigures) -> tuple[str, ...]:
+    return (
+        f"{found.playouts:,}",
+        f"{found.allowed:g}",
+        found.improved.text(1, 100.0),
+        found.gain.text(1),
+        f"{found.error:.1f}",
+        f"{100.0 * found.changed:.1f}",
+        f"{found.divergence:.4f}",
+        f"{100.0 * found.signal:.1f}",
+        f"{100.0 * found.luck:.1f}",
+        f"{found.seconds:.1f}",
+    )
 
 
 _PICK, _LEARN, _TEST, _TRIAL = range(4)

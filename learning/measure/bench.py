@@ -25,9 +25,8 @@ from kit.errors import ReplayError
 from kit.options import Count
 from kit.workers.ordered import default_workers
 from learning.selfplay.arena.plan import ArenaPlan, sets_for
-from learning.selfplay.arena.run import run
 from learning.selfplay.players import contender
-from learning.selfplay.series import BLOCK_GAMES
+from learning.selfplay.series import BLOCK_GAMES, play_series
 from policies.features.encode import encode
 from policies.features.permute import PERMUTATIONS, permute_planes
 from policies.features.table import KINDS, LITE, LITE_CALL, SETS, SUPHX, SUPHX_CALL
@@ -396,11 +395,11 @@ def _speed(player: str, games: int, workers: int, tables: int, seed: int, comput
         tables=tables,
         compute=compute,
     )
-    found = run(plan, workers=workers)
-    assert found is not None
+    found = play_series(plan, workers=workers)
     parts = sorted(((what, 1000.0 * spent) for what, spent in found.times.items()), key=lambda part: -part[1])
     core_ms = sum(spent for _, spent in parts)
-    return SelfPlaySpeed(who.name, workers, tables, found.played, found.games_per_s, core_ms, dict(parts))
+    speed = found.played / found.seconds
+    return SelfPlaySpeed(who.name, workers, tables, found.played, speed, core_ms, dict(parts))
 
 
 def _bare_ms(seed: int) -> float:

@@ -15,11 +15,9 @@ from msgspec import Meta
 from kit.errors import ConfigError, ReplayError
 from kit.options import Seed, flag
 from learning.data.build import build
-from learning.data.choice import SelectedDecisions, choose
+from learning.data.choice import SelectedDecisions, Selection, described, selected
 from learning.data.corpus import Corpus
-from learning.data.layout import CARD_FILE, ROOMS, SPLITS, Part, Room
-from learning.train.plan import Selection
-from learning.train.samples_run import described
+from learning.data.layout import CARD_FILE, SPLITS, Part, Room
 
 
 class GamesPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,7 +87,7 @@ class Source(NamedTuple):
 
     paths: tuple[Path, ...]
     corpus: Corpus
-    split: str
+    split: Part
     left_out: dict[str, int]
 
 
@@ -111,14 +109,8 @@ def opened(paths: Sequence[Path]) -> Iterator[Source]:
         return
     with tempfile.TemporaryDirectory(prefix="suzaku-") as folder:
         report = build(paths, Path(folder))
-        left_out = {
-            **report.not_supported,
-            **{
-                why: count
-                for why, count in (("unreadable", report.rejected), ("duplicates", report.duplicates))
-                if count
-            },
-        }
+        others = {"unreadable": report.rejected, "duplicates": report.duplicates}
+        left_out = report.not_supported | {why: count for why, count in others.items() if count}
         if not report.games:
             said = ", ".join(f"{count} {why}" for why, count in left_out.items()) or "no records"
             raise ReplayError(f"{', '.join(map(str, paths))}: no usable game: {said}")
@@ -131,15 +123,8 @@ def players_of(source: Source, plan: GamesPlan) -> SelectedDecisions:
     Raises:
         ConfigError: no game matches.
     """
-    corpus, split, selection = source.corpus, plan.split or source.split, plan.selection
-    part = next((each for each in SPLITS if each == split), None)
-    players = choose(
-        corpus,
-        corpus.select(split=part, rooms=selection.rooms or ROOMS),
-        least_rank=selection.least_rank if selection.least_rank >= 0 else None,
-        player=selection.player or None,
-        ai=selection.ai,
-    )
+    split, selection = plan.split or source.split, plan.selection
+    players = selected(source.corpus, selection, split)
     if not len(players.games):
         where = ", ".join(map(str, source.paths))
         raise ConfigError(f"{where}: no game matches; split {split}, {described(selection)}")

@@ -16,8 +16,15 @@ from kit.options import Count, NotNegative, Share, flag
 from kit.reports import aligned
 from learning.data.choice import ALL_PLAYERS, SelectedDecisions
 from learning.measure.games import GamesPlan, Measured, measured, opened, players_of
-from learning.measure.hands_figures import ModelFigures, model_figures, shares_by_turn, true_shares
-from learning.measure.hands_predicted import decisions_of, predicted_by_samples, predicted_directly
+from learning.measure.hands_figures import (
+    ModelFigures,
+    decisions_of,
+    model_figures,
+    predicted_by_samples,
+    predicted_directly,
+    shares_by_turn,
+    true_shares,
+)
 from learning.runs import plots
 from policies.checkpoint import HAND_MODELS, HandModel, models_in
 from policies.hands.autoregressive import AutoregressiveSettings, load_autoregressive

@@ -1,18 +1,29 @@
-"""Figures of predicted hands as the paper gives them, each with its interval over games.
+"""Predictions of hidden hands at decisions of real games, and their figures as the paper gives them.
 
 Source: Sasaki, "Hand Generation in Mahjong using Diffusion Process Model", Dwango Media Village 2023.
 """
 
 from __future__ import annotations
 
-from typing import Final
+import time
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from learning.measure.hands_predicted import Foresight, HandDecisions
+from game.layout import ROUND_STATE
+from game.shanten import shanten, waits
+from game.tiles import KINDS
+from kit.jit import kernel, warms_up
+from learning.data.choice import SelectedDecisions
+from learning.data.corpus import Corpus
+from learning.data.hidden import HiddenHands, hidden_hands
+from learning.data.positions import positions_of
+from learning.runs.progress import Progress
 from learning.runs.statistics import Estimate, Means
+from policies.hands.direct import DirectModel
+from policies.hands.views import HandSampler
 from policies.nets.architectures import SHANTEN_CLASSES
 
 BINS: Final = 20
@@ -21,6 +32,143 @@ TURNS: Final = 18
 """Turns shown; later ones count as the last."""
 _LEAST: Final = 1e-6
 _NEWTON_STEPS: Final = 30
+_AT_ONCE: Final = 20
+_OTHERS: Final = 3
+
+
+class HandDecisions(NamedTuple):
+    """Decisions of real games, and the hands at them.
+
+    Attributes:
+        states: ``[N]`` of `ROUND_STATE`.
+        players: ``[N]`` int64, who decides.
+        games: ``[N]`` int64, a number for each game from 0.
+        turns: ``[N]`` int64, discards the player has made.
+        hands: all hands.
+    """
+
+    states: NDArray[np.void]
+    players: NDArray[np.int64]
+    games: NDArray[np.int64]
+    turns: NDArray[np.int64]
+    hands: HiddenHands
+
+
+class Foresight(msgspec.Struct, frozen=True):
+    """Predictions of a model at N decisions.
+
+    Attributes:
+        shanten: ``[N, 3, 7]`` probabilities.
+        waits: ``[N, 3, 34]`` probabilities.
+        seconds: CPU time of one core.
+        samples: hands generated for each opponent and decision; 0 for none.
+    """
+
+    shanten: NDArray[np.float64]
+    waits: NDArray[np.float64]
+    seconds: float
+    samples: int
+
+
+def decisions_of(corpus: Corpus, choice: SelectedDecisions, most: int, seed: int) -> HandDecisions:
+    """Decisions drawn evenly from games.
+
+    Args:
+        corpus: the games.
+        choice: which of them, and whose decisions.
+        most: number of decisions to draw; 0 for all.
+        seed: seed of the draw.
+    """
+    total = int(corpus.index["discards"][choice.games].sum(dtype=np.int64))
+    share = min(1.0, 1.3 * most / max(1, total)) if most else 1.0
+    dice = np.random.default_rng((seed, 1))
+    parts: list[tuple[NDArray[Any], ...]] = []
+    for first in range(0, len(choice.games), _AT_ONCE):
+        part = slice(first, first + _AT_ONCE)
+        found = positions_of(corpus, SelectedDecisions(choice.games[part], choice.players[part]))
+        drawn = np.flatnonzero(dice.random(len(found.players)) < share)
+        parts.append((found.states[drawn], found.players[drawn], found.games[drawn]))
+    states, players, games = (np.concatenate(values) for values in zip(*parts, strict=True))
+    rows = np.arange(len(players))
+    if most and len(rows) > most:
+        rows = np.sort(dice.permutation(rows)[:most])
+    states, whose = states[rows], players[rows].astype(np.int64)
+    return HandDecisions(
+        states=states,
+        players=whose,
+        games=np.unique(games[rows], return_inverse=True)[1].astype(np.int64),
+        turns=states["river_size"][np.arange(len(rows)), whose].astype(np.int64),
+        hands=hidden_hands(states, players[rows]),
+    )
+
+
+def predicted_directly(model: DirectModel, decisions: HandDecisions) -> Foresight:
+    """Predictions of the direct heads."""
+    begun = time.process_time()
+    found = model.read(decisions.states, decisions.players)
+    seconds = time.process_time() - begun
+    return Foresight(found.shanten.astype(np.float64), found.waits.astype(np.float64), seconds, 0)
+
+
+def predicted_by_samples(
+    sampler: HandSampler, decisions: HandDecisions, samples: int, seed: int, *, title: str, quiet: bool
+) -> Foresight:
+    """Predictions of generated hands: the share of them with each shanten and each wait.
+
+    Args:
+        sampler: generates the hands.
+        decisions: the decisions.
+        samples: hands for each opponent and decision.
+        seed: seed of the hands.
+        title: shown with the progress.
+        quiet: show no progress.
+    """
+    count = len(decisions.players)
+    by_shanten = np.zeros((count, _OTHERS, SHANTEN_CLASSES))
+    by_wait = np.zeros((count, _OTHERS, 34))
+    seconds = 0.0
+    with Progress("hands.progress", title, "decisions", total=count, quiet=quiet) as progress:
+        for row in range(count):
+            one = slice(row, row + 1)
+            begun = time.process_time()
+            sampled = sampler.sample(decisions.states[one], decisions.players[one], samples, seed)
+            seconds += time.process_time() - begun
+            _count_hands(
+                sampled.counts[0],
+                decisions.states[one],
+                decisions.players[row],
+                by_shanten[row],
+                by_wait[row],
+            )
+            progress.advance(1)
+    return Foresight(by_shanten / samples, by_wait / samples, seconds, samples)
+
+
+@kernel
+def _count_hands(
+    hands: NDArray[np.int8],
+    state: NDArray[np.void],
+    player: int,
+    by_shanten: NDArray[np.float64],
+    by_wait: NDArray[np.float64],
+) -> None:
+    """Add the shanten and the waits of some samples ``[n, 3, 34]``."""
+    rec = state[0]
+    for sample in range(len(hands)):
+        for seat in range(3):
+            melds = int(rec.meld_count[(player + seat + 1) % 4])
+            hand34 = hands[sample, seat]
+            distance = max(0, shanten(hand34, melds))
+            by_shanten[seat, min(6, distance)] += 1
+            mask = waits(hand34, melds) if distance == 0 else np.uint64(0)
+            for kind in range(34):
+                by_wait[seat, kind] += (mask >> np.uint64(kind)) & np.uint64(1)
+
+
+@warms_up
+def _warm_up() -> None:
+    hands, shares = np.zeros((1, _OTHERS, KINDS), np.int8), np.zeros((_OTHERS, SHANTEN_CLASSES))
+    _count_hands(hands, np.zeros(1, ROUND_STATE), 0, shares, np.zeros((_OTHERS, KINDS)))
 
 
 class WaitFigures(msgspec.Struct, frozen=True):

@@ -10,13 +10,13 @@ import copy
 import math
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 import msgspec
 import torch
 from torch import Tensor, nn, optim
 
-from kit.options import NotNegative, Seed, Share
+from kit.options import INTERNAL, NotNegative, Seed, Share
 from policies.features.table import SETS
 from policies.nets.architectures import Floats, plane_weights
 from policies.nets.compute import FloatPrecision
@@ -47,7 +47,7 @@ class LearnerPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     weight_decay: NotNegative = 0.01
     averaging: Share = 0.999
     seed: Seed = 0
-    precision: FloatPrecision = "fp32"
+    precision: Annotated[FloatPrecision, INTERNAL] = "fp32"
 
 
 class Descent:

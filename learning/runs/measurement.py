@@ -18,7 +18,7 @@ from kit.workers.ordered import batches
 from kit.workers.pool import Done, Work
 from learning.runs.progress import Progress
 from learning.runs.spread import spread
-from learning.runs.store import NumberedRow, ResumablePlan, Store, read_rows, writing
+from learning.runs.store import NumberedRow, ResumablePlan, read_rows, resumed
 from policies.deals.deal import RoundView
 from policies.flow.slots import Policy
 from policies.play.rollout import Choice, PolicyChooser, Request, Rollout, Seating, Times
@@ -88,21 +88,18 @@ class Measurement(Generic[P, R, F]):
             KeyboardInterrupt: stopped; the rows so far are kept.
         """
         name, count = self._name, getattr(plan, plan.counted)
-        try:
-            with writing(folder), Store(plan, self._rows, folder) as store:
-                missing = [number for number in range(count) if number not in store.rows]
-                tasks = batches(missing, self._together) if self._together else missing
-                setup = self._setup(plan)
-                made = spread(self._prepare, setup, tasks, workers=workers, ray=ray) if missing else ()
-                event, done = f"{name}.progress", len(store.rows)
-                with Progress(event, name, "games", total=count, done=done, quiet=quiet) as progress:
-                    for _, row in made:
-                        if not isinstance(row, Done) and store.add(row):
-                            progress.advance(1)
-                return self.report(plan, [store.rows[number] for number in sorted(store.rows)])
-        except KeyboardInterrupt:
-            where = f"the games so far are in {folder}; give the same command again to resume"
-            raise KeyboardInterrupt(f"stopped: {where}" if folder else "stopped; nothing was kept") from None
+        with resumed(plan, self._rows, folder, count) as store:
+            missing = [number for number in range(count) if number not in store.rows]
+            tasks = batches(missing, self._together) if self._together else missing
+            made = (
+                spread(self._prepare, self._setup(plan), tasks, workers=workers, ray=ray) if missing else ()
+            )
+            event, done = f"{name}.progress", len(store.rows)
+            with Progress(event, name, "games", total=count, done=done, quiet=quiet) as progress:
+                for _, row in made:
+                    if not isinstance(row, Done) and store.add(row):
+                        progress.advance(1)
+            return self.report(plan, [store.rows[number] for number in sorted(store.rows)])
 
     def so_far(self, folder: Path) -> MeasurementReport[P, F]:
         """Report on the rows in a folder; the run may be under way.

@@ -155,29 +155,6 @@ class Progress:
         )
 
 
-class GamesProgress(Progress):
-    """Counts games played, and shows the decisions asked for, because the first games may take minutes.
-
-    Args:
-        title: the command that plays them.
-    """
-
-    def __init__(self, title: str) -> None:
-        super().__init__(f"{title}.progress", title, "games", done=None)
-
-    def played(self, games: int, of: int, decisions: int) -> None:
-        """Set the number of games.
-
-        Args:
-            games: including earlier starts.
-            of: games planned.
-            decisions: decisions of this start.
-        """
-        if decisions:
-            self.note(decisions=f"{decisions:,}")
-        self.reach(games, of)
-
-
 class TrainingProgress(Progress):
     """Counts samples learned from, and shows the loss.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, ClassVar, Final, Generic, Protocol, Self, TypeVar
@@ -152,9 +152,7 @@ class Store(Generic[P, R]):
             if series != found:
                 rest = data[len(lines[0]) + 1 : whole]
                 replace_file(path, msgspec.json.encode(series) + b"\n" + rest)
-        for number, line in enumerate(lines[1:], 2):
-            row = _decode(path, number, line, self._kind)
-            self.rows.setdefault(row.number, row)
+        self.rows |= _rows(path, lines[1:], self._kind)
 
 
 @contextlib.contextmanager
@@ -168,6 +166,28 @@ def writing(folder: Path | None) -> Iterator[None]:
         yield
     except OSError as exc:
         raise ReplayError(f"{exc.filename or folder}: {exc.strerror or exc}") from exc
+
+
+@contextlib.contextmanager
+def resumed(plan: P, kind: type[R], folder: Path | None, total: int) -> Iterator[Store[P, R]]:
+    """The results of a run while it adds to them; the arguments are those of `Store`, and the games in all.
+
+    Raises:
+        ConfigError: another run is in the folder, or another process writes there.
+        ReplayError: results cannot be read or written.
+        KeyboardInterrupt: stopped; the message says what is kept.
+    """
+    with writing(folder), Store(plan, kind, folder) as store:
+        try:
+            yield store
+        except KeyboardInterrupt:
+            games = f"{len(store.rows)} of {total} games"
+            if folder is None:
+                raise KeyboardInterrupt(
+                    f"stopped after {games}; nothing is kept without --out FOLDER"
+                ) from None
+            where = f"{games} are in {folder}; give the same command again to resume"
+            raise KeyboardInterrupt(f"stopped: {where}") from None
 
 
 def compute_for(folder: Path | None, device: str, precision: str) -> Compute:
@@ -241,12 +261,17 @@ def read_rows(folder: Path, kind: type[P], kind_of_rows: type[R]) -> tuple[P, li
         raise ReplayError(f"{path}: {exc.strerror}") from exc
     if not lines:
         raise ReplayError(f"{path}: empty")
-    rows: dict[int, R] = {}
-    for number, line in enumerate(lines[1:], 2):
-        if line.endswith(b"\n"):
-            row = _decode(path, number, line, kind_of_rows)
-            rows.setdefault(row.number, row)
+    rows = _rows(path, [line for line in lines[1:] if line.endswith(b"\n")], kind_of_rows)
     return _decode(path, 1, lines[0], kind), [rows[number] for number in sorted(rows)]
+
+
+def _rows(path: Path, lines: Sequence[bytes], kind: type[R]) -> dict[int, R]:
+    """The games of the lines after the first; of a game that is there twice, the first counts."""
+    rows: dict[int, R] = {}
+    for number, line in enumerate(lines, 2):
+        row = _decode(path, number, line, kind)
+        rows.setdefault(row.number, row)
+    return rows
 
 
 def _decode(path: Path, number: int, line: bytes, kind: type[T]) -> T:

@@ -16,6 +16,7 @@ from learning.selfplay.engines import (
     Dialect,
     EngineAnswer,
     EngineChooser,
+    ReplayedTable,
     ReplayRequest,
     check_engine,
     engine_of,
@@ -25,19 +26,6 @@ from replays.mjai.lines import render
 from replays.mjai.meta import read_chances
 from replays.review.judging import ORDER, STEPS, Opinion
 from replays.review.moments import ASIDES, Moment
-
-
-class ReplayedTable:
-    """A recorded game as far as it has been shown.
-
-    Attributes:
-        events: the events so far.
-        done: whether it is over.
-    """
-
-    def __init__(self) -> None:
-        self.events: list[GameEvent] = []
-        self.done = False
 
 
 class EngineAdviser:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from time import process_time
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import msgspec
 import structlog
@@ -25,6 +25,7 @@ import structlog
 from game.actions import Action, ActionKind
 from game.events import GameEvent
 from game.observation import Observation
+from game.table.table import Table
 from kit.errors import (
     ConfigError,
     DecisionError,
@@ -131,16 +132,17 @@ def check_engine(engine: EngineProgram) -> None:
         raise ConfigError(f"{engine.name!r}: there is no program {engine.words[0]!r}")
 
 
-class ShownTable(Protocol):
-    """A game that an engine is shown."""
+class ReplayedTable:
+    """A game that an engine is only shown, as far as it has been.
 
-    @property
-    def events(self) -> list[GameEvent]:
-        """Everything so far."""
+    Attributes:
+        events: the events so far.
+        done: whether it is over.
+    """
 
-    @property
-    def done(self) -> bool:
-        """Whether the game is over."""
+    def __init__(self) -> None:
+        self.events: list[GameEvent] = []
+        self.done = False
 
 
 class ReplayRequest(Observation, frozen=True, kw_only=True):
@@ -152,7 +154,7 @@ class ReplayRequest(Observation, frozen=True, kw_only=True):
     """
 
     number: int
-    table: ShownTable
+    table: ReplayedTable
 
 
 class EngineAnswer(NamedTuple):
@@ -333,7 +335,7 @@ class _EngineSeat:
         given_up: the last child's fault, after too many of them; "" while there may be another child.
     """
 
-    def __init__(self, table: ShownTable, player: int, dialect: Dialect) -> None:
+    def __init__(self, table: Table | ReplayedTable, player: int, dialect: Dialect) -> None:
         self.table = table
         self.child: EngineProcess | None = None
         self.inherited = self.understood = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import numpy as np
@@ -22,7 +22,7 @@ from learning.runs.statistics import (
     resample,
 )
 from learning.selfplay.players import Contender
-from learning.selfplay.tally import GameRow
+from learning.selfplay.series import GameRow, PlayedSeries
 from replays.tally import PlayerTally
 
 _COLUMNS: Final = ("n1", "n2", "n3", "n4", "games", "results", "rounds", *PlayerTally.__struct_fields__)
@@ -183,25 +183,25 @@ def _add(sums: Floats, row: GameRow, player: int) -> None:
     sums[7:] += msgspec.structs.astuple(row.tallies[player])
 
 
-def many_faults_of(sides: Iterable[Side]) -> tuple[str, ...]:
-    """A sentence about each player with too many replaced decisions."""
-    return tuple(
-        f"{side.faults:,} of {side.decisions:,} decisions of {side.name} "
-        f"({side.faults / side.decisions:.1%}) were made by the rules in its place, "
-        "so these are not its figures"
-        for side in sides
-        if side.faults > _MANY_FAULTS * side.decisions
-    )
-
-
-def faults_in(rows: Iterable[GameRow]) -> tuple[str, ...]:
-    """Some of the decisions that had to be replaced, by game."""
-    return tuple(f"game {row.number}: {row.fault}" for row in rows if row.fault)[:_LISTED]
-
-
-def crashes_in(rows: Iterable[GameRow]) -> tuple[str, ...]:
-    """Games that could not be completed, with seed and reason."""
-    return tuple(f"game {row.number}, seed {row.seed}: {row.crash}" for row in rows if row.crash)
+def play_figures(played: PlayedSeries, sides: Collection[Side]) -> dict[str, Any]:
+    """The fields of `PlayFigures` for games and the figures of their players."""
+    rows, seconds = played.rows, played.seconds
+    crashes = [f"game {row.number}, seed {row.seed}: {row.crash}" for row in rows if row.crash]
+    return {
+        "many_faults": tuple(
+            f"{side.faults:,} of {side.decisions:,} decisions of {side.name} "
+            f"({side.faults / side.decisions:.1%}) were made by the rules in its place, "
+            "so these are not its figures"
+            for side in sides
+            if side.faults > _MANY_FAULTS * side.decisions
+        ),
+        "faults": tuple(f"game {row.number}: {row.fault}" for row in rows if row.fault)[:_LISTED],
+        "crashes": tuple(crashes),
+        "seconds": seconds,
+        "played": played.played,
+        "games_per_s": played.played / seconds if seconds else 0.0,
+        "times": played.times,
+    }
 
 
 # --- for people -------------------------------------------------------------------------------------------

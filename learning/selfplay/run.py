@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Final, TypeAlias
 
@@ -12,22 +12,10 @@ from game.table.walls import wall_seed
 from kit.errors import ConfigError
 from kit.options import INTERNAL, Count, flag
 from kit.reports import write_report
-from learning.runs.progress import GamesProgress
-from learning.runs.store import writing
 from learning.selfplay.engines import ANSWER_S
-from learning.selfplay.figures import (
-    PlayFigures,
-    Side,
-    crashes_in,
-    faults_in,
-    many_faults_of,
-    side_of,
-)
+from learning.selfplay.figures import PlayFigures, Side, play_figures, side_of
 from learning.selfplay.players import Contender, contender, names_in
-from learning.selfplay.records import RECORDS_FOLDER, RecordForm
-from learning.selfplay.runner import OnProgress, SeriesRunner
-from learning.selfplay.series import Series
-from learning.selfplay.tally import GameRow
+from learning.selfplay.series import RECORDS_FOLDER, GameRow, PlayedSeries, RecordForm, Series, play_series
 from policies.play.rollout import Seating
 
 FORMAT: Final = "suzaku-selfplay/2"
@@ -123,59 +111,41 @@ def players_of(texts: Sequence[str], answer_s: float = ANSWER_S) -> Players:
     return first, second, third, fourth
 
 
-def run(
-    plan: SelfPlay,
-    folder: Path,
-    *,
-    workers: int | None = None,
-    ray: str | None = None,
-    on_progress: OnProgress = lambda _games, _of, _decisions: None,
-) -> SelfPlaySummary:
-    """Play the games that are missing, and summarise all.
+def summary(plan: SelfPlay, folder: Path, played: PlayedSeries) -> SelfPlaySummary:
+    """Summarise games.
+
+    Args:
+        plan: plan of the games.
+        folder: folder of results and records.
+        played: the games.
+    """
+    whole = [row for row in played.rows if not row.crash]
+    players = tuple(_sides(plan, whole))
+    return SelfPlaySummary(
+        plan=plan,
+        records=str(folder / RECORDS_FOLDER),
+        games=len(whole),
+        rounds=sum(row.rounds for row in whole),
+        players=players,
+        **play_figures(played, players),
+    )
+
+
+def play(plan: SelfPlay, folder: Path, *, workers: int | None, ray: str | None, as_json: bool) -> int:
+    """Play the games that are missing, print a summary of all, and return the exit code.
 
     Args:
         plan: the games to play.
         folder: folder of results and records; an earlier run in it is resumed.
-        workers: processes; one per core if None.
-        ray: address of a cluster to play on; see `learning.runs.spread.spread`.
-        on_progress: called with the progress.
+        workers: as in `learning.selfplay.series.play_series`.
+        ray: as there.
+        as_json: print one JSON object.
 
     Raises:
-        ConfigError: another run is in the folder, or there is no such cluster.
-        ReplayError: results cannot be read.
-        WorkerFailed: a process could not continue.
-        OSError: the results cannot be written.
+        BotError: as there.
     """
-    with SeriesRunner(plan, folder, plan.form, on_progress) as runner:
-        runner.play(workers, ray)
-        rows = [runner.rows[number] for number in sorted(runner.rows)]
-        whole = [row for row in rows if not row.crash]
-        players = tuple(_sides(plan, whole))
-        return SelfPlaySummary(
-            plan=plan,
-            records=str(folder / RECORDS_FOLDER),
-            games=len(whole),
-            rounds=sum(row.rounds for row in whole),
-            players=players,
-            many_faults=many_faults_of(players),
-            faults=faults_in(rows),
-            crashes=crashes_in(rows),
-            seconds=runner.seconds,
-            played=runner.played,
-            games_per_s=runner.played / runner.seconds,
-            times=runner.times,
-        )
-
-
-def play(plan: SelfPlay, folder: Path, *, workers: int | None, ray: str | None, as_json: bool) -> int:
-    """Play, print the summary, and return the exit code; see `run`.
-
-    Raises:
-        ReplayError: results cannot be read or written.
-    """
-    with writing(folder), GamesProgress("selfplay") as progress:
-        found = run(plan, folder, workers=workers, ray=ray, on_progress=progress.played)
-    return write_report(found, as_json=as_json)
+    played = play_series(plan, folder, plan.form, title="selfplay", workers=workers, ray=ray)
+    return write_report(summary(plan, folder, played), as_json=as_json)
 
 
 def _lines(found: SelfPlaySummary) -> Iterator[str]:
@@ -184,15 +154,11 @@ def _lines(found: SelfPlaySummary) -> Iterator[str]:
     yield from found.lines(found.players)
 
 
-def _members(plan: SelfPlay) -> dict[Contender, Collection[int]]:
-    """Every player once, with the seats in the plan under which rows list it."""
-    return {who: [seat for seat, other in enumerate(plan.players) if other == who] for who in plan.players}
-
-
 def _sides(plan: SelfPlay, rows: Sequence[GameRow]) -> Iterator[Side]:
     if not rows:
         return
     size = -(-len(rows) // _GROUPS)
     groups = [rows[start : start + size] for start in range(0, len(rows), size)]
-    for who, members in _members(plan).items():
+    for who in dict.fromkeys(plan.players):  # a player in several seats is one
+        members = [seat for seat, other in enumerate(plan.players) if other == who]
         yield side_of(who, members, groups, plan.length)

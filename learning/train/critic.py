@@ -20,8 +20,8 @@ from learning.data.games import played_games
 from learning.data.loader import Batch, Moments
 from learning.runs.learner import Learner
 from learning.runs.loop import EvaluationResult
-from learning.train.critic_plan import CriticPlan
 from learning.train.first_weights import Parent, first_network
+from learning.train.plan import CriticPlan
 from learning.train.samples_run import SamplesRun
 from policies.play.critic import POINTS_UNIT, REWARD_UNIT, reward_of_sticks
 from policies.reward import PaddedGames, Predictor, final_rewards, predict
@@ -109,24 +109,21 @@ class CriticRun(SamplesRun[CriticPlan, CriticBatch]):
         corpus: the games.
         out: folder of the checkpoint.
         parent: the checkpoint to begin from; new weights if None.
-        commit: commit of the code, for the card.
         predictor: predicts final rewards.
     """
 
+    moments = True
+
     def __init__(
-        self,
-        plan: CriticPlan,
-        corpus: Corpus,
-        out: Path,
-        parent: Parent | None,
-        commit: str,
-        *,
-        predictor: Predictor,
+        self, plan: CriticPlan, corpus: Corpus, out: Path, parent: Parent | None, *, predictor: Predictor
     ) -> None:
-        super().__init__(plan, corpus, out, parent, commit, moments=True)
-        self.learner = Learner(first_network(plan, self.begin), plan, self.threads, loss=critic_loss)
+        super().__init__(plan, corpus, out, parent)
         games = np.union1d(self.choice.games, self.chosen("validation").games)
         self._outcomes = Outcomes(corpus, games, predictor)
+
+    def first_learner(self) -> Learner[CriticBatch]:
+        """The network in training."""
+        return Learner(first_network(self.plan, self.begin), self.plan, self.threads, loss=critic_loss)
 
     def settings(self) -> dict[str, bool | int | float | str]:
         """The other settings that determine the numbers of a run, for the card."""
@@ -147,11 +144,10 @@ class CriticRun(SamplesRun[CriticPlan, CriticBatch]):
         errors = (scores - rest).square().mean(0).view(2, 4).mean(1)
         explained = 1.0 - errors / rest.view(len(rest), 2, 4).var(0, correction=0).mean(1)
         points, reward = explained.tolist()
-        loss, best = errors.mean().item(), self.status.best
-        return EvaluationResult(
-            score=loss,
-            improved=best is None or loss < best,
-            text=f"loss {loss:.4f}, explains {points:.2%} of points and {reward:.2%} of final rewards",
-            curves={"validation/loss": loss, "validation/points": points, "validation/reward": reward},
-            metrics={"loss": loss, "points": points, "reward": reward, "rows": len(rest)},
+        loss = errors.mean().item()
+        return self.judged_by(
+            loss,
+            f"loss {loss:.4f}, explains {points:.2%} of points and {reward:.2%} of final rewards",
+            {"validation/points": points, "validation/reward": reward},
+            {"points": points, "reward": reward, "rows": len(rest)},
         )

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import torch
 from msgspec.structs import replace
 from torch import Tensor
 
 from kit.errors import CheckpointMismatch, ConfigError
+from learning.train.plan import HandsPlan, SamplesPlan
 from policies.checkpoint import Checkpoint, Model
 from policies.features.table import SETS
 from policies.flow.slots import Slot
@@ -42,37 +43,30 @@ class Parent(NamedTuple):
     tower_only: bool = False
 
 
-def parent_of(model: Model | Slot, continue_from: Path | None, tower_from: Path | None) -> Parent | None:
+def parent_of(plan: SamplesPlan, continue_from: Path | None, tower_from: Path | None) -> Parent | None:
     """The checkpoint to begin from, according to the user's flags.
 
     Raises:
-        ConfigError: both flags are given.
+        ConfigError: both flags are given, or a generator of hands is not told whose tower it has.
     """
     if continue_from is not None and tower_from is not None:
         raise ConfigError("--continue-from and --tower-from: give only one of them")
+    if continue_from is not None:
+        return Parent(continue_from, plan.model)
+    if isinstance(plan, HandsPlan) and plan.distil:
+        raise ConfigError("--continue-from: give the folder of the diffusion model to distil")
+    generates = isinstance(plan, HandsPlan) and plan.model != "direct"
     if tower_from is not None:
-        return Parent(tower_from, Slot.DISCARD, tower_only=True)
-    return None if continue_from is None else Parent(continue_from, model)
-
-
-class NetworkPlan(Protocol):
-    """The part of a run's plan that determines its network."""
-
-    @property
-    def model(self) -> str:
-        """The model in training."""
-
-    @property
-    def features(self) -> str:
-        """Feature set of the planes."""
-
-    @property
-    def architecture(self) -> Architecture:
-        """Shape of the network."""
+        return (
+            Parent(tower_from, "direct") if generates else Parent(tower_from, Slot.DISCARD, tower_only=True)
+        )
+    if generates:
+        raise ConfigError("--tower-from: give the folder of a direct model, whose tower sees the state")
+    return None
 
 
 def first_network(
-    plan: NetworkPlan, parent: Checkpoint | None = None, *, tower_only: bool = False
+    plan: SamplesPlan, parent: Checkpoint | None = None, *, tower_only: bool = False
 ) -> Network:
     """The network before its first step.
 

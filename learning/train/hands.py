@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from kit.errors import ConfigError
-from learning.data.corpus import Corpus
 from learning.data.loader import Batch
 from learning.runs.learner import Learner
 from learning.runs.loop import EvaluationResult
-from learning.train.first_weights import Parent, first_network, parent_of
+from learning.train.first_weights import first_network
 from learning.train.hands_generators import AutoregressiveRun, DiffusionRun, DistillationRun
-from learning.train.hands_plan import HandsPlan, Weights
+from learning.train.plan import HandsPlan
 from learning.train.samples_run import SamplesRun
 from policies.checkpoint import HandModel
 from policies.nets.architectures import SHANTEN_CLASSES
@@ -40,6 +37,10 @@ class DirectBatch(NamedTuple):
     waits: Tensor
     deal_ins: Tensor
     copies: Tensor
+
+
+_WEIGHTS: Final = {"shanten": 1.0, "waits": 1.0, "deal_ins": 1.0, "copies": 0.05}
+"""Weights of the losses: for each opponent, the last three summed over the kinds."""
 
 
 class DirectLosses(NamedTuple):
@@ -71,44 +72,27 @@ def direct_losses(scores: Tensor, batch: DirectBatch) -> DirectLosses:
     )
 
 
-def direct_loss(scores: Tensor, batch: DirectBatch, weights: Weights) -> Tensor:
+def direct_loss(scores: Tensor, batch: DirectBatch) -> Tensor:
     """The weighted sum of the losses."""
-    losses = direct_losses(scores, batch)
-    return (
-        weights.shanten * losses.shanten
-        + weights.waits * losses.waits
-        + weights.deal_ins * losses.deal_ins
-        + weights.copies * losses.copies
+    found = direct_losses(scores, batch)
+    return sum(
+        (_WEIGHTS[name] * loss for name, loss in found._asdict().items()),
+        start=torch.zeros((), device=scores.device),
     )
 
 
 class DirectRun(SamplesRun[HandsPlan, DirectBatch]):
-    """One run of the direct model.
+    """One run of the direct model."""
 
-    Args:
-        plan: the training settings.
-        corpus: the games.
-        out: folder of the checkpoint.
-        parent: the checkpoint to begin from; new weights if None.
-        commit: commit of the code, for the card.
-    """
+    hands = True
 
-    def __init__(
-        self, plan: HandsPlan, corpus: Corpus, out: Path, parent: Parent | None, commit: str
-    ) -> None:
-        super().__init__(plan, corpus, out, parent, commit, hands=True)
-        self.learner = Learner(first_network(plan, self.begin), plan, self.threads, loss=self._loss)
-
-    def _loss(self, scores: Tensor, batch: DirectBatch) -> Tensor:
-        return direct_loss(scores, batch, self.plan.weights)
+    def first_learner(self) -> Learner[DirectBatch]:
+        """The network in training."""
+        return Learner(first_network(self.plan, self.begin), self.plan, self.threads, loss=direct_loss)
 
     def settings(self) -> dict[str, bool | int | float | str]:
         """The other settings that determine the numbers of a run, for the card."""
-        weights = self.plan.weights
-        return {
-            **super().settings(),
-            **{f"weight_of_{name}": getattr(weights, name) for name in DirectLosses._fields},
-        }
+        return {**super().settings(), **{f"weight_of_{name}": value for name, value in _WEIGHTS.items()}}
 
     def prepared(self, batch: Batch, draw: tuple[int, ...]) -> DirectBatch:
         """The planes and what is true of the hands."""
@@ -130,15 +114,10 @@ class DirectRun(SamplesRun[HandsPlan, DirectBatch]):
             total += torch.stack(losses).cpu() * len(batch.planes)
             rows += len(batch.planes)
         mean = dict(zip(DirectLosses._fields, (total / max(1, rows)).tolist(), strict=True))
-        weights, best = self.plan.weights, self.status.best
-        loss = sum(getattr(weights, name) * value for name, value in mean.items())
-        return EvaluationResult(
-            score=loss,
-            improved=best is None or loss < best,
-            text=f"loss {loss:.4f}, " + ", ".join(f"{name} {value:.4f}" for name, value in mean.items()),
-            curves={"validation/loss": loss, **{f"validation/{name}": value for name, value in mean.items()}},
-            metrics={"loss": loss, **mean, "rows": rows},
-        )
+        loss = sum(_WEIGHTS[name] * value for name, value in mean.items())
+        text = f"loss {loss:.4f}, " + ", ".join(f"{name} {value:.4f}" for name, value in mean.items())
+        curves = {f"validation/{name}": value for name, value in mean.items()}
+        return self.judged_by(loss, text, curves, {**mean, "rows": rows})
 
 
 _RUNS: Final[Mapping[HandModel, Callable[..., DirectRun | DiffusionRun | AutoregressiveRun]]] = {
@@ -146,22 +125,6 @@ _RUNS: Final[Mapping[HandModel, Callable[..., DirectRun | DiffusionRun | Autoreg
     "diffusion": DiffusionRun,
     "autoregressive": AutoregressiveRun,
 }
-
-
-def parent_of_hands(plan: HandsPlan, continue_from: Path | None, tower_from: Path | None) -> Parent | None:
-    """The checkpoint to begin from, according to the user's flags.
-
-    Raises:
-        ConfigError: both flags are given, or a generator is not told whose tower it has.
-    """
-    found = parent_of(plan.model, continue_from, tower_from)
-    if plan.distil and continue_from is None:
-        raise ConfigError("--continue-from: give the folder of the diffusion model to distil")
-    if continue_from is not None or plan.model == "direct":
-        return found
-    if tower_from is None:
-        raise ConfigError("--tower-from: give the folder of a direct model, whose tower sees the state")
-    return Parent(tower_from, "direct")
 
 
 def run_of(plan: HandsPlan) -> Callable[..., DirectRun | DiffusionRun | AutoregressiveRun]:

@@ -14,13 +14,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from kit.errors import CheckpointMismatch, ConfigError
-from learning.data.corpus import Corpus
 from learning.data.hidden import HiddenHands
 from learning.data.loader import Batch
 from learning.runs.learner import Learner, Samples
 from learning.runs.loop import EvaluationResult
-from learning.train.first_weights import Parent
-from learning.train.hands_plan import HandsPlan
+from learning.train.plan import HandsPlan
 from learning.train.samples_run import SamplesRun
 from policies.checkpoint import Checkpoint
 from policies.features.table import KINDS
@@ -41,6 +39,12 @@ from policies.nets.towers.suits import Columns
 
 _HANDS: Final = 3
 _LOWEST: Final = -1e9
+_DRAWS: Final = 4
+"""Noisy or partial hands that each state is shown with."""
+_HIDDEN: Final = 0.1
+"""Share of the diffusion's rows that are shown without the state, for guidance."""
+_SCALE: Final = 4.0
+"""Factor of the diffusion's level of four copies in a hand; 1 in the paper."""
 
 
 class DiffusionBatch(NamedTuple):
@@ -88,24 +92,20 @@ GeneratorBatch = TypeVar("GeneratorBatch", bound=Samples)
 
 
 class _GeneratorRun(SamplesRun[HandsPlan, GeneratorBatch]):
-    """Base of the runs of both generators.
+    """Base of the runs of both generators, which begin with a direct model's tower, or continue another."""
 
-    Args:
-        plan: the training settings.
-        corpus: the games.
-        out: folder of the checkpoint.
-        parent: a direct model, whose tower sees the state, or a generator to continue.
-        commit: commit of the code, for the card.
-    """
+    hands = True
 
-    def __init__(
-        self, plan: HandsPlan, corpus: Corpus, out: Path, parent: Parent | None, commit: str
-    ) -> None:
-        super().__init__(plan, corpus, out, parent, commit, hands=True)
+    def first_learner(self) -> Learner[GeneratorBatch]:
+        """The network in training.
+
+        Raises:
+            ConfigError: there is no model to begin from.
+        """
         if self.begin is None:
-            raise ConfigError(f"the {plan.model} model needs the tower of a direct model")
-        network = first_denoiser(plan, self.begin)
-        self.learner = Learner(network, plan, self.threads, loss=self.loss, ask=self.ask)
+            raise ConfigError(f"the {self.plan.model} model needs the tower of a direct model")
+        network = first_denoiser(self.plan, self.begin)
+        return Learner(network, self.plan, self.threads, loss=self.loss, ask=self.ask)
 
     def ask(self, network: nn.Module, planes: Tensor, batch: GeneratorBatch) -> Tensor:
         """The network's answers to a batch, ``[B · D, …, 34]``."""
@@ -122,19 +122,12 @@ class _GeneratorRun(SamplesRun[HandsPlan, GeneratorBatch]):
             answers = self.learner.scores(batch)
             total += float(self.loss(answers, batch)) * len(batch.planes)
             rows += len(batch.planes)
-        loss, best = total / max(1, rows), self.status.best
-        return EvaluationResult(
-            score=loss,
-            improved=best is None or loss < best,
-            text=f"loss {loss:.5f}",
-            curves={"validation/loss": loss},
-            metrics={"loss": loss, "rows": rows},
-        )
+        loss = total / max(1, rows)
+        return self.judged_by(loss, f"loss {loss:.5f}", {}, {"rows": rows})
 
     def settings(self) -> dict[str, bool | int | float | str]:
         """The other settings that determine the numbers of a run, for the card."""
-        names = ("draws", "hidden", "distil")
-        return {**super().settings(), **{name: getattr(self.plan, name) for name in names}}
+        return {**super().settings(), "draws": _DRAWS, "hidden": _HIDDEN, "distil": self.plan.distil}
 
 
 class DiffusionRun(_GeneratorRun[DiffusionBatch]):
@@ -142,7 +135,7 @@ class DiffusionRun(_GeneratorRun[DiffusionBatch]):
 
     def prepared(self, batch: Batch, draw: tuple[int, ...]) -> DiffusionBatch:
         """The hands, and noise for them."""
-        hands, draws = _hands_of(batch), self.plan.draws
+        hands, draws = _hands_of(batch), _DRAWS
         dice = torch.Generator().manual_seed(int(np.random.default_rng(draw).integers(2**62)))
         rows = len(batch.planes)
         return DiffusionBatch(
@@ -150,7 +143,7 @@ class DiffusionRun(_GeneratorRun[DiffusionBatch]):
             clean_hands(hands.copies, hands.reds),
             torch.randn((rows, draws, PLAYERS, 2, hands.copies.shape[2]), generator=dice),
             torch.rand((rows, draws), generator=dice),
-            (torch.rand((rows, draws), generator=dice) >= self.plan.hidden).float(),
+            (torch.rand((rows, draws), generator=dice) >= _HIDDEN).float(),
             torch.from_numpy(hands.unseen),
             torch.from_numpy(hands.copies[:, 1:].sum(2)),
         )
@@ -181,12 +174,12 @@ class DiffusionRun(_GeneratorRun[DiffusionBatch]):
 
     def _clean(self, batch: DiffusionBatch, where: torch.device) -> Tensor:
         """The true hands, once for each noise."""
-        return self.plan.scale * batch.clean.to(where).repeat_interleave(batch.times.shape[1], 0)
+        return _SCALE * batch.clean.to(where).repeat_interleave(batch.times.shape[1], 0)
 
     def loss(self, answers: Tensor, batch: DiffusionBatch) -> Tensor:
         """Squared error of the opponents' copies and red fives, in units of a copy; the mean over hands."""
         truth = self.truth(batch, answers.device)[:, 1:]
-        missed = (answers.float().view(-1, PLAYERS, 2, KINDS)[:, 1:] - truth) * (4.0 / self.plan.scale)
+        missed = (answers.float().view(-1, PLAYERS, 2, KINDS)[:, 1:] - truth) * (4.0 / _SCALE)
         copies = missed[:, :, 0].square().sum(2).mean()
         reds = missed[:, :, 1][..., FIVES].square().sum(2).mean() / 4.0
         loss: Tensor = copies + reds
@@ -196,22 +189,15 @@ class DiffusionRun(_GeneratorRun[DiffusionBatch]):
 class DistillationRun(DiffusionRun):
     """One run of a diffusion model that learns to take in one step what its parent takes in two.
 
-    Args:
-        plan: the training settings.
-        corpus: the games.
-        out: folder of the checkpoint.
-        parent: the diffusion model to distil, whose weights it begins with.
-        commit: commit of the code, for the card.
-
     Source: Salimans and Ho, arXiv:2202.00512.
     """
 
-    def __init__(
-        self, plan: HandsPlan, corpus: Corpus, out: Path, parent: Parent | None, commit: str
-    ) -> None:
-        super().__init__(plan, corpus, out, parent, commit)
-        assert isinstance(self.learner.network, DenoiserNetwork)
-        self._teacher = copy.deepcopy(self.learner.network).eval().requires_grad_(False)
+    def first_learner(self) -> Learner[DiffusionBatch]:
+        """The network in training, which begins with the weights of its teacher."""
+        learner = super().first_learner()
+        assert isinstance(learner.network, DenoiserNetwork)
+        self._teacher = copy.deepcopy(learner.network).eval().requires_grad_(False)
+        return learner
 
     def prepared(self, batch: Batch, draw: tuple[int, ...]) -> DiffusionBatch:
         """The hands, and noise for them at the moments at which steps begin; no state is hidden."""
@@ -241,7 +227,7 @@ class AutoregressiveRun(_GeneratorRun[PartialBatch]):
         """The hands, and how much of them is placed."""
         hands = _hands_of(batch)
         dice = np.random.default_rng(draw)
-        placed = [partial_hands(hands.copies[:, 1:], dice) for _ in range(self.plan.draws)]
+        placed = [partial_hands(hands.copies[:, 1:], dice) for _ in range(_DRAWS)]
         holder = np.where(hands.reds[:, 1:].any(1), hands.reds[:, 1:].argmax(1), _HANDS)
         return PartialBatch(
             batch.planes,
@@ -312,7 +298,7 @@ def first_denoiser(plan: HandsPlan, begin: Checkpoint) -> DenoiserNetwork:
             trunk_depth=theirs.depth,
             width=plan.width,
             depth=plan.depth,
-            scale=plan.scale if plan.model == "diffusion" else 1.0,
+            scale=_SCALE if plan.model == "diffusion" else 1.0,
         )
     )
     tower = {name: tensor for name, tensor in begin.arrays.items() if not name.startswith("head.")}

@@ -154,9 +154,10 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
         corpus: the games.
         out: folder of the checkpoint.
         parent: the model to improve.
-        commit: commit of the code, for the card.
         games: with their labels, by place in the corpus.
     """
+
+    moments = True
 
     def __init__(
         self,
@@ -164,7 +165,6 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
         corpus: Corpus,
         out: Path,
         parent: Parent | None,
-        commit: str,
         *,
         games: Mapping[int, LabelledGame],
     ) -> None:
@@ -179,11 +179,15 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
         error = critic_bias(list(games.values()), plan.model, plan.unit)
         # one game tells too little to correct all others by it
         self._critic_bias = 0.0 if error is None or error.low is None else error.value or 0.0
-        super().__init__(plan, corpus, out, parent, commit, moments=True)
+        super().__init__(plan, corpus, out, parent)
+
+    def first_learner(self) -> Learner[LabelledBatch]:
+        """The network in training, and the policy at the start."""
         assert self.begin is not None, "there is a model to improve"
         first = network_of(self.begin.weights)
-        self.learner = Learner(first, plan, self.threads, loss=improvement_loss, frozen=True)
-        self._start = network_of(self.begin.weights).to(self.learner.device)
+        learner = Learner(first, self.plan, self.threads, loss=improvement_loss, frozen=True)
+        self._start = network_of(self.begin.weights).to(learner.device)
+        return learner
 
     def always(self) -> dict[int, Numbers]:
         """The labelled decisions."""
@@ -267,23 +271,20 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
         gained = torch.cat(gains)
         chosen = gained.isfinite() & (gained != 0.0)
         changed, valued = gained[chosen], int(gained.isfinite().sum())
-        loss, best = sum(losses) / len(gained), self.status.best
+        loss = sum(losses) / len(gained)
         gain = Means(torch.cat(games)[chosen].numpy(), changed.numpy())[0] if len(changed) else _NO_GAIN
         mean = gain.value or 0.0
         correlation = float(products[0] / max(1e-9, np.sqrt(products[1] * products[2])))
-        return EvaluationResult(
-            score=loss,
-            improved=best is None or loss < best,
-            text=f"loss {loss:.5f}, {len(changed)} of {valued} labelled choices change and gain "
+        return self.judged_by(
+            loss,
+            f"loss {loss:.5f}, {len(changed)} of {valued} labelled choices change and gain "
             f"{gain} {self.plan.unit} each; "
             f"correlation of changes with labels {correlation:.3f}",
-            curves={
-                "validation/loss": loss,
+            {
                 "validation/gain": mean * len(changed) / max(1, valued),
                 "validation/correlation": correlation,
             },
-            metrics={
-                "loss": loss,
+            {
                 "gain": mean,
                 "gain_low": gain.low or 0.0,
                 "gain_high": gain.high or 0.0,
@@ -312,7 +313,6 @@ def improve(
     out: Path,
     *,
     precision: str = "auto",
-    commit: str = "",
     quiet: bool = False,
     **settings: Any,
 ) -> Card:
@@ -325,7 +325,6 @@ def improve(
         start: folder of the policy to improve.
         out: folder of the checkpoint.
         precision: of learning.
-        commit: commit of the code, for the card.
         quiet: show no progress.
         settings: other fields of the plan.
 
@@ -353,7 +352,7 @@ def improve(
     if faults := faults_in(run_plan, calls=model in CALL_SLOTS, purpose=model):
         raise ConfigError("\n".join(faults))
     begin, parent = partial(ImprovementRun, games=found), Parent(start, model)
-    card = train(begin, run_plan, corpus, out, parent=parent, commit=commit, quiet=quiet)
+    card = train(begin, run_plan, corpus, out, parent=parent, quiet=quiet)
     _complete(out, start)
     return card
 

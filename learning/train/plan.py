@@ -11,12 +11,13 @@ import msgspec
 from msgspec import Meta, structs
 
 from kit.errors import ConfigError
-from kit.options import INTERNAL, Count, NotNegative, Share, flag
-from learning.data.layout import Room
-from learning.data.position_kernels import Sampled
+from kit.options import INTERNAL, Count, NotNegative, flag
+from learning.data.choice import Selection
+from learning.data.loader import FEATURES
+from learning.data.position_kernels import AT_DRAWS, Sampled
 from learning.runs.learner import LearnerPlan
-from policies.checkpoint import Model
-from policies.features.table import HOSEI, LITE, LITE_CALL, SETS, looks_deep
+from policies.checkpoint import HandModel, Model
+from policies.features.table import CRITIC, HOSEI, LITE, SETS, looks_deep
 from policies.flow.slots import Slot
 from policies.nets.architectures import (
     HOSEI_TOWERS,
@@ -60,29 +61,7 @@ HOSEI_SIZES: Final[dict[str, Preset]] = {
     "hosei-base": Preset(100, 2, 1e-3),
 }
 """The sizes of `HOSEI_TOWERS`, whatever the preset."""
-
-
-class Selection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Selects the decisions to learn from.
-
-    Attributes:
-        rooms: only games in this room; may be repeated; default: all rooms.
-        least_rank: only players of at least this rank; 16 is 7-dan.
-        player: only the player with this name.
-        ai: whether the player is an official AI account; either if None.
-        favour: take the decisions of this player (LuckyJ) or rank (7-dan) more often, as NAME=TIMES; may be
-            repeated.
-        share: share of the games to use, 0 to 1; a smaller share is a subset of a larger one.
-        decisions: stop adding games once they hold this many decisions; 0 for all games.
-    """
-
-    rooms: Annotated[tuple[Room, ...], flag("--room")] = ()
-    least_rank: Annotated[int, Meta(le=100)] = -1
-    player: str = ""
-    ai: bool | None = None
-    favour: tuple[str, ...] = ()
-    share: Share = 1.0
-    decisions: Annotated[int, Meta(ge=0)] = 0
+_GENERATOR: Final = Preset(48, 4, 3e-3)
 
 
 class SamplesPlan(LearnerPlan, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -122,6 +101,11 @@ class SamplesPlan(LearnerPlan, frozen=True, kw_only=True, forbid_unknown_fields=
         raise NotImplementedError
 
     @property
+    def architecture(self) -> Architecture:
+        """Shape of the network."""
+        raise NotImplementedError
+
+    @property
     def slot(self) -> Sampled:
         """The slot whose decisions are the samples, or draws."""
         return Slot.DISCARD
@@ -150,7 +134,6 @@ class TrainingPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields
         tower: body of the network.
         squeeze: with the tower suits, number of channels to reduce the planes to first; 0: no reduction. 32
             is faster, and better in short runs.
-        normalised: whether batch normalisation follows the convolutions of the tower `suits`.
         identities: with the tower suits, let the network know who plays: a player with an official AI
             account by name (LuckyJ), others by rank (7-dan); may be repeated. `FOLDER@NAME` then answers like
             one of them.
@@ -159,11 +142,26 @@ class TrainingPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields
     model: Annotated[Slot, INTERNAL]
     tower: TowerName = "suits"
     squeeze: Annotated[int, Meta(ge=0, le=4096)] = 0
-    normalised: Annotated[bool, INTERNAL] = True
     identities: Annotated[tuple[str, ...], flag("--identity")] = ()
 
     def __post_init__(self) -> None:
-        _check(self)
+        faults = faults_in(self, calls=self.model in CALL_SLOTS, purpose=self.model)
+        if self.features in SETS and (self.features == HOSEI) != (self.tower in HOSEI_TOWERS):
+            towers = " and ".join(HOSEI_TOWERS)
+            faults.append(f"tower: {self.tower} does not go with {self.features}; {towers} go with {HOSEI}")
+        if self.squeeze and self.tower != "suits":
+            faults.append(f"squeeze: only the tower suits reduces its planes, not {self.tower}")
+        if self.identities and self.tower != "suits":
+            faults.append(f"identity: only the tower suits can know who plays, not {self.tower}")
+        if twice := [name for name, times in Counter(self.identities).items() if times > 1]:
+            faults.append(f"identity: {', '.join(twice)} is given twice")
+        if not faults:
+            try:
+                shapes_of(self.architecture)
+            except ValueError as exc:
+                faults.append(f"width, depth: {exc}")
+        if faults:
+            raise ConfigError("\n".join(faults))
 
     @property
     def slot(self) -> Slot:
@@ -181,35 +179,73 @@ class TrainingPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields
         outputs = outputs_of(self.model, self.tower)
         shape = architecture_of(self.tower, self.features, outputs, self.width, self.depth)
         if isinstance(shape, SuitsArchitecture):
-            return structs.replace(
-                shape, squeeze=self.squeeze, normalised=self.normalised, identities=self.identities
-            )
+            return structs.replace(shape, squeeze=self.squeeze, identities=self.identities)
         return shape
 
 
-def times_of(selection: Selection) -> dict[str, int]:
-    """How often the decisions of favoured players are taken, by their names.
+class HandsPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything that determines what a run learns about hands.
 
-    >>> times_of(Selection(favour=("LuckyJ=20", "10-dan=2")))
-    {'LuckyJ': 20, '10-dan': 2}
-
-    Raises:
-        ConfigError: a text is not NAME=TIMES.
+    Attributes:
+        model: one of `HAND_MODELS`.
+        distil: diffusion: distil the model in --continue-from, which takes twice as many steps, to this many;
+            0: learn from real hands only.
     """
-    times = {}
-    for text in selection.favour:
-        name, _, count = text.rpartition("=")
-        if not name or not count.isdecimal() or not int(count):
-            raise ConfigError(f"--favour {text}: give it as NAME=TIMES, such as LuckyJ=10")
-        times[name] = int(count)
-    return times
+
+    model: HandModel
+    distil: Annotated[int, Meta(ge=0)] = 0
+
+    def __post_init__(self) -> None:
+        faults = faults_in(self, calls=False, purpose=self.model)
+        if self.features == HOSEI:
+            faults.append(f"features: {HOSEI} does not go with the tower suits")
+        if self.distil and self.model != "diffusion":
+            faults.append(f"distil: only diffusion takes steps, not the {self.model} model")
+        if faults:
+            raise ConfigError("\n".join(faults))
+
+    @property
+    def architecture(self) -> Architecture:
+        """Shape of the direct model."""
+        return architecture_of("suits", self.features, outputs_of("direct", "suits"), self.width, self.depth)
+
+
+class CriticPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything that determines what the critic learns.
+
+    Attributes:
+        one_in: take every n-th draw of each game, different ones in each pass. Draws of a round share its
+            result, so more games help more than more draws.
+        predictor: hash of the reward predictor whose expectations the final rewards are measured by.
+    """
+
+    features: Annotated[str, INTERNAL] = CRITIC
+    one_in: Count = 8
+    predictor: Annotated[str, INTERNAL] = ""
+
+    def __post_init__(self) -> None:
+        if faults := faults_in(self, calls=None, purpose=self.model):
+            raise ConfigError("\n".join(faults))
+
+    @property
+    def model(self) -> Literal["critic"]:
+        """The model in training."""
+        return "critic"
+
+    @property
+    def slot(self) -> Sampled:
+        """Samples are the moments after draws."""
+        return AT_DRAWS
+
+    @property
+    def architecture(self) -> Architecture:
+        """Shape of the network."""
+        return architecture_of("suits", CRITIC, outputs_of("critic", "suits"), self.width, self.depth)
 
 
 def features_of(model: Slot, tower: str = "suits") -> str:
     """Default feature set of a model."""
-    if tower in HOSEI_TOWERS:
-        return HOSEI
-    return LITE_CALL if model in CALL_SLOTS else LITE
+    return HOSEI if tower in HOSEI_TOWERS else FEATURES[model]
 
 
 def training_precision(name: str) -> FloatPrecision:
@@ -253,6 +289,36 @@ def make_plan(
     )
 
 
+def make_hands_plan(
+    model: HandModel,
+    *,
+    preset: PresetName = "small",
+    precision: str = "auto",
+    features: str | None = None,
+    selection: Mapping[str, Any] | None = None,
+    **given: Any,
+) -> HandsPlan:
+    """As `make_plan`, for a model of hands; a generator's small network has one size, whatever the preset."""
+    size = structs.replace(PRESET_SIZES[preset], learning_rate=4e-3) if model == "direct" else _GENERATOR
+    return HandsPlan(
+        model=model,
+        features=features or LITE,
+        **completed(given, size, precision=precision, selection=selection),
+    )
+
+
+def make_critic_plan(
+    *,
+    preset: PresetName = "small",
+    precision: str = "auto",
+    selection: Mapping[str, Any] | None = None,
+    **given: Any,
+) -> CriticPlan:
+    """As `make_plan`, for the critic."""
+    size = structs.replace(PRESET_SIZES[preset], learning_rate=3e-3)
+    return CriticPlan(**completed(given, size, precision=precision, selection=selection))
+
+
 def learning_rate_at(plan: SamplesPlan, step: int, steps: int) -> float:
     """Learning rate of a step: a linear rise, then a cosine down to 0.
 
@@ -264,28 +330,6 @@ def learning_rate_at(plan: SamplesPlan, step: int, steps: int) -> float:
         return plan.learning_rate * (step + 1) / plan.warm_up
     done = (step - plan.warm_up) / max(1, steps - plan.warm_up)
     return plan.learning_rate * 0.5 * (1.0 + math.cos(math.pi * min(1.0, done)))
-
-
-def _check(plan: TrainingPlan) -> None:
-    """Reject settings that cannot be trained.
-
-    Raises:
-        ConfigError: one line per fault.
-    """
-    faults = faults_in(plan, calls=plan.model in CALL_SLOTS, purpose=plan.model)
-    if plan.features in SETS and (plan.features == HOSEI) != (plan.tower in HOSEI_TOWERS):
-        towers = " and ".join(HOSEI_TOWERS)
-        faults.append(f"tower: {plan.tower} does not go with {plan.features}; {towers} go with {HOSEI}")
-    if plan.squeeze and plan.tower != "suits":
-        faults.append(f"squeeze: only the tower suits reduces its planes, not {plan.tower}")
-    if plan.identities and plan.tower != "suits":
-        faults.append(f"identity: only the tower suits can know who plays, not {plan.tower}")
-    if twice := [name for name, times in Counter(plan.identities).items() if times > 1]:
-        faults.append(f"identity: {', '.join(twice)} is given twice")
-    if not faults:
-        faults += _impossible_sizes(plan)
-    if faults:
-        raise ConfigError("\n".join(faults))
 
 
 def faults_in(plan: SamplesPlan, *, calls: bool | None, purpose: str) -> list[str]:
@@ -317,12 +361,3 @@ def faults_in(plan: SamplesPlan, *, calls: bool | None, purpose: str) -> list[st
     if not 0.0 < plan.selection.share <= 1.0:
         faults.append(f"share: {plan.selection.share} must be above 0 and at most 1")
     return faults
-
-
-def _impossible_sizes(plan: TrainingPlan) -> list[str]:
-    """The fault of a width or depth that the tower cannot have."""
-    try:
-        shapes_of(plan.architecture)
-    except ValueError as exc:
-        return [f"width, depth: {exc}"]
-    return []

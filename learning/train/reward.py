@@ -34,6 +34,7 @@ from kit.options import INTERNAL, Seed, Share, flag
 from learning.data.corpus import Corpus
 from learning.data.games import GamesWithPlaces, played_games
 from learning.data.layout import ROOMS, SPLIT_RULE, Room, Split
+from learning.runs.commit import current_commit
 from learning.runs.learner import Descent, backward
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, preparing, run_folder
 from learning.train.plan import BatchSize, Channels, LearningRate
@@ -149,7 +150,7 @@ class GameTensors(NamedTuple):
 
 
 def train_reward(
-    plan: RewardPlan, corpus: Corpus, out: Path, *, commit: str = "", quiet: bool = False
+    plan: RewardPlan, corpus: Corpus, out: Path, *, quiet: bool = False
 ) -> tuple[Card, RewardReport]:
     """Train the predictor, or resume an interrupted run.
 
@@ -157,7 +158,6 @@ def train_reward(
         plan: the training settings.
         corpus: the games.
         out: folder of the checkpoint; the run's state is in its subfolder ``runs/reward``.
-        commit: commit of the code, for the card.
         quiet: show no progress.
 
     Returns:
@@ -170,7 +170,7 @@ def train_reward(
         KeyboardInterrupt: a signal asked to stop; the state is saved.
     """
     with preparing(_RewardRun.title, quiet=quiet):
-        run = _RewardRun(plan, corpus, out, commit)
+        run = _RewardRun(plan, corpus, out)
         test = games_of(plan, corpus, "test")
     carry_out(run, quiet=quiet)
     return load(out, MODEL).card, report_on(load_predictor(out), test)
@@ -250,12 +250,13 @@ class _RewardRun:
     title = MODEL
     unit = "samples"
 
-    def __init__(self, plan: RewardPlan, corpus: Corpus, out: Path, commit: str) -> None:
+    def __init__(self, plan: RewardPlan, corpus: Corpus, out: Path) -> None:
         self.content: str = corpus.card["content_sha256"]
         self.architecture = FinishArchitecture(hidden=plan.hidden, dense=plan.dense, rewards=plan.rewards)
         identity = {"plan": msgspec.to_builtins(plan), "encoding": self.architecture.encoding}
         self.folder = run_folder(out, MODEL, {**identity, "corpus": self.content})
-        self.plan, self.out, self.commit, self.patience = plan, out, commit, plan.patience
+        self.plan, self.out, self.patience = plan, out, plan.patience
+        self.commit = current_commit()
         self.lesson = lesson_of(games_of(plan, corpus, "train"), self.architecture)
         self.validation = games_of(plan, corpus, "validation")
         self.batches = math.ceil(len(self.lesson.counts) / plan.batch_games)

@@ -13,15 +13,24 @@ import torch
 
 from kit.errors import ConfigError
 from kit.processes import keep_freed_memory
-from learning.data.choice import SelectedDecisions, choose, identity_table, repeated, seats
+from learning.data.choice import (
+    SelectedDecisions,
+    described,
+    identity_table,
+    repeated,
+    seats,
+    selected,
+    times_of,
+)
 from learning.data.corpus import Corpus, Numbers
 from learning.data.layout import SPLIT_RULE, Split
 from learning.data.loader import Batch, Loader
 from learning.data.positions import count, first_games
+from learning.runs.commit import current_commit
 from learning.runs.learner import Learner, Samples
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, preparing, run_folder
 from learning.train.first_weights import Parent
-from learning.train.plan import SamplesPlan, Selection, learning_rate_at, times_of
+from learning.train.plan import SamplesPlan, learning_rate_at
 from policies.checkpoint import Card, Data, Model, Training, load, models_in, save
 from policies.features.table import HOSEI
 
@@ -32,18 +41,17 @@ SamplesT = TypeVar("SamplesT", bound=Samples)
 
 
 class SamplesRun(ABC, Generic[PlanT, SamplesT]):
-    """One run over decisions of real games; a subclass sets `learner`, and evaluates it.
+    """One run over decisions of real games; a subclass makes the learner, and evaluates it.
 
     Args:
         plan: the training settings.
         corpus: the games.
         out: folder of the checkpoint.
         parent: the checkpoint to begin from; new weights if None.
-        commit: commit of the code, for the card.
-        hands: whether batches hold the hands of all players.
-        moments: whether they say where the rows stand in their games.
 
     Attributes:
+        hands: whether batches hold the hands of all players.
+        moments: whether they say where the rows stand in their games.
         begin: the parent as it was read; torch's generator is seeded for what it does not provide.
         learner: the network and its optimiser.
         threads: threads of the loader and the learner.
@@ -54,22 +62,13 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
     """
 
     unit = "samples"
-    learner: Learner[SamplesT]
+    hands = moments = False
 
-    def __init__(
-        self,
-        plan: PlanT,
-        corpus: Corpus,
-        out: Path,
-        parent: Parent | None,
-        commit: str,
-        *,
-        hands: bool = False,
-        moments: bool = False,
-    ) -> None:
+    def __init__(self, plan: PlanT, corpus: Corpus, out: Path, parent: Parent | None) -> None:
+        self.parent = parent
         self.begin = load(parent.folder, parent.model) if parent is not None else None
         self.parents = (self.begin.card.tensors.sha256,) if self.begin is not None else ()
-        self.model, self._hands, self._moments = cast("Model", str(plan.model)), hands, moments
+        self.model = cast("Model", str(plan.model))
         self.folder = run_folder(
             out,
             self.model,
@@ -79,7 +78,7 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
                 "parents": self.parents,
             },
         )
-        self.plan, self.corpus, self.out, self.commit = plan, corpus, out, commit
+        self.plan, self.corpus, self.out, self.commit = plan, corpus, out, current_commit()
         self.title, self.patience = str(self.model), plan.patience
         self.choice = self.chosen("train")
         counted = count(corpus, self.choice, plan.slot)
@@ -97,6 +96,7 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         self.validation = self._loader(self.chosen("validation"), rows, augment=False, seed=0)
         self.status = RunStatus()
         torch.manual_seed(plan.seed)
+        self.learner = self.first_learner()
 
     def chosen(self, split: Split) -> SelectedDecisions:
         """The decisions of a split to learn from."""
@@ -117,13 +117,17 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
             batch_size=batch_size,
             seed=seed,
             augment=augment,
-            hands=self._hands,
-            moments=self._moments,
+            hands=self.hands,
+            moments=self.moments,
             identities=plan.known,
             one_in=plan.one_in,
             always=self._always,
             workers=self.threads,
         )
+
+    @abstractmethod
+    def first_learner(self) -> Learner[SamplesT]:
+        """The network in training, before its first step."""
 
     @abstractmethod
     def prepared(self, batch: Batch, draw: tuple[int, ...]) -> SamplesT:
@@ -137,6 +141,19 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
     @abstractmethod
     def evaluate(self) -> EvaluationResult:
         """Measure the averaged weights on the validation split."""
+
+    def judged_by(
+        self, loss: float, text: str, curves: dict[str, float], metrics: dict[str, float]
+    ) -> EvaluationResult:
+        """The result of an evaluation whose loss is the score; the others are shown beside it."""
+        best = self.status.best
+        return EvaluationResult(
+            score=loss,
+            improved=best is None or loss < best,
+            text=text,
+            curves={"validation/loss": loss, **curves},
+            metrics={"loss": loss, **metrics},
+        )
 
     @property
     def done(self) -> int:
@@ -232,13 +249,12 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
 
 
 def train(
-    begin: Callable[[PlanT, Corpus, Path, Parent | None, str], SamplesRun[PlanT, Any]],
+    begin: Callable[[PlanT, Corpus, Path, Parent | None], SamplesRun[PlanT, Any]],
     plan: PlanT,
     corpus: Corpus,
     out: Path,
     *,
     parent: Parent | None = None,
-    commit: str = "",
     quiet: bool = False,
 ) -> Card:
     """Train a model, or resume an interrupted run.
@@ -249,7 +265,6 @@ def train(
         corpus: the games.
         out: folder of the checkpoint; the run's state and curves are in its subfolder ``runs/<model>``.
         parent: the checkpoint to begin from; new weights if None.
-        commit: commit of the code, for the card.
         quiet: show no progress.
 
     Returns:
@@ -264,7 +279,7 @@ def train(
     """
     keep_freed_memory()
     with preparing(str(plan.model), quiet=quiet):
-        run = begin(plan, corpus, out, parent, commit)
+        run = begin(plan, corpus, out, parent)
     try:
         carry_out(run, quiet=quiet)
     finally:
@@ -279,23 +294,15 @@ def choice_of(plan: SamplesPlan, corpus: Corpus, split: Split) -> SelectedDecisi
         ConfigError: there are none.
     """
     chosen = plan.selection
-    games = corpus.select(split=split, rooms=chosen.rooms) if chosen.rooms else corpus.select(split=split)
-    choice = choose(
-        corpus,
-        games,
-        least_rank=chosen.least_rank if chosen.least_rank >= 0 else None,
-        player=chosen.player or None,
-        ai=chosen.ai,
-        share=chosen.share if split == "train" else 1.0,
-    )
+    choice = selected(corpus, chosen, split)
     if not len(choice.games):
         raise ConfigError(f"no game of the {split} split matches {msgspec.json.encode(chosen).decode()}")
     if split == "train":
         _check_names(plan, corpus, choice)
-    if split == "train" and chosen.decisions:
-        choice = first_games(corpus, choice, plan.slot, chosen.decisions)
-    if split == "train" and chosen.favour:
-        choice = repeated(corpus, choice, times_of(chosen))
+        if chosen.decisions:
+            choice = first_games(corpus, choice, plan.slot, chosen.decisions)
+        if chosen.favour:
+            choice = repeated(corpus, choice, times_of(chosen))
     return choice
 
 
@@ -324,29 +331,6 @@ def steps_of(plan: SamplesPlan, rows: int) -> int:
     """
     steps = math.ceil(plan.passes * math.ceil(rows / plan.batch_size))
     return min(steps, math.ceil(plan.samples / plan.batch_size)) if plan.samples else steps
-
-
-def described(selection: Selection) -> str:
-    """A selection in words.
-
-    >>> described(Selection()), described(Selection(rooms=("houou",), least_rank=16, share=0.1))
-    ('all players', 'rooms houou, rank 16 or more, 10 % of the games')
-    """
-    parts = []
-    if selection.rooms:
-        parts.append(f"rooms {', '.join(selection.rooms)}")
-    if selection.least_rank >= 0:
-        parts.append(f"rank {selection.least_rank} or more")
-    if selection.player:
-        parts.append(f"the player {selection.player}")
-    if selection.ai is not None:
-        parts.append("official AI accounts" if selection.ai else "people")
-    if selection.decisions:
-        parts.append(f"games of {selection.decisions:,} decisions")
-    if selection.share < 1.0:
-        parts.append(f"{100 * selection.share:g} % of the games")
-    parts += [f"{name} {times} times" for name, times in times_of(selection).items()]
-    return ", ".join(parts) or "all players"
 
 
 def device_name(device: torch.device, threads: int) -> str:

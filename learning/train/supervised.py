@@ -9,36 +9,19 @@ Source: Suphx, arXiv:2003.13590, section 3 and table 3.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
-import msgspec
 from torch import Tensor, nn
 from torch.nn import functional
 
-from learning.data.corpus import Corpus
 from learning.data.loader import Batch
 from learning.runs.learner import Learner
 from learning.runs.loop import EvaluationResult
-from learning.train.first_weights import Parent, first_network
+from learning.train.first_weights import first_network
 from learning.train.plan import TrainingPlan
 from learning.train.samples_run import SamplesRun
 
 _NOT_ALLOWED: Final = -1e9
-
-
-class ValidationScores(msgspec.Struct, frozen=True):
-    """Result of a validation.
-
-    Attributes:
-        accuracy: share of rows where the answer was the player's.
-        loss: mean cross-entropy in nats.
-        rows: number of rows.
-    """
-
-    accuracy: float
-    loss: float
-    rows: int
 
 
 def imitation_loss(scores: Tensor, batch: Batch) -> Tensor:
@@ -71,14 +54,13 @@ def _allowed(scores: Tensor, batch: Batch) -> Tensor:
 
 
 class SupervisedRun(SamplesRun[TrainingPlan, Batch]):
-    """One run of a model of the decision flow; the arguments are those of its base."""
+    """One run of a model of the decision flow."""
 
-    def __init__(
-        self, plan: TrainingPlan, corpus: Corpus, out: Path, parent: Parent | None, commit: str
-    ) -> None:
-        super().__init__(plan, corpus, out, parent, commit)
-        first = first_network(plan, self.begin, tower_only=parent is not None and parent.tower_only)
-        self.learner = Learner(first, plan, self.threads, loss=imitation_loss, ask=conditioned_scores)
+    def first_learner(self) -> Learner[Batch]:
+        """The network in training."""
+        tower_only = self.parent is not None and self.parent.tower_only
+        first = first_network(self.plan, self.begin, tower_only=tower_only)
+        return Learner(first, self.plan, self.threads, loss=imitation_loss, ask=conditioned_scores)
 
     def prepared(self, batch: Batch, draw: tuple[int, ...]) -> Batch:
         """The batch as it is."""
@@ -86,20 +68,16 @@ class SupervisedRun(SamplesRun[TrainingPlan, Batch]):
 
     def evaluate(self) -> EvaluationResult:
         """Accuracy of the averaged weights on the validation split."""
-        found, best = self._validate(), self.status.best
-        return EvaluationResult(
-            score=found.accuracy,
-            improved=best is None or found.accuracy > best,
-            text=f"{found.accuracy:.2%}, loss {found.loss:.4f}",
-            curves={"validation/loss": found.loss, "validation/accuracy": found.accuracy},
-            metrics={"accuracy": found.accuracy, "loss": found.loss, "rows": found.rows},
-        )
-
-    def _validate(self) -> ValidationScores:
-        right, loss, rows = 0, 0.0, 0
+        right, total, rows = 0, 0.0, 0
         for batch in self.validation_batches():
             scores = self.learner.scores(batch)
-            size = len(batch.labels)
-            loss += float(imitation_loss(scores, batch)) * size
-            right, rows = right + int(agrees(scores, batch).sum()), rows + size
-        return ValidationScores(right / max(1, rows), loss / max(1, rows), rows)
+            total += float(imitation_loss(scores, batch)) * len(batch.labels)
+            right, rows = right + int(agrees(scores, batch).sum()), rows + len(batch.labels)
+        accuracy, loss, best = right / max(1, rows), total / max(1, rows), self.status.best
+        return EvaluationResult(
+            score=accuracy,
+            improved=best is None or accuracy > best,
+            text=f"{accuracy:.2%}, loss {loss:.4f}",
+            curves={"validation/loss": loss, "validation/accuracy": accuracy},
+            metrics={"accuracy": accuracy, "loss": loss, "rows": rows},
+        )

@@ -24,10 +24,10 @@ def build(paths: Records, /, *, out: OutputFolder, as_json: AsJson = False, work
         as_json: whether to print JSON.
         workers: number of processes.
     """
+    from kit.reports import write_report
     from learning.data.build import build as build_from
-    from learning.data.build import print_build
 
-    return print_build(build_from(paths, out, workers), as_json=as_json)
+    return write_report(build_from(paths, out, workers), as_json=as_json)
 
 
 @command()
@@ -53,5 +53,6 @@ def extract(
     """
     from learning.data.extract import extract as extract_from
     from learning.data.extract import print_extracted
+    from learning.data.layout import SPLITS
 
-    return print_extracted(extract_from(paths, out, parts=parts or None, games=games), as_json=as_json)
+    return print_extracted(extract_from(paths, out, parts=parts or SPLITS, games=games), as_json=as_json)

@@ -23,7 +23,7 @@ from bot.cli.shared import (
 if TYPE_CHECKING:
     import learning.cfr.exploitability
     import learning.measure.accuracy
-    import learning.measure.adaptation_plan
+    import learning.measure.adaptation
     import learning.measure.deals_plan
     import learning.measure.hands
     import policies.adaptation
@@ -134,7 +134,7 @@ def deals(
 
 @command()
 def adaptation(
-    given: Given[learning.measure.adaptation_plan.AdaptationPlan],
+    given: Given[learning.measure.adaptation.AdaptationPlan],
     settings: policies.adaptation.AdaptationSettings,
     *,
     out: ResumedFolder,
@@ -150,13 +150,14 @@ def adaptation(
     compares it with the policy over other deals, with the same tiles for both.
     """
     from kit.reports import write_report
-    from learning.measure.adaptation import ADAPTATION, make_plan
+    from learning.measure.adaptation import ADAPTATION, make_plan, text_of
     from learning.runs.store import compute_for
 
     if so_far:
-        return write_report(ADAPTATION.so_far(out), as_json=as_json)
+        return write_report(ADAPTATION.so_far(out), text_of, as_json=as_json)
     plan = make_plan(settings=settings, compute=compute_for(out, device, precision), **given)
-    return write_report(ADAPTATION.run(plan, out, workers=workers, quiet=as_json), as_json=as_json)
+    report = ADAPTATION.run(plan, out, workers=workers, quiet=as_json)
+    return write_report(report, text_of, as_json=as_json)
 
 
 @command()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypeVar
 
+import msgspec
 from cyclopts import Parameter
 
 from bot.cli.command import Command, Given, command
@@ -32,17 +33,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import learning.cfr.run
+    import learning.data.choice
     import learning.selfplay.rl.plan
-    import learning.train.critic_plan
-    import learning.train.hands_plan
     import learning.train.improve
     import learning.train.labels
     import learning.train.plan
     import learning.train.reward
     import policies.checkpoint
-    from learning.train.first_weights import Parent
     from learning.train.samples_run import SamplesRun
     from policies.checkpoint import Card
+
+PlanT = TypeVar("PlanT", bound="learning.train.plan.SamplesPlan")
 
 CheckpointFolder: TypeAlias = Annotated[
     OutputFolder, Parameter(help="Folder for the checkpoint; a stopped run in it resumes.")
@@ -60,46 +61,82 @@ TowerFrom: TypeAlias = Annotated[
 ]
 
 
+class Places(msgspec.Struct):
+    """Where games come from and the checkpoint goes.
+
+    Attributes:
+        corpus: the games.
+        out: where the checkpoint is written.
+    """
+
+    corpus: CorpusFolder
+    out: CheckpointFolder
+
+
+class Learning(msgspec.Struct):
+    """What every model that learns from decisions of games takes beside its plan.
+
+    Attributes:
+        ai: kind of players.
+        precision: of learning.
+        continue_from: a checkpoint to continue from.
+        tower_from: a checkpoint to take the tower from.
+        as_json: whether to print JSON.
+    """
+
+    ai: OfficialAi = None
+    precision: TrainingPrecision = "auto"
+    continue_from: ContinueFrom = None
+    tower_from: TowerFrom = None
+    as_json: AsJson = False
+
+    def plan(self, make: Callable[..., PlanT], given: dict[str, Any], selection: dict[str, Any]) -> PlanT:
+        """The plan of these and other options."""
+        return make(**given, precision=self.precision, selection={**selection, "ai": self.ai})
+
+    def train(
+        self,
+        begin: Callable[..., SamplesRun[Any, Any]],
+        plan: learning.train.plan.SamplesPlan,
+        places: Places,
+    ) -> int:
+        """Train by a plan, print the card, and return the exit code."""
+        from learning.data.corpus import Corpus
+        from learning.train.first_weights import parent_of
+        from learning.train.samples_run import train
+
+        parent, corpus = parent_of(plan, self.continue_from, self.tower_from), Corpus(places.corpus)
+        card = train(begin, plan, corpus, places.out, parent=parent, quiet=self.as_json)
+        return _report(places.out, card, as_json=self.as_json)
+
+
 def _imitation(model: str) -> Command:
     """The command `suzaku train MODEL`; the five commands take the same options."""
 
     def imitate(
         *,
-        corpus: CorpusFolder,
-        out: CheckpointFolder,
+        places: Places,
         preset: learning.train.plan.PresetName = "small",
         given: Given[learning.train.plan.TrainingPlan],
-        selection: Given[learning.train.plan.Selection],
-        ai: OfficialAi = None,
-        precision: TrainingPrecision = "auto",
-        continue_from: ContinueFrom = None,
-        tower_from: TowerFrom = None,
-        as_json: AsJson = False,
+        selection: Given[learning.data.choice.Selection],
+        how: Learning,
     ) -> int:
         """Train this model on the decisions of real games.
 
         To resume a stopped run, give the same command again.
 
         Args:
-            corpus: the games.
-            out: where the checkpoint is written.
+            places: of games and checkpoint.
             preset: network size.
             given: what to train.
             selection: the decisions to learn from.
-            ai: kind of players.
-            precision: of learning.
-            continue_from: a checkpoint to continue from.
-            tower_from: a checkpoint to take the tower from.
-            as_json: whether to print JSON.
+            how: to begin, and to learn.
         """
-        from learning.train.first_weights import parent_of
         from learning.train.plan import make_plan
         from learning.train.supervised import SupervisedRun
 
-        selected = {**selection, "ai": ai}
-        plan = make_plan(model, preset=preset, precision=precision, selection=selected, **given)
-        parent = parent_of(plan.model, continue_from, tower_from)
-        return _train(SupervisedRun, plan, corpus, out, parent, as_json=as_json)
+        plan = how.plan(functools.partial(make_plan, model, preset=preset), given, selection)
+        return how.train(SupervisedRun, plan, places)
 
     imitate.__name__ = model
     imitate.__doc__ = (imitate.__doc__ or "").replace("this model", f"the {model} model")
@@ -111,16 +148,11 @@ def hands(
     model: policies.checkpoint.HandModel,
     /,
     *,
-    corpus: CorpusFolder,
-    out: CheckpointFolder,
+    places: Places,
     preset: learning.train.plan.PresetName = "small",
-    given: Given[learning.train.hands_plan.HandsPlan],
-    selection: Given[learning.train.plan.Selection],
-    ai: OfficialAi = None,
-    precision: TrainingPrecision = "auto",
-    continue_from: ContinueFrom = None,
-    tower_from: TowerFrom = None,
-    as_json: AsJson = False,
+    given: Given[learning.train.plan.HandsPlan],
+    selection: Given[learning.data.choice.Selection],
+    how: Learning,
 ) -> int:
     """Train a model of the opponents' hands on real games (docs/hands.md).
 
@@ -129,31 +161,23 @@ def hands(
 
     Args:
         model: model of hands.
-        corpus: the games.
-        out: where the checkpoint is written.
+        places: of games and checkpoint.
         preset: network size.
         given: what to train.
         selection: the decisions to learn from.
-        ai: kind of players.
-        precision: of learning.
-        continue_from: a checkpoint to continue from.
-        tower_from: a checkpoint to take the tower from.
-        as_json: whether to print JSON.
+        how: to begin, and to learn.
     """
-    from learning.train.hands import parent_of_hands, run_of
-    from learning.train.hands_plan import make_hands_plan
+    from learning.train.hands import run_of
+    from learning.train.plan import make_hands_plan
 
-    selected = {**selection, "ai": ai}
-    plan = make_hands_plan(model, preset=preset, precision=precision, selection=selected, **given)
-    parent = parent_of_hands(plan, continue_from, tower_from)
-    return _train(run_of(plan), plan, corpus, out, parent, as_json=as_json)
+    plan = how.plan(functools.partial(make_hands_plan, model, preset=preset), given, selection)
+    return how.train(run_of(plan), plan, places)
 
 
 @command()
 def critic(
     *,
-    corpus: CorpusFolder,
-    out: CheckpointFolder,
+    places: Places,
     reward_from: Annotated[
         ExistingFolder | None,
         Parameter(
@@ -161,13 +185,9 @@ def critic(
         ),
     ] = None,
     preset: learning.train.plan.PresetName = "small",
-    given: Given[learning.train.critic_plan.CriticPlan],
-    selection: Given[learning.train.plan.Selection],
-    ai: OfficialAi = None,
-    precision: TrainingPrecision = "auto",
-    continue_from: ContinueFrom = None,
-    tower_from: TowerFrom = None,
-    as_json: AsJson = False,
+    given: Given[learning.train.plan.CriticPlan],
+    selection: Given[learning.data.choice.Selection],
+    how: Learning,
 ) -> int:
     """Train the critic, which values the rest of a round for each player, with all hands open.
 
@@ -175,35 +195,22 @@ def critic(
     corpus build` on the records. To resume a stopped run, give the same command again.
 
     Args:
-        corpus: the games.
-        out: where the checkpoint is written.
+        places: of games and checkpoint.
         reward_from: a folder with a reward predictor.
         preset: network size.
         given: what to train.
         selection: the games to learn from.
-        ai: kind of players.
-        precision: of learning.
-        continue_from: a checkpoint to continue from.
-        tower_from: a checkpoint to take the tower from.
-        as_json: whether to print JSON.
+        how: to begin, and to learn.
     """
     from learning.train.critic import CriticRun
-    from learning.train.critic_plan import make_critic_plan
-    from learning.train.first_weights import parent_of
+    from learning.train.plan import make_critic_plan
     from policies.checkpoint import load, load_predictor
     from policies.play.included import SHIPPED
 
     folder = reward_from or SHIPPED
-    plan = make_critic_plan(
-        preset=preset,
-        precision=precision,
-        selection={**selection, "ai": ai},
-        predictor=load(folder, "reward").card.tensors.sha256,
-        **given,
-    )
-    begin = functools.partial(CriticRun, predictor=load_predictor(folder))
-    parent = parent_of(plan.model, continue_from, tower_from)
-    return _train(begin, plan, corpus, out, parent, as_json=as_json)
+    predictor = load(folder, "reward").card.tensors.sha256
+    plan = how.plan(functools.partial(make_critic_plan, preset=preset, predictor=predictor), given, selection)
+    return how.train(functools.partial(CriticRun, predictor=load_predictor(folder)), plan, places)
 
 
 @command()
@@ -276,7 +283,6 @@ def improve(
         as_json: whether to print JSON.
     """
     from learning.data.corpus import Corpus
-    from learning.runs.commit import current_commit
     from learning.train.improve import improve as run
     from policies.flow.slots import Slot
     from policies.play.named import folder_of_named
@@ -288,7 +294,6 @@ def improve(
         folder_of_named(start),
         out,
         precision=precision,
-        commit=current_commit(),
         quiet=as_json,
         **given,
     )
@@ -316,11 +321,10 @@ def reward(
     """
     from kit.reports import write_report
     from learning.data.corpus import Corpus
-    from learning.runs.commit import current_commit
     from learning.train.reward import train_reward
     from policies.checkpoint import describe
 
-    card, report = train_reward(plan, Corpus(corpus), out, commit=current_commit(), quiet=as_json)
+    card, report = train_reward(plan, Corpus(corpus), out, quiet=as_json)
     print(f"{out}: {describe(card)}", file=sys.stderr if as_json else sys.stdout)
     return write_report(report, as_json=as_json)
 
@@ -359,7 +363,6 @@ def rl(
         learner_precision: of learning.
         as_json: whether to print JSON.
     """
-    from learning.runs.commit import current_commit
     from learning.runs.store import compute_for
     from learning.selfplay.rl.plan import make_reinforcement_plan
     from learning.selfplay.rl.run import learn_from_play
@@ -374,9 +377,7 @@ def rl(
         compute=compute_for(None, device, precision),
     )
     folder = folder_of_named(start)
-    card = learn_from_play(
-        plan, folder, out, workers=workers, ray=ray, commit=current_commit(), quiet=as_json
-    )
+    card = learn_from_play(plan, folder, out, workers=workers, ray=ray, quiet=as_json)
     return _report(out, card, as_json=as_json)
 
 
@@ -408,23 +409,6 @@ def cfr(
     from learning.cfr.run import learn, print_run
 
     return print_run(plan, learn(plan, iterations, out, quiet=as_json), out, as_json=as_json)
-
-
-def _train(
-    begin: Callable[..., SamplesRun[Any, Any]],
-    plan: learning.train.plan.SamplesPlan,
-    corpus: Path,
-    out: Path,
-    parent: Parent | None,
-    *,
-    as_json: bool,
-) -> int:
-    from learning.data.corpus import Corpus
-    from learning.runs.commit import current_commit
-    from learning.train.samples_run import train
-
-    card = train(begin, plan, Corpus(corpus), out, parent=parent, commit=current_commit(), quiet=as_json)
-    return _report(out, card, as_json=as_json)
 
 
 def _report(out: Path, card: Card, *, as_json: bool) -> int:

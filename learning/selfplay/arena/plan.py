@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Final, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
+
+import msgspec
 
 from game.events import Four
 from game.table.walls import wall_seed
 from kit.options import INTERNAL, switch
-from learning.selfplay.players import Contender
+from learning.selfplay.players import Contender, contender, tables_for
 from learning.selfplay.series import Series
 from policies.play.rollout import Seating
 
@@ -109,3 +111,27 @@ def sets_for(games: int, mode: Mode, *, independent: bool = False) -> int:
     """
     rotations = -(-games // len(SEATS[mode]))
     return rotations * len(SEATS[mode]) if independent else rotations
+
+
+def make_plan(
+    challenger: str, champions: str, *, games: int, tables: int | None, answer_timeout_s: float, **given: Any
+) -> ArenaPlan:
+    """The games of a comparison, both players loaded.
+
+    Args:
+        challenger: as for `learning.selfplay.players.contender`.
+        champions: the player in the other seats.
+        games: minimum number of games.
+        tables: tables played at a time in each process; depends on the players if None.
+        answer_timeout_s: for each answer of an external engine.
+        given: other fields of the plan.
+
+    Raises:
+        ConfigError: a player is not valid.
+        CheckpointError: a player's checkpoints cannot be used.
+    """
+    one, other = (contender(text, answer_timeout_s) for text in (challenger, champions))
+    plan = ArenaPlan(
+        challenger=one, champions=other, sets=0, tables=tables or tables_for(one, other), **given
+    )
+    return msgspec.structs.replace(plan, sets=sets_for(games, plan.mode, independent=plan.independent))

@@ -1,4 +1,4 @@
-"""The report of a comparison: both sides' figures with their intervals, as text or JSON."""
+"""`suzaku arena`: plays the games of a comparison, and reports both sides' figures with their intervals."""
 
 from __future__ import annotations
 
@@ -7,25 +7,24 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+import structlog
+
 from kit.distribution import require
+from kit.errors import ReplayError
+from kit.reports import write_report
 from learning.runs import plots
 from learning.runs.statistics import Floats, mean_place
+from learning.runs.store import read_rows, writing
 from learning.selfplay.arena.plan import CHALLENGER, CHAMPION, EQUAL, ArenaPlan
-from learning.selfplay.figures import (
-    PlayFigures,
-    Side,
-    crashes_in,
-    faults_in,
-    many_faults_of,
-    side_of,
-    sums_of,
-)
-from learning.selfplay.tally import GameRow
+from learning.selfplay.figures import PlayFigures, Side, play_figures, side_of, sums_of
+from learning.selfplay.series import GameRow, PlayedSeries, RecordForm, play_series
 
 _LEAST_SETS: Final = 32
 """With fewer sets resampled intervals are too narrow, so a sign test must agree with them."""
 _ERROR: Final = 0.05
 _COLOURS: Final = ("#1f6fb2", "#d2691e")
+
+_log = structlog.get_logger(__name__)
 
 
 class ArenaReport(PlayFigures, frozen=True):
@@ -52,25 +51,9 @@ class ArenaReport(PlayFigures, frozen=True):
         return "\n".join(_lines(self))
 
 
-def report(
-    plan: ArenaPlan,
-    rows: Iterable[GameRow],
-    *,
-    seconds: float = 0.0,
-    played: int = 0,
-    times: dict[str, float] | None = None,
-) -> ArenaReport | None:
-    """Report on games; None while no duplicate set is complete.
-
-    Args:
-        plan: plan of the games.
-        rows: the games.
-        seconds: duration.
-        played: games of this start.
-        times: CPU seconds per game, by task.
-    """
-    rows = sorted(rows, key=lambda row: row.number)
-    sets = whole_sets(plan, rows)
+def report(plan: ArenaPlan, played: PlayedSeries) -> ArenaReport | None:
+    """Report on games; None while no duplicate set is complete."""
+    sets = whole_sets(plan, played.rows)
     if not sets:
         return None
     challenger = side_of(plan.challenger, {CHALLENGER}, sets, plan.length)
@@ -82,13 +65,7 @@ def report(
         verdict=_verdict(challenger, champions, placements_of(sets)),
         challenger=challenger,
         champions=champions,
-        many_faults=many_faults_of((challenger, champions)),
-        faults=faults_in(rows),
-        crashes=crashes_in(rows),
-        seconds=seconds,
-        played=played,
-        games_per_s=played / seconds if seconds else 0.0,
-        times=times or {},
+        **play_figures(played, (challenger, champions)),
     )
 
 
@@ -187,3 +164,67 @@ def draw_match(found: ArenaReport, path: Path) -> None:
     for axes in (places, ranks):
         axes.grid(axis="y", alpha=0.3)
     plots.save(drawing, path)
+
+
+# --- the command ------------------------------------------------------------------------------------------
+
+
+def compare(
+    plan: ArenaPlan,
+    folder: Path | None,
+    plot: Path | None,
+    *,
+    records: bool,
+    workers: int | None,
+    ray: str | None,
+    as_json: bool,
+) -> int:
+    """Play, print the report, and return the exit code.
+
+    Args:
+        plan: the players and games.
+        folder: folder of the results, None to keep none.
+        plot: SVG file for a plot of places and stable ranks, None for none.
+        records: also keep every game's record in the folder.
+        workers: processes; one per core if None.
+        ray: address of a cluster to play on; see `learning.runs.spread.spread`.
+        as_json: print one JSON object.
+
+    Raises:
+        ConfigError: the folder or the cluster is not valid.
+        ReplayError: results cannot be read or written.
+        WorkerFailed: a process could not continue.
+    """
+    if plan.caution:
+        _log.warning("arena.caution", reason=plan.caution)
+    form: RecordForm | None = "mjlog" if records else None
+    found = report(plan, play_series(plan, folder, form, title="arena", workers=workers, ray=ray))
+    if found is None:
+        raise ReplayError("no set of games could be completed; see the log")
+    return _show(found, plot, as_json=as_json)
+
+
+def show_played(folder: Path, plot: Path | None, *, as_json: bool) -> int:
+    """Print the report on the games in a folder, finished or still being played, and return the exit code.
+
+    Args:
+        folder: folder of the results.
+        plot: SVG file for a plot of places and stable ranks, None for none.
+        as_json: print one JSON object.
+
+    Raises:
+        ReplayError: results cannot be read, or the plot cannot be written.
+    """
+    plan, rows = read_rows(folder, ArenaPlan, GameRow)
+    found = report(plan, PlayedSeries(rows))
+    if found is None:
+        raise ReplayError(f"{folder}: no set of games is complete yet")
+    return _show(found, plot, as_json=as_json)
+
+
+def _show(found: ArenaReport, plot: Path | None, *, as_json: bool) -> int:
+    code = write_report(found, as_json=as_json)
+    if plot is not None:
+        with writing(plot):
+            draw_match(found, plot)
+    return code

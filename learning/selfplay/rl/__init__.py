@@ -1,1 +1,1 @@
-"""Learning from self-play: actors, parameter store, learner, critic; see `docs/reinforcement.md`."""
+"""Learning from self-play: actors, learner, baseline; see `docs/reinforcement.md`."""

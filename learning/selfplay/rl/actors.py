@@ -12,7 +12,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -28,7 +28,7 @@ from kit.workers.ordered import default_workers
 from kit.workers.pool import LATER, Done, Later, Work
 from learning.runs.spread import spread
 from learning.selfplay.rl.plan import ReinforcementPlan
-from learning.selfplay.tally import GameRow, row_of
+from learning.selfplay.series import GameRow, row_of
 from policies.checkpoint.files import reader_of
 from policies.features.table import GUIDED
 from policies.flow.slots import Slot
@@ -45,25 +45,12 @@ _PATIENCE_S: Final = 0.5
 """Interval at which a waiting learner notices signals."""
 
 
-class ActorSetup(msgspec.Struct, frozen=True):
-    """Setup of an actor.
-
-    Attributes:
-        plan: plan of the run.
-        files: the five checkpoints of the start.
-    """
-
-    plan: ReinforcementPlan
-    files: Files
-
-
 class Chunk(msgspec.Struct, frozen=True):
     """Games that one actor plays.
 
     Attributes:
         block: number of their block.
         numbers: their numbers.
-        version: version of the policy.
         weights: weights of its discard model, as the bytes of a file.
         gamma: share of the hidden planes that a guided policy sees.
         opponents: weights of the other seats; None for the initial policy.
@@ -71,7 +58,6 @@ class Chunk(msgspec.Struct, frozen=True):
 
     block: int
     numbers: range
-    version: int
     weights: bytes
     gamma: float = 0.0
     opponents: bytes | None = None
@@ -86,23 +72,22 @@ class LearnedGame(msgspec.Struct, frozen=True):
     Attributes:
         trajectory: its decisions; None if the game crashed.
         row: its result.
-        version: version of the policy that played.
-        seconds: CPU seconds since the previous game of the actor.
     """
 
     trajectory: Trajectory | None
     row: GameRow
-    version: int
-    seconds: float
 
 
-def actor(setup: ActorSetup) -> Work[Chunk, LearnedGame]:
-    """Load the initial policy; return the function that plays a chunk."""
+def actor(setup: tuple[ReinforcementPlan, Files]) -> Work[Chunk, LearnedGame]:
+    """Load the initial policy; return the function that plays a chunk.
+
+    Args:
+        setup: plan of the run, and the five checkpoints of the start.
+    """
     give_way()  # low priority: the learner's thread should not wait for a core while all actors play
     warm_up()
-    plan = setup.plan
-    read = reader_of(setup.files)
-    start = load_policy(Path(), compute=plan.compute, read=read)
+    plan, files = setup
+    start = load_policy(Path(), compute=plan.compute, read=reader_of(files))
 
     def policy_with(packed: bytes, gamma: float) -> NetworkPolicy:
         weights = safetensors.numpy.load(packed)
@@ -119,9 +104,7 @@ def actor(setup: ActorSetup) -> Work[Chunk, LearnedGame]:
         opponent = PolicyChooser(others)
         rollout = Rollout([recorder, opponent], tables=_TABLES, length=plan.length)
         for game in rollout.play(seating(plan, number) for number in chunk.numbers):
-            spent, rollout.times = sum(rollout.times.values()), defaultdict(float)
-            trajectory = None if game.crash else recorder.take(game)
-            yield LearnedGame(trajectory, row_of(game), chunk.version, spent)
+            yield LearnedGame(None if game.crash else recorder.take(game), row_of(game))
 
     return play
 
@@ -158,41 +141,6 @@ def opponent_for(plan: ReinforcementPlan, block: int) -> int | None:
     return kept[int(drawn)]
 
 
-class ParameterStore:
-    """Weights of the policy by version; safe for use by several threads.
-
-    Version ``v`` has learned from ``v`` blocks.
-
-    Args:
-        versions: weights as the bytes of a file, by version.
-    """
-
-    def __init__(self, versions: Mapping[int, bytes]) -> None:
-        self._lock = threading.Lock()
-        self._versions = dict(versions)
-
-    def publish(self, version: int, weights: bytes) -> None:
-        """Add a version."""
-        with self._lock:
-            self._versions[version] = weights
-
-    def weights(self, version: int) -> bytes | None:
-        """The weights of a version, None if it is not published yet."""
-        with self._lock:
-            return self._versions.get(version)
-
-    def forget(self, before: int, keep: Collection[int] = ()) -> None:
-        """Drop the versions before a number, except those in ``keep``."""
-        with self._lock:
-            for version in [each for each in self._versions if each < before and each not in keep]:
-                del self._versions[version]
-
-    def versions(self) -> dict[int, bytes]:
-        """All stored versions."""
-        with self._lock:
-            return dict(self._versions)
-
-
 _Result: TypeAlias = LearnedGame | Exception | None
 
 
@@ -202,7 +150,8 @@ class Actors:
     Args:
         plan: of the run.
         files: the five checkpoints of the start.
-        store: holds the versions of the first block; the learner publishes the later ones.
+        versions: weights of the policy as the bytes of a file; version ``v`` has learned from ``v`` blocks.
+            Those of the first block are there; the learner adds later ones while a thread reads.
         first: first block to play.
         workers: processes; one per core if None.
         ray: address of a cluster to play on; see `learning.runs.spread.spread`.
@@ -212,14 +161,14 @@ class Actors:
         self,
         plan: ReinforcementPlan,
         files: Files,
-        store: ParameterStore,
+        versions: Mapping[int, bytes],
         *,
         first: int = 0,
         workers: int | None = None,
         ray: str | None = None,
     ) -> None:
-        self._plan, self._store, self._first = plan, store, first
-        self._setup = ActorSetup(plan, files)
+        self._plan, self._versions, self._first = plan, versions, first
+        self._setup = (plan, files)
         self._workers, self._ray = workers, ray
         self._chunk_games = -(-plan.block_games // (workers or default_workers()))
         self._results: queue.Queue[_Result] = queue.Queue()
@@ -270,13 +219,13 @@ class Actors:
             self._results.put(None)
 
     def _chunks(self) -> Iterator[Chunk | Later]:
-        plan, store = self._plan, self._store
+        plan, versions = self._plan, self._versions
         for block in range(self._first, plan.blocks):
             version, opponent = version_for(plan, block), opponent_for(plan, block)
-            while (weights := store.weights(version)) is None:
+            while (weights := versions.get(version)) is None:
                 yield LATER
-            others = None if opponent is None else store.weights(opponent)
+            others = None if opponent is None else versions[opponent]
             numbers = plan.numbers(block)
             for start in range(numbers.start, numbers.stop, self._chunk_games):
                 chunk = range(start, min(start + self._chunk_games, numbers.stop))
-                yield Chunk(block, chunk, version, weights, plan.gamma(block), others)
+                yield Chunk(block, chunk, weights, plan.gamma(block), others)

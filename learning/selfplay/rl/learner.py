@@ -1,4 +1,4 @@
-"""The learner: policy gradient steps for the discard model, and a critic as the baseline of its rewards.
+"""The learner: policy gradient steps for the discard model, and the baseline of its rewards.
 
 Source: Suphx, arXiv:2003.13590, sections 3.1 and 3.2.
 """
@@ -6,6 +6,7 @@ Source: Suphx, arXiv:2003.13590, sections 3.1 and 3.2.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -14,10 +15,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from game.scoring.settlement import LAST_ROUND
+from game.scoring.settlement import LAST_ROUND, GameLength, RewardKind
 from learning.runs.learner import Learner, LearnerPlan
 from learning.selfplay.rl.plan import ReinforcementPlan
-from learning.selfplay.rl.samples import BlockSamples
 from policies.checkpoint import Card
 from policies.features.draw import kinds_of
 from policies.features.encode import encode
@@ -35,12 +35,73 @@ from policies.policy_gradient.loss import (
     log_policy,
     policy_loss,
 )
+from policies.policy_gradient.trajectories import Trajectory
+from policies.reward import Predictor, round_rewards, together
 
 ROWS_LEARNED: Final = 512
 """Decisions whose layers are in memory at once: more are no faster."""
 
 
-class CriticBatch(NamedTuple):
+POINTS: Final = 1_000
+"""The reward ``points`` counts thousands."""
+
+
+class BlockSamples(NamedTuple):
+    """The decisions of a block with their rewards.
+
+    Attributes:
+        decisions: ``[N]`` of `policies.policy_gradient.trajectories.DECISION`.
+        rewards: ``[N]`` float32, rewards of their rounds.
+        walls: ``[N, 136]`` int16, walls of their rounds.
+    """
+
+    decisions: NDArray[np.void]
+    rewards: NDArray[np.float32]
+    walls: NDArray[np.int16]
+
+    def some(self, rows: NDArray[np.int64] | slice) -> BlockSamples:
+        """A subset of the samples."""
+        return BlockSamples(self.decisions[rows], self.rewards[rows], self.walls[rows])
+
+
+def samples_of(games: Sequence[Trajectory], rewards: Sequence[NDArray[np.float64]]) -> BlockSamples:
+    """The decisions of games, each with the reward of its player's round.
+
+    Args:
+        games: one or more.
+        rewards: ``[T, 4]`` for each game, by round and player.
+    """
+    decisions = [game.decisions for game in games]
+    found = [rows[part["round"], part["player"]] for part, rows in zip(decisions, rewards, strict=True)]
+    walls = [game.walls[part["round"]] for game, part in zip(games, decisions, strict=True)]
+    return BlockSamples(
+        np.concatenate(decisions), np.concatenate(found).astype(np.float32), np.concatenate(walls)
+    )
+
+
+def rewards_of(
+    games: Sequence[Trajectory], kind: RewardKind, predictor: Predictor, length: GameLength
+) -> list[NDArray[np.float64]]:
+    """The rewards of the rounds of finished games.
+
+    Args:
+        games: one or more.
+        kind: ``points`` counts the points won in thousands; ``global`` is the change of the expected final
+            reward, so that a game's rewards add up to its final reward less the expectation at its start.
+        predictor: predicts final rewards; unused for ``points``.
+        length: length of the games.
+
+    Returns:
+        ``[T, 4]`` for each game, by player.
+    """
+    if kind == "points":
+        return [game.points / POINTS for game in games]
+    padded = together([(game.starts, length) for game in games])
+    rewards = round_rewards(predictor, padded, np.array([game.scores for game in games]))
+    return [rows[: len(game.starts)] for rows, game in zip(rewards, games, strict=True)]
+
+
+class BaselineBatch(NamedTuple):
     """Positions and the rewards of their rounds.
 
     Attributes:
@@ -54,73 +115,46 @@ class CriticBatch(NamedTuple):
     weights: Tensor
 
 
-class Critic:
-    """A small network that learns the value of a position: the expected reward of its round.
-
-    The value is the difference of the network's two outputs.
+def baseline_of(plan: ReinforcementPlan, features: str, threads: int) -> Learner[BaselineBatch] | None:
+    """A small network that learns the value of a position: the expected reward of its round; see `_value`.
 
     Args:
-        features: feature set of the planes.
-        width: channels.
-        depth: blocks.
-        seed: seed of the weights.
+        plan: plan of the run.
+        features: feature set of the policy.
         threads: threads that share a batch.
 
-    Attributes:
-        features: feature set of the planes.
+    Returns:
+        None if the plan has no baseline.
     """
-
-    def __init__(self, features: str, *, width: int, depth: int, seed: int, threads: int) -> None:
-        self.features = features
-        torch.manual_seed(seed)
-        shape = architecture_of("suits", features, YES_NO, width, depth)
-        # positions of a block are too alike for batch statistics
-        network = Network(msgspec.structs.replace(shape, normalised=False))
-        settings = LearnerPlan(features=features, seed=seed, averaging=0.98, weight_decay=1e-3)
-        self._learner: Learner[CriticBatch] = Learner(
-            network, settings, threads, loss=_loss, frozen=True, rows=ROWS_LEARNED
-        )
-
-    def close(self) -> None:
-        """Stop the threads."""
-        self._learner.close()
-
-    def predict(self, planes: Tensor) -> NDArray[np.float32]:
-        """``[B]`` predicted rewards, in units of their standard deviation."""
-        batch = CriticBatch(planes, torch.zeros(len(planes)), torch.ones(len(planes)))
-        values: NDArray[np.float32] = _value(self._learner.scores(batch)).cpu().numpy()
-        return values
-
-    def learn(self, batch: CriticBatch, step: int, rate: float) -> float:
-        """Learn from a batch; return the mean square error."""
-        return self._learner.step(batch, step, rate)
-
-    def state(self) -> dict[str, Any]:
-        """Everything needed to resume."""
-        return self._learner.state()
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Restore what `state` returned."""
-        self._learner.restore(state)
+    if plan.baseline == "none":
+        return None
+    seen = GUIDED if plan.baseline == "oracle" else features
+    torch.manual_seed(plan.seed)
+    shape = architecture_of("suits", seen, YES_NO, plan.critic_width, plan.critic_depth)
+    # positions of a block are too alike for batch statistics
+    network = Network(msgspec.structs.replace(shape, normalised=False))
+    settings = LearnerPlan(features=seen, seed=plan.seed, averaging=0.98, weight_decay=1e-3)
+    return Learner(network, settings, threads, loss=_loss, frozen=True, rows=ROWS_LEARNED)
 
 
 def _value(scores: Tensor) -> Tensor:
+    """The difference of the two outputs."""
     return scores[:, YES].float() - scores[:, 1 - YES].float()
 
 
-def _loss(scores: Tensor, batch: CriticBatch) -> Tensor:
+def _loss(scores: Tensor, batch: BaselineBatch) -> Tensor:
     errors = _value(scores) - batch.rewards.to(scores.device)
     return (batch.weights.to(scores.device) * errors**2).mean()
 
 
 _ROWS: Final = 2_048
-"""Decisions whose planes are in memory at once when the critic predicts a whole block."""
+"""Decisions whose planes are in memory at once when the baseline predicts a whole block."""
 _MEASURED: Final = 1_024
 """Decisions of a block on which the divergence from the start is measured."""
 
 
 class PolicyLearner:
-    """The discard model and its critic in training.
+    """The discard model and its baseline in training.
 
     Args:
         plan: plan of the run.
@@ -130,7 +164,7 @@ class PolicyLearner:
 
     Attributes:
         policy: network, averaged weights and optimiser of the discard model.
-        critic: predicts rewards, as the baseline; None without one.
+        baseline: learns to predict rewards; None without one.
         entropy: weight and target of the entropy.
     """
 
@@ -156,17 +190,7 @@ class PolicyLearner:
             frozen=True,
             rows=ROWS_LEARNED,
         )
-        self.critic = (
-            None
-            if plan.baseline == "none"
-            else Critic(
-                GUIDED if plan.baseline == "oracle" else features,
-                width=plan.critic_width,
-                depth=plan.critic_depth,
-                seed=plan.seed,
-                threads=threads,
-            )
-        )
+        self.baseline = baseline_of(plan, features, threads)
         self.entropy = EntropyControl(target=plan.entropy or 0.0, step=plan.entropy_step)
         self._objective = PolicyObjective(
             clip=plan.clip, reject=plan.reject, anchor=plan.anchor, temperature=plan.temperature
@@ -177,8 +201,8 @@ class PolicyLearner:
     def close(self) -> None:
         """Stop the threads."""
         self.policy.close()
-        if self.critic is not None:
-            self.critic.close()
+        if self.baseline is not None:
+            self.baseline.close()
 
     def learn(self, samples: BlockSamples, block: int) -> dict[str, float]:
         """Learn from a block.
@@ -200,7 +224,7 @@ class PolicyLearner:
             number, some = block * plan.steps + part, samples.some(rows)
             batch = self._batch(some, advantages[rows])
             losses.append(self.policy.step(self._with_start(batch), number, plan.rate(block, number)))
-            self._teach_critic(some, number, batch.planes)
+            self._teach_baseline(some, number, batch.planes)
         measured = order[:_MEASURED]
         seen = self._follow_entropy()
         return {
@@ -227,7 +251,7 @@ class PolicyLearner:
         return {
             "policy": self.policy.state(),
             "entropy": msgspec.to_builtins(self.entropy),
-            "critic": None if self.critic is None else self.critic.state(),
+            "critic": None if self.baseline is None else self.baseline.state(),
             "scale": self._scale,
         }
 
@@ -235,8 +259,8 @@ class PolicyLearner:
         """Restore what `state` returned."""
         self.policy.restore(state["policy"])
         self.entropy = msgspec.convert(state["entropy"], EntropyControl)
-        if self.critic is not None:
-            self.critic.restore(state["critic"])
+        if self.baseline is not None:
+            self.baseline.restore(state["critic"])
         self._scale = state["scale"]
 
     def _loss(self, scores: Tensor, batch: PolicyBatch) -> Tensor:
@@ -252,15 +276,16 @@ class PolicyLearner:
         self.entropy.follow(seen["entropy"])
         return {**seen, "entropy_target": self.entropy.target, "alpha": self.entropy.alpha}
 
-    def _teach_critic(self, samples: BlockSamples, number: int, shown: Tensor) -> None:
-        """Take a step of the critic; ``shown`` are the policy's planes, used if the critic has the same."""
-        if self.critic is None:
+    def _teach_baseline(self, samples: BlockSamples, number: int, shown: Tensor) -> None:
+        """Take a step of the baseline; ``shown`` are the policy's planes, which it may share."""
+        if self.baseline is None:
             return
-        shared = self.critic.features == self._features and not self.plan.guided
-        planes = shown if shared else self._planes(samples, self.critic.features)
+        features = self.baseline.plan.features
+        shared = features == self._features and not self.plan.guided
+        planes = shown if shared else self._planes(samples, features)
         weights = torch.from_numpy(samples.decisions["weight"].astype(np.float32))
-        batch = CriticBatch(planes, torch.from_numpy(samples.rewards), weights)
-        self.critic.learn(batch, number, self.plan.critic_rate)
+        batch = BaselineBatch(planes, torch.from_numpy(samples.rewards), weights)
+        self.baseline.step(batch, number, self.plan.critic_rate)
 
     def _normalised(self, samples: BlockSamples) -> tuple[BlockSamples, float]:
         """Divide rewards by their standard deviation over recent blocks; also return that of this block."""
@@ -269,20 +294,21 @@ class PolicyLearner:
         return samples._replace(rewards=samples.rewards / max(self._scale, 1e-6)), deviation
 
     def _advantages(self, samples: BlockSamples) -> tuple[NDArray[np.float32], float]:
-        """Advantages of standard deviation 1, and the share of the rewards' variance the critic explains."""
+        """Advantages of standard deviation 1, and the share of the variance that the baseline explains."""
         weights, advantages = samples.decisions["weight"], samples.rewards - self._predicted(samples)
         deviation = _deviation(advantages, weights)
         explained = 1.0 - (deviation / max(_deviation(samples.rewards, weights), 1e-6)) ** 2
         return advantages / np.float32(max(deviation, 1e-6)), explained
 
     def _predicted(self, samples: BlockSamples) -> NDArray[np.float32]:
-        """``[N]`` rewards predicted by the critic; zeros without one."""
+        """``[N]`` rewards predicted by the baseline; zeros without one."""
         predicted = np.zeros(len(samples.rewards), np.float32)
-        if self.critic is not None:
+        if self.baseline is not None:
             for at in range(0, len(predicted), _ROWS):
                 rows = slice(at, at + _ROWS)
-                planes = self._planes(samples.some(rows), self.critic.features)
-                predicted[rows] = self.critic.predict(planes)
+                planes = self._planes(samples.some(rows), self.baseline.plan.features)
+                batch = BaselineBatch(planes, torch.zeros(len(planes)), torch.ones(len(planes)))
+                predicted[rows] = _value(self.baseline.scores(batch)).cpu().numpy()
         return predicted
 
     def _planes(self, samples: BlockSamples, features: str) -> Tensor:

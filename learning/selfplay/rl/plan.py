@@ -13,12 +13,6 @@ from kit.errors import ConfigError
 from kit.options import INTERNAL, Count, NotNegative, Seed
 from policies.nets.compute import Compute, FloatPrecision
 
-BaselineKind: TypeAlias = Literal["none", "critic", "oracle"]
-"""Baseline of the rewards: none, or the prediction of a critic, which may see all tiles."""
-SeatsKind: TypeAlias = Literal["all", "one"]
-"""Seats that learn: all four, or one against three opponents."""
-OpponentsKind: TypeAlias = Literal["start", "past"]
-"""Opponents of one learning seat: the initial policy, or past versions of the learner."""
 ReinforcementPresetName: TypeAlias = Literal["tiny", "small", "large"]
 
 _SIZES: Final[Mapping[ReinforcementPresetName, Mapping[str, Any]]] = {
@@ -77,9 +71,9 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     """
 
     reward: RewardKind = "global"
-    baseline: BaselineKind = "critic"
-    seats: SeatsKind = "all"
-    opponents: OpponentsKind = "start"
+    baseline: Literal["none", "critic", "oracle"] = "critic"
+    seats: Literal["all", "one"] = "all"
+    opponents: Literal["start", "past"] = "start"
     games: Count = 20_000
     block_games: Count = 128
     length: Annotated[GameLength, INTERNAL] = "hanchan"

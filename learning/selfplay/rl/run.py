@@ -1,6 +1,6 @@
 """`suzaku train rl`: a run of self-play learning, block by block.
 
-The learner, the parameter store and the thread that collects games run in one process, the actors in others.
+The learner and the thread that collects games run in one process, the actors in others.
 All state is in the run's folder: a killed run resumes at its last save, with the same games and numbers.
 
 Source: Suphx, arXiv:2003.13590, section 3.
@@ -18,15 +18,15 @@ import structlog
 import torch
 
 from kit.errors import TrainingError
+from learning.runs.commit import current_commit
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, preparing, run_folder
 from learning.selfplay.arena.plan import SEATS, ArenaPlan
-from learning.selfplay.arena.report import ArenaReport
-from learning.selfplay.arena.run import run
+from learning.selfplay.arena.report import ArenaReport, report
 from learning.selfplay.players import contender
-from learning.selfplay.rl.actors import Actors, LearnedGame, ParameterStore, version_for
-from learning.selfplay.rl.learner import PolicyLearner
+from learning.selfplay.rl.actors import Actors, LearnedGame, version_for
+from learning.selfplay.rl.learner import PolicyLearner, rewards_of, samples_of
 from learning.selfplay.rl.plan import ReinforcementPlan
-from learning.selfplay.rl.samples import rewards_of, samples_of
+from learning.selfplay.series import play_series
 from policies.checkpoint import (
     Card,
     Data,
@@ -44,12 +44,7 @@ from policies.nets.architectures import Arrays
 
 
 def against_start(
-    plan: ReinforcementPlan,
-    candidate: Path,
-    start: Path,
-    *,
-    workers: int | None = None,
-    ray: str | None = None,
+    plan: ReinforcementPlan, candidate: Path, start: Path, workers: int | None, ray: str | None
 ) -> ArenaReport:
     """Duplicate games of a candidate against three copies of the start.
 
@@ -64,36 +59,26 @@ def against_start(
         TrainingError: no game could be completed.
         WorkerFailed: a process could not continue.
     """
-    sets = max(1, plan.evaluation_games // len(SEATS["1v3"]))
     games = ArenaPlan(
         challenger=contender(str(candidate)),
         champions=contender(str(start)),
-        sets=sets,
+        sets=max(1, plan.evaluation_games // len(SEATS["1v3"])),
         seed=plan.seed,
         length=plan.length,
         compute=plan.compute,
     )
-    report = run(games, workers=workers, ray=ray)
-    if report is None:
+    found = report(games, play_series(games, workers=workers, ray=ray))
+    if found is None:
         raise TrainingError(f"no game of {candidate} against {start} could be completed; see the log")
-    return report
+    return found
 
 
 def figures_of(report: ArenaReport) -> dict[str, float]:
     """The figures of the candidate for a card and the curves; missing ones are left out."""
-    side = report.challenger
-    named = {
-        "placement": side.placement,
-        "points": side.points,
-        "first": side.first,
-        "fourth": side.fourth,
-        "wins": side.wins,
-        "deal_ins": side.deal_ins,
-        "riichi": side.riichi,
-        "calls": side.calls,
+    found = {name: getattr(report.challenger, name).value for name in _FIGURES}
+    return {name: value for name, value in found.items() if value is not None} | {
+        "games": float(report.games)
     }
-    found = {name: each.value for name, each in named.items() if each.value is not None}
-    return {**found, "games": float(report.games)}
 
 
 def described(figures: Mapping[str, float]) -> str:
@@ -110,6 +95,8 @@ RUN: Final = "rl"
 """Name of the run's folder."""
 CANDIDATE: Final = "candidate"
 """Subfolder of the run's folder with the policy that was evaluated last."""
+_FIGURES: Final = ("placement", "points", "first", "fourth", "wins", "deal_ins", "riichi", "calls")
+"""Fields of `learning.selfplay.figures.Side` that a candidate's card has."""
 _CRASHES: Final = 0.01
 """Share of crashed games above which a run stops."""
 
@@ -123,7 +110,6 @@ def learn_from_play(
     *,
     workers: int | None = None,
     ray: str | None = None,
-    commit: str = "",
     quiet: bool = False,
 ) -> Card:
     """Improve a policy by self-play, or resume an interrupted run.
@@ -134,7 +120,6 @@ def learn_from_play(
         out: folder of the best policy found, with all six; the run's state is in its subfolder ``runs/rl``.
         workers: actors; one per core if None.
         ray: address of a cluster to play on; see `learning.runs.spread.spread`.
-        commit: commit of the code, for the card.
         quiet: show no progress.
 
     Returns:
@@ -148,7 +133,7 @@ def learn_from_play(
         KeyboardInterrupt: a signal asked to stop; the state is saved.
     """
     with preparing(ReinforcementRun.title, quiet=quiet):
-        run = ReinforcementRun(plan, start, out, workers=workers, ray=ray, commit=commit)
+        run = ReinforcementRun(plan, start, out, workers=workers, ray=ray)
     try:
         carry_out(run, quiet=quiet)
     finally:
@@ -165,7 +150,6 @@ class ReinforcementRun:
         out: folder of the best policy found.
         workers: actors; one per core if None.
         ray: address of a cluster to play on.
-        commit: commit of the code, for the card.
     """
 
     title = "self-play"
@@ -180,9 +164,8 @@ class ReinforcementRun:
         *,
         workers: int | None = None,
         ray: str | None = None,
-        commit: str = "",
     ) -> None:
-        self.plan, self.start, self.out, self.commit = plan, start, out, commit
+        self.plan, self.start, self.out, self.commit = plan, start, out, current_commit()
         self._workers, self._ray = workers, ray
         self.files = files_of(start, MODELS)
         self._predictor = load_predictor(start)
@@ -194,7 +177,7 @@ class ReinforcementRun:
         begin = load(start, Slot.DISCARD)
         self._begin = begin.card
         self.learner = PolicyLearner(plan, begin.weights, begin.card, self.threads)
-        self._store = ParameterStore({0: pack(self.learner.acting())})
+        self._versions = {0: pack(self.learner.acting())}
         self._decisions = 0
         self._actors: Actors | None = None
 
@@ -220,7 +203,7 @@ class ReinforcementRun:
         if status.step == plan.blocks:
             return
         self._actors = Actors(
-            plan, self.files, self._store, first=status.step, workers=self._workers, ray=self._ray
+            plan, self.files, self._versions, first=status.step, workers=self._workers, ray=self._ray
         )
         while status.step < plan.blocks:
             yield self._step(self._actors, status.step)
@@ -235,7 +218,7 @@ class ReinforcementRun:
             raise TrainingError(f"{len(played) - len(games)} of {len(played)} games crashed; see the log")
         samples = samples_of(games, rewards_of(games, plan.reward, self._predictor, plan.length))
         curves = {f"policy/{name}": value for name, value in self.learner.learn(samples, block).items()}
-        self._store.publish(block + 1, pack(self.learner.acting()))
+        self._versions[block + 1] = pack(self.learner.acting())
         self._forget(block + 1)
         status.step += 1
         status.samples += len(played)
@@ -260,14 +243,16 @@ class ReinforcementRun:
         plan = self.plan
         against_past = plan.seats == "one" and plan.opponents == "past"
         kept = range(0, version + 1, plan.past) if against_past else ()
-        self._store.forget(version_for(plan, version), kept)
+        first = version_for(plan, version)
+        for each in [each for each in self._versions if each < first and each not in kept]:
+            del self._versions[each]
 
     def evaluate(self) -> EvaluationResult:
         """Play the averaged weights against the start."""
         folder = self.folder.folder / CANDIDATE
         self._save(folder, {})
-        report = against_start(self.plan, folder, self.start, workers=self._workers, ray=self._ray)
-        figures, best = figures_of(report), self.status.best
+        found = against_start(self.plan, folder, self.start, self._workers, self._ray)
+        figures, best = figures_of(found), self.status.best
         points, curves = figures["points"], {f"arena/{name}": value for name, value in figures.items()}
         said = {f"arena_{name}": round(value, 4) for name, value in figures.items()}
         _log.info("rl.evaluation", after=self.done, **said)
@@ -288,15 +273,13 @@ class ReinforcementRun:
 
     def state(self) -> dict[str, Any]:
         """Everything needed to resume except the status."""
-        versions = {str(number): _as_tensor(data) for number, data in self._store.versions().items()}
+        versions = {str(number): _as_tensor(data) for number, data in self._versions.items()}
         return {"learner": self.learner.state(), "versions": versions, "decisions": self._decisions}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Restore what `state` returned."""
         self.learner.restore(state["learner"])
-        self._store = ParameterStore(
-            {int(number): data.numpy().tobytes() for number, data in state["versions"].items()}
-        )
+        self._versions = {int(each): data.numpy().tobytes() for each, data in state["versions"].items()}
         self._decisions = state["decisions"]
 
     def _card(self, metrics: dict[str, float]) -> Card:

@@ -52,16 +52,6 @@ def test_a_stopped_run_resumes_between_two_evaluations(
     ]
 
 
-def test_a_flipped_bit_in_the_table_is_found(tmp_path: Path) -> None:
-    learn(SMALL, 10, tmp_path, quiet=True)
-    path = tmp_path / NODES_FILE
-    data = bytearray(path.read_bytes())
-    data[-100] ^= 1
-    path.write_bytes(data)
-    with pytest.raises(TrainingError, match=r"nodes.sqlite: cannot be read \(damaged: "):
-        learn(SMALL, 20, tmp_path, quiet=True)
-
-
 def tuple_of(point: object) -> tuple[float, ...]:
     return tuple(getattr(point, name) for name in point.__struct_fields__)  # type: ignore[attr-defined]
 

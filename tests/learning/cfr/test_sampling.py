@@ -8,8 +8,17 @@ import numpy as np
 import pytest
 
 from game.two_player.layout import shuffle
-from learning.cfr.benchmark import deal_series, measure, summed_up
-from learning.cfr.deal_tree import ALL, DRAWN, LIKELY, TERMINAL, DealTree, expand, new_deal_tree
+from learning.cfr.deal_tree import (
+    ALL,
+    DRAWN,
+    LIKELY,
+    TERMINAL,
+    DealTree,
+    deal_series,
+    expand,
+    new_deal_tree,
+)
+from learning.cfr.exploitability import measure, summed_up
 from learning.cfr.node_table import visited
 from learning.cfr.sampling import BOTH, UPDATES, NodeSums, learn_deal, learn_deals, new_sums
 from policies.two_player.abstraction import KEYS, POLICIES

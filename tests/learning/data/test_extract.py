@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from kit.errors import ConfigError, ReplayError
+from kit.errors import ReplayError
 from kit.text import clean_text
 from learning.data import sources
 from learning.data.extract import extract
@@ -59,12 +59,6 @@ def test_an_unwritable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ReplayError, match=r"cannot be written: .*name another folder"):
         extract([shard], tmp_path / "file" / "out")
-
-
-def test_an_unknown_part_is_reported(tmp_path: Path) -> None:
-    shard = write_shard(tmp_path / "a.jsonl.zst", texts(MODERN, 1))
-    with pytest.raises(ConfigError, match="--part tests: the parts are train, validation, test"):
-        extract([shard], tmp_path / "out", parts=["tests"])
 
 
 def test_files_and_folders_are_read(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from learning.data.corpus import Corpus
 from learning.data.loader import FEATURES, Batch, Loader
 from learning.data.positions import count, positions_of
 from policies.features.encode import encode
-from policies.features.permute import PERMUTATIONS, permute_kinds, permute_planes
-from policies.features.table import LITE, ORACLE, SETS, SUPHX, SUPHX_CALL
+from policies.features.permute import PERMUTATIONS, permute_columns, permute_kinds, permute_planes
+from policies.features.table import LITE, SETS, SUPHX, SUPHX_CALL
 from policies.flow.slots import Slot
 from replays.record import GameRecord
 from tests.learning.data.games import MODERN, OLD, records, texts, write_shard
@@ -138,23 +138,6 @@ def test_an_epoch_can_begin_later(corpus: Corpus, monkeypatch: pytest.MonkeyPatc
     assert sum(encoded) == sum(len(batch.labels) for batch in late)
 
 
-def test_legal_kinds_are_renamed_with_the_labels(corpus: Corpus) -> None:
-    choice = choose(corpus, corpus.select()[:2])
-    plain = Loader(corpus, choice, batch_size=64, augment=False).epoch()
-    renamed = Loader(corpus, choice, batch_size=64).epoch()
-    moved = 0
-    for before, after in zip(plain, renamed, strict=True):
-        assert before.legal is not None
-        assert after.legal is not None
-        held, kept = before.planes[:, 0] == 255, after.planes[:, 0] == 255
-        assert (before.legal <= held).all()
-        assert (after.legal <= kept).all()
-        assert (after.legal.sum(1) == before.legal.sum(1)).all()
-        assert after.legal[torch.arange(len(after.labels)), after.labels].all()
-        moved += int((after.legal != before.legal).sum())
-    assert moved > 0
-
-
 def test_legal_kinds_are_those_of_the_positions(corpus: Corpus) -> None:
     choice = choose(corpus, corpus.select()[:1])
     masks = positions_of(corpus, choice).legal.tolist()
@@ -180,22 +163,6 @@ def test_a_large_set_knows_the_length_of_each_game(slot: Slot) -> None:
     assert moments(hanchan=False).sum() > moments(hanchan=True).sum()
 
 
-@pytest.mark.parametrize(
-    ("slot", "features", "message"),
-    [
-        (Slot.CHI, LITE, "lite-239/1 is not for chi: it is for"),
-        (Slot.RIICHI, SUPHX_CALL, "suphx-958/1 is not for riichi: it is for"),
-        (Slot.DISCARD, ORACLE, "no feature set 'oracle/1' to learn from"),
-        (Slot.DISCARD, "lite-1", "no feature set 'lite-1' to learn from"),
-    ],
-)
-def test_sets_that_are_not_for_the_slot_are_refused(
-    corpus: Corpus, slot: Slot, features: str, message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        Loader(corpus, choose(corpus, corpus.select()), slot, features=features)
-
-
 def test_a_smaller_share_lies_within_a_larger_one(corpus: Corpus) -> None:
     games = corpus.select()
     shares = [set(choose(corpus, games, share=share).games.tolist()) for share in (0.0, 0.1, 0.3, 0.6, 1.0)]
@@ -206,18 +173,21 @@ def test_a_smaller_share_lies_within_a_larger_one(corpus: Corpus) -> None:
     assert set(fewer.games.tolist()) == shares[3] & set(games[::2].tolist())
 
 
-def test_renamed_planes_go_with_renamed_labels(corpus: Corpus) -> None:
+def test_renamed_planes_go_with_renamed_labels_and_legal_kinds(corpus: Corpus) -> None:
     choice = choose(corpus, corpus.select()[:2])
     plain = list(Loader(corpus, choice, batch_size=64, augment=False).epoch())
     renamed = list(Loader(corpus, choice, batch_size=64).epoch())
     seen: set[int] = set()
     for before, after in zip(plain, renamed, strict=True):
         planes, labels = before.planes.numpy(), before.labels.numpy()
+        assert before.legal is not None and after.legal is not None
         assert (after.planes.numpy()[np.arange(len(labels)), 0, after.labels.numpy()] == 255).all()
         matched = np.zeros(len(labels), np.bool_)
         for number in range(PERMUTATIONS):
             same = (permute_planes(planes, LITE, number) == after.planes.numpy()).all(axis=(1, 2))
             same &= permute_kinds(labels, number) == after.labels.numpy()
+            legal = permute_columns(before.legal.numpy(), np.full(len(labels), number))
+            same &= (legal == after.legal.numpy()).all(axis=1)
             matched |= same
             seen |= {number} if same.any() else set()
         assert matched.all()

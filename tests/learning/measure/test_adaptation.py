@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from kit.errors import ConfigError
-from learning.measure.adaptation import figures_of
-from learning.measure.adaptation_plan import AdaptationPlan, AdaptationStep, HandRow
+from learning.measure.adaptation import AdaptationPlan, AdaptationStep, HandRow, figures_of, text_of
+from learning.runs.measurement import MeasurementReport
 from policies.adaptation import AdaptationSettings
 from tests.cli import run_cli
 
@@ -58,6 +59,25 @@ def test_hands_are_counted_and_their_gains_averaged() -> None:
     assert "South 1 and 2" not in first.gains
 
 
+def test_the_report_has_a_verdict_and_a_row_for_each_number_of_play_outs() -> None:
+    rows = [a_row(number, 10.0) for number in range(4)]
+    text = text_of(MeasurementReport(a_plan(), figures_of(a_plan(), rows)))
+    verdict, _, names, first, second, _, plan = text.splitlines()
+    assert verdict == ("network adapted with 20 play-outs, points a hand: 20.0 (20.0–20.0): it gains")
+    assert re.split("  +", names) == [
+        "play-outs", "allowed", "improved %", "gain a hand", "error", "changed %", "divergence", "signal %",
+        "luck %", "CPU s",
+    ]  # fmt: skip
+    assert first.split() == [
+        "8", "0.02", "100.0", "(100.0–100.0)", "10.0", "(10.0–10.0)", "10.0", "100.0", "0.0100", "10.0",
+        "30.0", "1.0",
+    ]  # fmt: skip
+    assert second.split()[0] == "20"
+    assert plan.startswith(
+        "4 hands at the start of a round of hanchan self-play, seed 0; deals to learn from"
+    )
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -65,7 +85,6 @@ def test_hands_are_counted_and_their_gains_averaged() -> None:
         {"playouts": (20, 8)},
         {"playouts": (9,)},
         {"divergences": (0.1, 0.02)},
-        {"divergences": (0.0,)},
         {"settings": AdaptationSettings(trials=1)},
     ],
 )
@@ -86,6 +105,8 @@ def test_hands_are_measured_once_and_kept(tmp_path: Path) -> None:
         return msgspec.json.decode(done.stdout)["figures"]  # type: ignore[no-any-return]
 
     first = report()
+    text = run_cli("eval", "adaptation", "--out", str(tmp_path), "--so-far").stdout
+    assert text.startswith("network adapted with 4 play-outs, points a hand: ")
     assert first["hands"] == 1
     assert [each["allowed"] for each in first["playouts"]] == [0.02, 0.1]  # type: ignore[attr-defined]
     kept = (tmp_path / "results.jsonl").read_bytes()

@@ -10,8 +10,14 @@ from game.layout import ROUND_STATE
 from learning.data.hidden import no_hands
 from learning.measure.games import Measured
 from learning.measure.hands import HandsReport
-from learning.measure.hands_figures import model_figures, platt_scaled, shares_by_turn, true_shares
-from learning.measure.hands_predicted import Foresight, HandDecisions
+from learning.measure.hands_figures import (
+    Foresight,
+    HandDecisions,
+    model_figures,
+    platt_scaled,
+    shares_by_turn,
+    true_shares,
+)
 
 COUNT = 4000
 

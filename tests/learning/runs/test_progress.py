@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from learning.runs import progress as module
-from learning.runs.progress import GamesProgress, Progress, TrainingProgress
+from learning.runs.progress import Progress, TrainingProgress
 
 
 class Terminal(io.StringIO):
@@ -45,12 +45,13 @@ def test_a_log_reports_progress_at_intervals(clock: list[float]) -> None:
     assert logs[0]["left_s"] is None
 
 
-def test_decisions_are_shown_while_the_first_games_run(clock: list[float]) -> None:
-    with capture_logs() as logs, GamesProgress("arena") as progress:
-        progress.played(0, 400, 0)
+def test_notes_are_shown_while_nothing_is_counted(clock: list[float]) -> None:
+    with capture_logs() as logs, Progress("arena.progress", "arena", "games", done=None) as progress:
+        progress.reach(0, 400)
         for second in range(1, 46):
             clock[0] += 1
-            progress.played(0, 400, 70 * second)
+            progress.note(decisions=f"{70 * second:,}")
+            progress.reach(0, 400)
     assert [(log["event"], log["done"], log["decisions"]) for log in logs] == [
         ("arena.progress", 0, decisions) for decisions in ("700", "1,400", "2,100", "2,800")
     ]

@@ -46,16 +46,6 @@ def test_an_interval_of_equal_players_contains_the_truth_about_95_times_in_100()
     assert 180 <= inside <= 199
 
 
-def test_sets_are_resampled_whole_so_their_likeness_widens_the_interval() -> None:
-    rng = np.random.default_rng(2)
-    loose = sets_of(rng, 100)
-    alike = 4.0 * np.eye(4)[rng.integers(4, size=100)]  # four times the same place
-    narrow, wide = (estimate(sums, resample(sums), mean_place) for sums in (loose, alike))
-    assert narrow.low is not None and narrow.high is not None
-    assert wide.low is not None and wide.high is not None
-    assert (wide.high - wide.low) == pytest.approx(2 * (narrow.high - narrow.low), rel=0.2)
-
-
 def test_a_stable_rank_without_a_last_place_has_no_end() -> None:
     sums = np.array([[2.0, 1.0, 1.0, 0.0], [2.0, 1.0, 0.0, 1.0]])
     found = ranges(sums, resample(sums), stable_rank)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import signal
 import subprocess
 import sys
@@ -10,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from learning.runs.store import RESULTS_FILE
+from learning.runs.store import RESULTS_FILE, read_rows
 from learning.selfplay.arena.plan import ArenaPlan
-from learning.selfplay.tally import read_results
+from learning.selfplay.series import GameRow
 from tests.cli import run_cli
 from tests.learning.selfplay.engine_players import engine_text, started, wait_for_the_end
 
@@ -27,13 +29,23 @@ def test_the_report_shows_the_faults_of_an_engine(tmp_path: Path) -> None:
     flags = ("--games", "4", "--answer-timeout", "5", "--out", str(tmp_path / "out"))
     result = run_cli("arena", "--challenger", text, *FLAGS, *flags)
     assert result.exit_code == 1
-    assert "caution: " in result.stdout
+    caution = result.stdout.splitlines()[2]
+    assert re.fullmatch(
+        r"caution: [\d,]+ of [\d,]+ decisions of .* \(\d+\.\d%\) were made by the rules in its place, "
+        r"so these are not its figures",
+        caution,
+    )
     assert "died with exit code 1, saying 'no tiles left'" in result.stdout
-    plan, rows = read_results(tmp_path / "out", ArenaPlan)
+    plan, rows = read_rows(tmp_path / "out", ArenaPlan, GameRow)
     assert (plan.tables, plan.challenger.answer_s, plan.champions.answer_s) == (4, 5.0, None)
     for row in rows:
         seat = row.tallies[row.players.index(0)]
         assert 0 < seat.faults < seat.decisions
+    again = run_cli("arena", "--report", "--json", "--out", str(tmp_path / "out"))
+    assert (again.exit_code, json.loads(again.stdout)["many_faults"]) == (
+        1,
+        [caution.removeprefix("caution: ")],
+    )
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

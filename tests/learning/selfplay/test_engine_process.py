@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -14,8 +13,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from kit.errors import EngineDied, EngineError, EngineGarbled, EngineLate
-from learning.selfplay.engine_process import MAX_LINE, EngineProcess, EngineRequest, ask, dismiss
+from kit.errors import EngineDied, EngineError, EngineLate
+from learning.selfplay.engine_process import EngineProcess, EngineRequest, ask, dismiss
 from learning.selfplay.watchdog import Watchdog
 from tests.learning.selfplay.engine_players import engine_text, started, wait_for_the_end
 
@@ -113,17 +112,6 @@ def test_a_long_silence_is_logged_once_and_in_time(family: Family) -> None:
     ]
 
 
-def test_cpu_time_of_a_child_and_its_children_is_known_at_the_end(watchdog: Watchdog) -> None:
-    busy = "import time\nwhile time.process_time() < 0.2: pass"
-    below = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {busy!r}])"
-    for code in (busy, below):
-        child = EngineProcess([sys.executable, "-I", "-S", "-c", f"{code}\nprint(1, flush=True)"], watchdog)
-        assert ask([question(child, b"\n")]) == [[b"1"]]
-        assert child.cpu_s == 0.0
-        child.kill()
-        assert 0.2 <= child.cpu_s < PATIENT_S
-
-
 def test_a_child_that_does_not_read_is_late(family: Family) -> None:
     assert isinstance(fault(family.child(SLEEP), b"x" * 1_000_000 + b"\n", within_s=0.1), EngineLate)
 
@@ -141,20 +129,6 @@ def test_only_the_end_of_stderr_is_kept(family: Family) -> None:
     assert set(child.last_words[:-1]) == {"a"}
     assert child.last_words[-1] == "z"
     assert len(child.last_words) == 2048
-
-
-def test_a_line_has_a_maximum_length(family: Family) -> None:
-    code = "import sys; sys.stdin.readline(); print('x' * %d, flush=True); sys.stdin.readline()"
-    assert ask([question(family.child(code % MAX_LINE), b"\n")]) == [[b"x" * MAX_LINE]]
-    assert isinstance(fault(family.child(code % (MAX_LINE + 1))), EngineGarbled)
-    endless = "while True: print('x' * 10_000, end='')"
-    assert isinstance(fault(family.child(endless)), EngineGarbled)
-
-
-def test_unrequested_output_is_not_an_answer(family: Family) -> None:
-    child = family.child("print('hello', flush=True)\n" + ECHO)
-    select.select([child.stdout], [], [], PATIENT_S)
-    assert isinstance(fault(child), EngineGarbled)
 
 
 def test_a_program_that_cannot_be_started(watchdog: Watchdog, tmp_path: Path) -> None:

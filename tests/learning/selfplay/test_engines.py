@@ -16,7 +16,7 @@ from kit.errors import ConfigError, EngineUnusable
 from learning.selfplay.arena.plan import ArenaPlan
 from learning.selfplay.engines import Dialect, EngineProgram, SkipsForced, engine_of
 from learning.selfplay.players import contender, seat_down, tables_for
-from learning.selfplay.tally import GameRow, row_of
+from learning.selfplay.series import GameRow, row_of
 from policies.play.rollout import TABLES, Rollout
 from tests.learning.selfplay.arena.made_up import HEURISTIC, RANDOM, a_plan
 from tests.learning.selfplay.engine_players import engine_text, games_ended, started, wait_for_the_end

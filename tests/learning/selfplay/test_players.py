@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -8,6 +7,8 @@ import pytest
 from kit.errors import CheckpointCorrupt, CheckpointError, ConfigError
 from learning.selfplay.players import Contender, contender, packed, seat_down
 from policies.adaptation.thinking import ThinkingChooser
+from policies.checkpoint import load, models_in, save
+from policies.hands import direct
 from policies.play.rollout import PolicyChooser
 from tests.policies.models import save_models
 
@@ -48,16 +49,6 @@ def test_a_folder_of_checkpoints_is_identified_by_its_contents(tmp_path: Path) -
 def test_texts_that_cannot_be_folders_are_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="is not a player"):
         contender(text)
-
-
-def test_packed_checkpoints_play_where_their_folder_is_not(tmp_path: Path) -> None:
-    who = contender(str(save_models(tmp_path / "models")))
-    files = packed(who, contender("heuristic"))
-    assert files.keys() == {who.text}
-    shutil.rmtree(who.text)
-    with pytest.raises(ConfigError, match="is not a player"):
-        seat_down(who)
-    assert isinstance(seat_down(who, files[who.text]), PolicyChooser)
 
 
 def test_packed_checkpoints_are_checked_where_they_arrive(tmp_path: Path) -> None:
@@ -111,3 +102,17 @@ def test_a_player_that_thinks_is_another_with_every_setting(tmp_path: Path) -> N
 def test_settings_of_thinking_that_are_not_possible_are_refused(settings: str) -> None:
     with pytest.raises(ConfigError, match=r"network.*give|--sampler"):
         contender(f"network{settings}")
+
+
+def test_a_player_is_another_if_a_model_of_hands_that_it_asks_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asking = ("network+search=35+sampler=uniform", "network+adapt=35+sampler=diffusion", "network+adapt=35")
+    texts = (*asking, "network+adapt=35+sampler=uniform")
+    before = {text: contender(text).identity for text in texts}
+    for model in models_in(direct.HAND_MODELS_FOLDER):
+        checkpoint = load(direct.HAND_MODELS_FOLDER, model)
+        save(tmp_path, checkpoint.card, {name: tensor + 1 for name, tensor in checkpoint.arrays.items()})
+    monkeypatch.setattr(direct, "HAND_MODELS_FOLDER", tmp_path)
+    changed = {text for text in texts if contender(text).identity != before[text]}
+    assert changed == set(asking), "results would mix"

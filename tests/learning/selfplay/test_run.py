@@ -6,27 +6,38 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 from structlog.testing import capture_logs
 
+import learning.selfplay.series
 from kit.errors import ConfigError
+from kit.workers.pool import DONE, Done
 from learning.data.build import build
 from learning.data.corpus import Corpus
-from learning.runs.store import RESULTS_FILE
+from learning.runs.store import RESULTS_FILE, read_rows
 from learning.selfplay.arena.plan import ArenaPlan
 from learning.selfplay.players import Contender
-from learning.selfplay.records import CRASHES_FOLDER, RECORDS_FOLDER
-from learning.selfplay.run import SelfPlay, SelfPlaySummary, players_of, run
-from learning.selfplay.tally import read_results
+from learning.selfplay.run import SelfPlay, SelfPlaySummary, players_of, summary
+from learning.selfplay.series import (
+    CRASHES_FOLDER,
+    RECORDS_FOLDER,
+    GameEnd,
+    GameRow,
+    Setup,
+    Stretch,
+    play_series,
+)
 from learning.train.plan import make_plan
 from learning.train.samples_run import train
 from learning.train.supervised import SupervisedRun
 from replays.formats import read_game
 from tests.cli import run_cli
-from tests.learning.selfplay.arena.made_up import HEURISTIC, RANDOM, break_table
+from tests.learning.selfplay.arena.made_up import HEURISTIC, RANDOM, a_row, break_table
+from tests.learning.selfplay.arena.made_up import a_plan as an_arena_plan
 from tests.policies.models import save_models
 from tests.verify_records import verify
 
@@ -39,6 +50,10 @@ FLAGS = ("--players", "random", "--tonpuu", "--seed", "5")
 def a_plan(games: int = 3, **fields: object) -> SelfPlay:
     plan = SelfPlay(players=(RANDOM,) * 4, games=games, length="tonpuu", tables=8)
     return msgspec.structs.replace(plan, **fields)
+
+
+def play(plan: SelfPlay, folder: Path) -> SelfPlaySummary:
+    return summary(plan, folder, play_series(plan, folder, plan.form, workers=1))
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
@@ -83,37 +98,38 @@ def test_players_are_parsed() -> None:
 @pytest.mark.usefixtures("here")
 def test_a_run_that_was_stopped_goes_on_to_the_same_games(tmp_path: Path) -> None:
     plan = a_plan()
-    whole = run(plan, tmp_path / "whole", workers=1)
+    whole = play(plan, tmp_path / "whole")
     cut = tmp_path / "cut"
-    run(plan, cut, workers=1)
+    play(plan, cut)
     lines = (cut / RESULTS_FILE).read_bytes().splitlines(keepends=True)
     # killed while the second game's row was written, when its record already existed
     (cut / RESULTS_FILE).write_bytes(b"".join(lines[:2]) + lines[2][:30])
-    again = run(plan, cut, workers=1)
+    again = play(plan, cut)
     assert (whole.played, again.played, again.games) == (3, 2, 3)
     assert files_in(cut) == files_in(tmp_path / "whole")
-    assert read_results(cut, SelfPlay) == read_results(tmp_path / "whole", SelfPlay)
+    assert read_rows(cut, SelfPlay, GameRow) == read_rows(tmp_path / "whole", SelfPlay, GameRow)
     assert again.players == whole.players
-    idle = run(plan, cut, workers=1)
+    idle = play(plan, cut)
     assert (idle.played, idle.players) == (0, whole.players)
-    with pytest.raises(ConfigError, match=r"another run is there, with --seed 0, not 1; give the same flags"):
-        run(a_plan(seed=1), cut, workers=1)
 
 
 @pytest.mark.usefixtures("here")
 def test_the_summary_counts_what_the_records_hold(tmp_path: Path) -> None:
     other = Contender("random", RANDOM.identity, given_name="other")
     plan = a_plan(4, players=(RANDOM, other, RANDOM, RANDOM))
-    found = run(plan, tmp_path, workers=1)
+    found = play(plan, tmp_path)
     records = [read_game(path) for path in (tmp_path / RECORDS_FOLDER).iterdir()]
     assert found.games == len(records) == 4
     assert found.rounds == sum(record.rounds for record in records)
+    assert all(record.is_complete for record in records)
+    scores = {record.ending.scores for record in records if record.ending}
+    assert scores == {row.scores for row in read_rows(tmp_path, SelfPlay, GameRow)[1]}
     assert all(sorted(record.names) == ["other", "random", "random", "random"] for record in records)
     assert [(side.name, side.games) for side in found.players] == [("random", 12), ("other", 4)]
-    places = [side.placement.value for side in found.players]
-    assert places[0] is not None
-    assert places[1] is not None
+    places = [side.placement.value or 0.0 for side in found.players]
     assert 3 * places[0] + places[1] == pytest.approx(10)
+    play(a_plan(4, seed=1), tmp_path / "others")
+    assert not files_in(tmp_path).keys() & files_in(tmp_path / "others").keys()
 
 
 @pytest.mark.usefixtures("here")
@@ -124,11 +140,13 @@ def test_a_game_that_crashes_is_kept_apart_with_its_seed(
     broken = plan.seating(1).seed
     break_table(monkeypatch, broken)
     with capture_logs():
-        found = run(plan, tmp_path, workers=1)
+        found = play(plan, tmp_path)
     assert found.games == len(files_in(tmp_path)) == 2
     assert found.crashes == (f"game 1, seed {broken}: RuntimeError: the table broke",)
-    assert [path.name for path in (tmp_path / CRASHES_FOLDER).iterdir()] == ["game-1.json"]
-    assert run(plan, tmp_path, workers=1).played == 0
+    (kept,) = (tmp_path / CRASHES_FOLDER).iterdir()
+    assert kept.name == "game-1.json"
+    assert len(msgspec.json.decode(kept.read_bytes())["events"]) > 60
+    assert play(plan, tmp_path).played == 0
 
 
 @pytest.mark.slow
@@ -138,7 +156,7 @@ def test_both_forms_become_the_same_corpus_which_is_verified_and_learned_from(tm
     content = set()
     for form in ("mjlog", "mjai"):
         folder = tmp_path / form
-        run(msgspec.structs.replace(plan, form=form), folder, workers=1)
+        play(msgspec.structs.replace(plan, form=form), folder)
         checked = verify([folder], 1)
         assert (checked["checked"], checked["games"], checked["differences"]) == (2, 2, 0)
         built = build([folder], folder / "corpus", 1)
@@ -183,7 +201,7 @@ def test_one_and_two_processes_and_a_killed_one_play_the_same_games(tmp_path: Pa
         while process.poll() is None and (not results.exists() or results.read_bytes().count(b"\n") < 12):
             pass
         process.kill()
-    assert 11 <= len(read_results(killed, SelfPlay)[1]) < 100
+    assert 11 <= len(read_rows(killed, SelfPlay, GameRow)[1]) < 100
     for workers, folder in (("2", killed), ("1", tmp_path / "one"), ("2", tmp_path / "two")):
         whole = [*command, "--workers", workers, "--out", str(folder)]
         done = subprocess.run(whole, stdout=subprocess.PIPE, check=True)
@@ -191,4 +209,27 @@ def test_one_and_two_processes_and_a_killed_one_play_the_same_games(tmp_path: Pa
     assert len(files_in(killed)) == 100
     for folder in (killed, tmp_path / "two"):
         assert files_in(folder) == files_in(tmp_path / "one")
-        assert read_results(folder, SelfPlay) == read_results(tmp_path / "one", SelfPlay)
+        assert read_rows(folder, SelfPlay, GameRow) == read_rows(tmp_path / "one", SelfPlay, GameRow)
+
+
+def test_a_process_plays_its_share_without_a_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer stretches leave tables empty less often."""
+    plan = an_arena_plan(sets=96)
+    handed: list[Stretch] = []
+
+    def spread(
+        prepare: object, setup: Setup, tasks: list[Stretch], *, workers: int | None, ray: str | None
+    ) -> Iterator[tuple[Stretch, GameEnd | Done]]:
+        handed.extend(tasks)
+        for stretch in tasks:
+            for block in reversed(stretch):
+                for number in plan.numbers(block):
+                    yield stretch, GameEnd(a_row(plan, number, 1), {})
+            yield stretch, DONE
+
+    monkeypatch.setattr(learning.selfplay.series, "spread", spread)
+    assert len(play_series(plan, workers=2).rows) == plan.games
+    assert handed == [(0, 1, 2), (3, 4, 5)]
+    handed.clear()
+    play_series(plan, workers=4)
+    assert handed == [(0, 1), (2, 3), (4, 5)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from game.events import Chi, DrawnRound, EndGame, Four, GameEvent, Pon, Riichi, StartRound, Win
 from game.scoring.settlement import placements
-from learning.selfplay.tally import row_of
+from learning.selfplay.series import row_of
 from policies.play.named import RandomPolicy
 from policies.play.rollout import Fault, FinishedGame, PolicyChooser, Rollout, Seating
 from replays.tally import tally

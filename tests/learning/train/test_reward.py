@@ -17,7 +17,8 @@ from game.scoring.settlement import placements
 from kit.errors import ConfigError
 from learning.data.corpus import Corpus
 from learning.data.games import GamesWithPlaces, played_games
-from learning.runs.state import RunFolder
+from learning.runs.commit import current_commit
+from learning.runs.state import STATE_FILE
 from learning.train.reward import (
     FinishNetwork,
     RewardPlan,
@@ -34,7 +35,6 @@ from policies.checkpoint import Card, load
 from policies.reward import (
     ORDERS,
     ROUND_START,
-    ROUNDS_AND_OUTCOMES,
     FinishArchitecture,
     encode,
     predict,
@@ -124,14 +124,14 @@ class Learned(NamedTuple):
 @pytest.fixture(scope="module")
 def learned(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Learned:
     folder = tmp_path_factory.mktemp("learned")
-    return Learned(folder, *train_reward(plan(), corpus, folder, commit="abc", quiet=True))
+    return Learned(folder, *train_reward(plan(), corpus, folder, quiet=True))
 
 
 def test_it_learns_and_keeps_the_best_weights_on_validation(corpus: Corpus, learned: Learned) -> None:
     folder, card, report = learned
     assert card == load(folder, "reward").card
     content = corpus.card["content_sha256"]
-    assert (card.training.commit, card.training.seed, card.data.corpus) == ("abc", 0, content)
+    assert (card.training.commit, card.training.seed, card.data.corpus) == (current_commit(), 0, content)
     assert (card.data.games, report.games) == tuple(len(corpus.select(split=s)) for s in ("train", "test"))
     assert card.training.steps == card.training.epochs * math.ceil(card.data.games / 8)
     assert card.training.samples <= card.training.epochs * card.data.samples
@@ -159,27 +159,13 @@ def test_a_run_stopped_within_a_pass_ends_with_the_same_numbers(
 def test_the_places_of_games_seen_often_are_known(corpus: Corpus, tmp_path: Path) -> None:
     wanted = plan(hidden=16, dense=8, epochs=20, learning_rate=3e-2, joined=0.0, patience=0)
     train_reward(wanted, corpus, tmp_path, quiet=True)
-    state = RunFolder(
-        tmp_path / "runs" / "reward",
-        {
-            "plan": as_plain(wanted),
-            "encoding": ROUNDS_AND_OUTCOMES,
-            "corpus": corpus.card["content_sha256"],
-        },
-    ).load()
-    assert state is not None
+    state = torch.load(tmp_path / "runs" / "reward" / STATE_FILE, weights_only=True)
     last = network(FinishArchitecture(hidden=16, dense=8))
     last.load_state_dict(state["network"])
     assert mean_square_error(last.predictor(), games_of(wanted, corpus, "train")) < 0.65 * (REWARDS**2).mean()
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"learning_rate": 0.0},
-        {"rewards": (0.0,) * 4},
-    ],
-)
+@pytest.mark.parametrize("wrong", [{"learning_rate": 0.0}, {"rewards": (0.0,) * 4}])
 def test_an_invalid_plan_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=next(iter(wrong)).rstrip("s")):
         plan(**wrong)
@@ -218,7 +204,3 @@ def test_the_command_trains_and_reports(folder: Path, tmp_path: Path) -> None:
     assert "root mean square error" in again.stdout
     refused = run_cli(*command, "--room", "phoenix")
     assert refused.exit_code == 2
-
-
-def as_plain(wanted: RewardPlan) -> dict[str, Any]:
-    return {name: getattr(wanted, name) for name in wanted.__struct_fields__}

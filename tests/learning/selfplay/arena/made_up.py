@@ -7,7 +7,7 @@ import pytest
 from game.table.table import Table
 from learning.selfplay.arena.plan import ArenaPlan, Mode
 from learning.selfplay.players import Contender
-from learning.selfplay.tally import GameRow
+from learning.selfplay.series import GameRow
 from replays.tally import PlayerTally
 
 HEURISTIC = Contender("heuristic", "heuristic")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import signal
 import subprocess
 import sys
@@ -13,9 +12,7 @@ from pathlib import Path
 import pytest
 
 from learning.runs.store import RESULTS_FILE
-from learning.selfplay.arena.plan import ArenaPlan
-from learning.selfplay.records import RECORDS_FOLDER
-from learning.selfplay.tally import read_results
+from learning.selfplay.series import RECORDS_FOLDER
 from replays.formats import read_game
 from tests.cli import run_cli
 from tests.learning.selfplay.engine_players import engine_text
@@ -31,19 +28,25 @@ def arena(*args: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.usefixtures("here")
-def test_arena_prints_json_and_keeps_what_it_played(tmp_path: Path) -> None:
+def test_arena_prints_json_and_goes_on_with_what_it_played(tmp_path: Path) -> None:
     code, out, _ = arena("--games", "3", "--workers", "1", "--json", "--out", str(tmp_path))
     assert code == 0
     answer = json.loads(out)
     assert (answer["games"], answer["played"], answer["plan"]["seed"]) == (4, 4, 5)
     assert answer["challenger"]["games"] == 4
     assert answer["champions"]["games"] == 12
-    assert len((tmp_path / RESULTS_FILE).read_bytes().splitlines()) == 5
-    code, out, _ = arena("--games", "4", "--workers", "1", "--out", str(tmp_path))
+    first = (tmp_path / RESULTS_FILE).read_bytes().splitlines()
+    assert len(first) == 5
+    code, out, _ = arena("--games", "8", "--workers", "1", "--out", str(tmp_path))
     assert code == 0
-    assert "random 1 v 3 random: 4 tonpuu games, 1 duplicate set, seed 5" in out
+    assert "random 1 v 3 random: 8 tonpuu games, 2 duplicate sets, seed 5" in out
     assert "caution: both sides are the same player" in out
     assert "average placement of random: 2.500 (2.500–2.500) (equal strength: 2.5): too few games" in out
+    assert "\n4 games in " in out
+    assert (tmp_path / RESULTS_FILE).read_bytes().splitlines()[1:5] == first[1:]
+    code, _, err = arena("--games", "4", "--out", str(tmp_path))
+    assert code == 2
+    assert "a run of 8 games is there; give at least as many to resume it, or choose another --out" in err
 
 
 @pytest.mark.usefixtures("here")
@@ -75,20 +78,6 @@ def test_wrong_use_is_reported_before_any_game(tmp_path: Path) -> None:
     assert (code, "is not a player" in err) == (2, True)
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("here")
-def test_a_longer_run_goes_on_with_the_games_of_a_shorter_one(tmp_path: Path) -> None:
-    longer, whole = str(tmp_path / "longer"), str(tmp_path / "whole")
-    assert arena("--games", "4", "--out", longer)[0] == 0
-    code, out, _ = arena("--games", "8", "--json", "--out", longer)
-    assert (code, json.loads(out)["games"], json.loads(out)["played"]) == (0, 8, 4)
-    assert arena("--games", "8", "--out", whole)[0] == 0
-    assert read_results(Path(longer), ArenaPlan) == read_results(Path(whole), ArenaPlan)
-    code, _, err = arena("--games", "4", "--out", longer)
-    assert code == 2
-    assert "a run of 8 games is there; give at least as many to resume it, or choose another --out" in err
-
-
 @pytest.mark.usefixtures("here")
 def test_another_run_is_recognised_by_its_flags(tmp_path: Path) -> None:
     assert arena("--games", "4", "--out", str(tmp_path))[0] == 0
@@ -113,23 +102,6 @@ def test_a_player_has_the_name_it_was_given(tmp_path: Path) -> None:
         assert sorted(read_game(path).names) == ["mine", "random", "random", "random"]
     code, _, err = arena("--challenger", f"{'x' * 29}=random")
     assert (code, "a player's name must have 1 to 28 characters" in err) == (2, True)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("here")
-def test_many_faults_are_reported_above_the_figures_and_by_the_exit_code(tmp_path: Path) -> None:
-    flags = ("--games", "4", "--out", str(tmp_path / "out"))
-    cheat = engine_text(tmp_path / "e", "cheat", "5")
-    code, out, _ = arena(*flags, "--challenger", f"cheat={cheat}")
-    lines = out.splitlines()
-    assert code == 1
-    assert re.fullmatch(
-        r"caution: [\d,]+ of [\d,]+ decisions of cheat \(9\d\.\d%\) were made by the rules in its place, "
-        r"so these are not its figures",
-        lines[2],
-    )
-    code, out, _ = arena("--report", "--json", "--out", str(tmp_path / "out"))
-    assert (code, json.loads(out)["many_faults"]) == (1, [lines[2].removeprefix("caution: ")])
 
 
 @pytest.mark.slow

@@ -13,20 +13,18 @@ import pytest
 from game.actions import PASS, Action, ActionKind
 from kit.errors import ConfigError
 from learning.runs.measurement import Measurement, MeasurementReport
-from learning.selfplay.arena.differences.figures import draw_differences, figures_of, text_of
-from learning.selfplay.arena.differences.plan import (
+from learning.selfplay.arena.differences import (
     Difference,
     DifferencesGame,
     DifferencesPlan,
-    make_differences_plan,
-)
-from learning.selfplay.arena.differences.playing import (
     alike,
     confidence_of,
     differences_of_games,
+    make_differences_plan,
     model_of,
     setup_of,
 )
+from learning.selfplay.arena.differences_report import draw_differences, figures_of, text_of
 from tests.cli import run_cli
 
 CAREFUL = "from tests.policies.fakes import Undecided\n"
@@ -74,8 +72,10 @@ def players(tmp_path: Path) -> tuple[str, str]:
     return f"python:{tmp_path}/careful.py:Undecided", f"python:{tmp_path}/wasteful.py:Wasteful"
 
 
-def a_plan(challenger: str, champion: str, games: int = 4) -> DifferencesPlan:
-    return make_differences_plan(challenger, champion, games=games, walls=2, length="tonpuu", seed=3)
+def a_plan(challenger: str, champion: str, games: int = 4, horizon: int = 0) -> DifferencesPlan:
+    return make_differences_plan(
+        challenger, champion, games=games, walls=2, horizon=horizon, length="tonpuu", seed=3
+    )
 
 
 def rows(plan: DifferencesPlan, *together: range) -> list[DifferencesGame]:
@@ -134,7 +134,8 @@ def test_the_report_has_a_verdict_and_a_row_for_each_part(players: tuple[str, st
 def test_the_same_numbers_together_or_one_by_one_and_resumed(
     players: tuple[str, str], tmp_path: Path
 ) -> None:
-    plan = a_plan(players[1], players[0], games=2)
+    """Play-outs are cut, and valued by the critic, which knows no places."""
+    plan = a_plan(players[1], players[0], games=2, horizon=8)
     whole = untimed(rows(plan, range(2)))
     measured = Measurement(
         "differences", DifferencesPlan, DifferencesGame, lambda _, found: found, setup_of,
@@ -144,6 +145,7 @@ def test_the_same_numbers_together_or_one_by_one_and_resumed(
     measured.run(part, tmp_path / "run", workers=1, quiet=True)
     resumed = measured.run(plan, tmp_path / "run", workers=1, quiet=True)
     assert untimed(resumed.figures) == whole
+    assert {each.place for row in whole for each in row.differences} == {None}
     assert len((tmp_path / "run" / "results.jsonl").read_text().splitlines()) == 1 + 2
 
 

@@ -6,11 +6,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from game.table.walls import wall_seed
 from kit.errors import ConfigError
 from learning.runs.store import RESULTS_FILE, Store, compute_for, tables_in
 from learning.selfplay.arena.plan import SEATS, ArenaPlan, Mode, sets_for
-from learning.selfplay.tally import GameRow
+from learning.selfplay.series import GameRow
 from policies.nets.compute import Compute
 from tests.learning.selfplay.arena.made_up import a_plan
 
@@ -63,18 +62,6 @@ def test_every_game_is_in_one_block_with_its_whole_set(mode: str) -> None:
     for block in range(plan.blocks):
         assert len(plan.numbers(block)) % plan.set_games == 0
     assert len(plan.numbers(0)) <= 64
-
-
-def test_seeds_differ_between_sets_and_runs_and_stay_the_same() -> None:
-    assert len({wall_seed("arena", seed, number) for seed in range(20) for number in range(20)}) == 400
-    assert wall_seed("arena", 0, 0) == wall_seed("arena", 0, 0) == 2146288834269637816
-    assert wall_seed("selfplay", 0, 0) != wall_seed("arena", 0, 0)
-
-
-def test_a_plan_comes_back_from_its_line() -> None:
-    plan = a_plan(sets_for(7, "1v3"), seed=3)
-    assert plan.games == 8
-    assert msgspec.json.decode(msgspec.json.encode(plan), type=ArenaPlan) == plan
 
 
 def test_a_plan_of_an_earlier_version_computed_four_rows_in_fp32() -> None:

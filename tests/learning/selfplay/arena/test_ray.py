@@ -11,15 +11,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-import learning.selfplay.runner
-from learning.runs.store import RESULTS_FILE
-from learning.selfplay import run as selfplay
+import learning.selfplay.series
+from learning.runs.store import RESULTS_FILE, read_rows
 from learning.selfplay.arena.plan import ArenaPlan
-from learning.selfplay.arena.run import run
+from learning.selfplay.arena.report import report
 from learning.selfplay.players import Contender, contender, packed
-from learning.selfplay.records import RECORDS_FOLDER
 from learning.selfplay.run import SelfPlay
-from learning.selfplay.tally import read_results
+from learning.selfplay.series import RECORDS_FOLDER, GameRow, play_series
 from policies.play.named import Files
 from tests.learning.clusters import address, machines
 from tests.learning.selfplay.arena.made_up import HEURISTIC, RANDOM, a_plan
@@ -34,16 +32,6 @@ def records_in(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (folder / RECORDS_FOLDER).iterdir()}
 
 
-def test_the_same_games_here_and_on_a_cluster(address: str, tmp_path: Path) -> None:
-    networks = contender(str(save_models(tmp_path / "models")))
-    plan = msgspec.structs.replace(a_plan(sets=17), challenger=networks)
-    assert plan.blocks == 2
-    run(plan, workers=1, folder=tmp_path / "here", records=True)
-    run(plan, ray=address, folder=tmp_path / "there", records=True)
-    assert read_results(tmp_path / "here", ArenaPlan) == read_results(tmp_path / "there", ArenaPlan)
-    assert records_in(tmp_path / "here") == records_in(tmp_path / "there")
-
-
 def test_a_python_file_travels_to_the_cluster(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -55,21 +43,21 @@ def test_a_python_file_travels_to_the_cluster(
         path.unlink()
         return files
 
-    monkeypatch.setattr(learning.selfplay.runner, "packed", packed_and_gone)
+    monkeypatch.setattr(learning.selfplay.series, "packed", packed_and_gone)
     mine = contender(f"python:{path}:Mine")
-    found = run(msgspec.structs.replace(a_plan(sets=1), challenger=mine), ray=address)
+    plan = msgspec.structs.replace(a_plan(sets=1), challenger=mine)
+    found = report(plan, play_series(plan, ray=address))
     assert found is not None
     assert not path.exists()
     assert (found.challenger.name, found.challenger.games, found.faults) == ("mine.py:Mine", 4, ())
 
 
-def test_self_play_is_the_same_on_a_cluster(address: str, tmp_path: Path) -> None:
+def test_the_same_games_here_and_on_a_cluster(address: str, tmp_path: Path) -> None:
     networks = contender(str(save_models(tmp_path / "models")))
     plan = SelfPlay(players=(networks, HEURISTIC, RANDOM, networks), games=70, length="tonpuu")
-    here = selfplay.run(plan, tmp_path / "here", workers=1)
-    there = selfplay.run(plan, tmp_path / "there", ray=address)
-    assert here.players == there.players
-    assert read_results(tmp_path / "here", SelfPlay) == read_results(tmp_path / "there", SelfPlay)
+    play_series(plan, tmp_path / "here", plan.form, workers=1)
+    play_series(plan, tmp_path / "there", plan.form, ray=address)
+    assert read_rows(tmp_path / "here", SelfPlay, GameRow) == read_rows(tmp_path / "there", SelfPlay, GameRow)
     assert records_in(tmp_path / "here") == records_in(tmp_path / "there")
 
 
@@ -84,4 +72,4 @@ def test_ctrl_c_ends_a_run_with_its_cluster(tmp_path: Path) -> None:
         assert process.wait(60) == 130
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
-    assert len(read_results(tmp_path, ArenaPlan)[1]) >= 2
+    assert len(read_rows(tmp_path, ArenaPlan, GameRow)[1]) >= 2

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 from tensorboard.backend.event_processing.event_accumulator import SCALARS, EventAccumulator
 
-from learning.selfplay.rl.learner import PolicyLearner
 from learning.selfplay.rl.plan import ReinforcementPlan
 from learning.selfplay.rl.run import learn_from_play
 from policies.checkpoint import Card, save
@@ -56,14 +52,3 @@ def read_curves(folder: Path) -> dict[str, list[tuple[int, float]]]:
 def learn(plan: ReinforcementPlan, start: Path, out: Path, **how: Any) -> None:
     torch.set_num_threads(1)
     learn_from_play(plan, start, out, **{"workers": 1, "quiet": True, **how})
-
-
-def stop_after_a_block(patch: pytest.MonkeyPatch) -> None:
-    """Have runs stopped while they learn from their first block."""
-    real = PolicyLearner.learn
-
-    def stopping(self: PolicyLearner, *args: Any) -> dict[str, float]:
-        os.kill(os.getpid(), signal.SIGINT)
-        return real(self, *args)
-
-    patch.setattr(PolicyLearner, "learn", stopping)

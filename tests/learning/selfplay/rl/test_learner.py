@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from learning.selfplay.rl.learner import PolicyLearner
+from learning.selfplay.rl.learner import BlockSamples, PolicyLearner, samples_of
 from learning.selfplay.rl.plan import ReinforcementPlan
-from learning.selfplay.rl.samples import BlockSamples, samples_of
 from policies.checkpoint import load
 from policies.features.draw import kinds_of
 from policies.features.table import LITE
@@ -96,18 +95,3 @@ def test_a_critic_learns_what_can_be_predicted(start: Path, played: list[Traject
     learner.close()
     assert abs(explained[0]) < 0.3
     assert explained[-1] > 0.8
-
-
-def test_learning_resumes_with_the_same_numbers(start: Path, played: list[Trajectory]) -> None:
-    rewards = np.random.default_rng(0)
-    samples = samples_of(played, [rewards.normal(size=(len(game.starts), 4)) for game in played])
-    whole, stopped, resumed = (a_learner(start, short_plan()) for _ in range(3))
-    for block in range(2):
-        whole.learn(samples, block)
-    stopped.learn(samples, 0)
-    resumed.restore(stopped.state())
-    assert resumed.learn(samples, 1).keys() >= {"alpha", "explained", "divergence"}
-    theirs = resumed.acting()
-    assert all(np.array_equal(array, theirs[name]) for name, array in whole.acting().items())
-    for learner in (whole, stopped, resumed):
-        learner.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from learning.selfplay.rl.samples import rewards_of
+from learning.selfplay.rl.learner import rewards_of
 from policies.checkpoint import load_predictor
 from policies.play.included import PHOENIX
 from policies.play.rollout import Rollout, Seating

@@ -8,19 +8,16 @@ import os
 import signal
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from structlog.testing import capture_logs
 
-from learning.runs import loop
 from learning.runs.state import STATE_FILE
 from learning.selfplay.rl import run as module
 from learning.selfplay.rl.actors import Actors, LearnedGame
 from learning.selfplay.rl.learner import PolicyLearner
-from learning.selfplay.rl.run import ReinforcementRun
 from policies.checkpoint import load, models_in
 from policies.checkpoint.card import MODELS
 from tests.cli import run_cli
@@ -30,8 +27,8 @@ from tests.learning.selfplay.rl.setting import (
     read_curves,
     save_start,
     short_plan,
-    stop_after_a_block,
 )
+from tests.learning.stopping import stop_at
 
 __all__ = ["address", "machines"]
 
@@ -68,13 +65,6 @@ def test_a_run_leaves_a_playable_policy_that_names_its_parent(start: Path, whole
     assert load(whole, "chi").card.tensors == load(start, "chi").card.tensors
 
 
-def test_a_run_knows_whether_its_best_policy_is_there(start: Path, whole: Path, tmp_path: Path) -> None:
-    for out, kept in ((whole, True), (tmp_path, False)):
-        run = ReinforcementRun(short_plan(), start, out)
-        assert run.kept == kept
-        run.close()
-
-
 def test_models_of_another_start_do_not_stay_beside_those_that_learned(start: Path, tmp_path: Path) -> None:
     other = save_start(tmp_path / "other", seed=9)
     learned = load(start, "discard")
@@ -107,7 +97,7 @@ def test_a_stopped_run_resumes_and_ends_with_the_same_numbers(
     start: Path, whole: Path, tmp_path: Path, unjudged: None
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        stop_after_a_block(patch)
+        stop_at(patch, 1, PolicyLearner, "learn")
         with pytest.raises(KeyboardInterrupt, match="stopped: 1 of 2 games are learned and saved"):
             learn(short_plan(), start, tmp_path)
     learn(short_plan(), start, tmp_path)
@@ -115,19 +105,21 @@ def test_a_stopped_run_resumes_and_ends_with_the_same_numbers(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("on_cluster", [False, True])
 def test_neither_more_actors_nor_a_killed_one_change_anything(
-    start: Path, whole: Path, tmp_path: Path, unjudged: None
+    start: Path, whole: Path, tmp_path: Path, unjudged: None, request: pytest.FixtureRequest, on_cluster: bool
 ) -> None:
-    real = Actors.block
+    ray = request.getfixturevalue("address") if on_cluster else None
+    kill, real = kill_a_ray_worker if on_cluster else kill_an_actor, Actors.block
 
     def killing(self: Actors, number: int) -> list[LearnedGame]:
         if number == 0:
-            kill_an_actor()
+            kill()
         return real(self, number)
 
     with pytest.MonkeyPatch.context() as patch, capture_logs() as logs:
         patch.setattr(Actors, "block", killing)
-        learn(short_plan(), start, tmp_path, workers=2)
+        learn(short_plan(), start, tmp_path, workers=2, ray=ray)
     assert "worker.lost" in [line["event"] for line in logs]
     assert same(whole, tmp_path)
 
@@ -140,52 +132,6 @@ def kill_an_actor() -> None:
     pid = children[0].pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
-
-
-@pytest.mark.slow
-def test_a_killed_learner_resumes_and_ends_with_the_same_numbers(
-    start: Path, whole: Path, tmp_path: Path, unjudged: None
-) -> None:
-    """Killed, with its actors and its store, while it learns from the second block; the first is saved."""
-    learner = multiprocessing.get_context("spawn").Process(target=killed, args=(start, tmp_path))
-    learner.start()
-    learner.join()
-    assert learner.exitcode == -signal.SIGKILL
-    state = torch.load(tmp_path / "runs" / "rl" / STATE_FILE, weights_only=True)
-    assert state["status"]["step"] == 1
-    learn(short_plan(), start, tmp_path)
-    assert same(whole, tmp_path)
-
-
-def killed(start: Path, out: Path) -> None:
-    real, begun = PolicyLearner.learn, itertools.count()
-
-    def dying(self: PolicyLearner, *args: Any) -> dict[str, float]:
-        if next(begun):
-            os.kill(os.getpid(), signal.SIGKILL)
-        return real(self, *args)
-
-    PolicyLearner.learn = dying  # type: ignore[method-assign]
-    loop.SAVE_EVERY_S = 0.0  # type: ignore[misc]
-    learn(short_plan(), start, out)
-
-
-@pytest.mark.slow
-def test_a_cluster_plays_the_same_games_though_a_process_of_it_is_killed(
-    start: Path, whole: Path, tmp_path: Path, unjudged: None, address: str
-) -> None:
-    real = Actors.block
-
-    def killing(self: Actors, number: int) -> list[LearnedGame]:
-        if number == 0:
-            kill_a_ray_worker()
-        return real(self, number)
-
-    with pytest.MonkeyPatch.context() as patch, capture_logs() as logs:
-        patch.setattr(Actors, "block", killing)
-        learn(short_plan(), start, tmp_path, workers=2, ray=address)
-    assert "worker.lost" in [line["event"] for line in logs]
-    assert same(whole, tmp_path)
 
 
 def kill_a_ray_worker() -> None:

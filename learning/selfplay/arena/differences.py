@@ -1,4 +1,16 @@
-"""Plays games, and plays out the decisions in which the players differ."""
+"""The gain of one policy over another, decision by decision: `suzaku arena --differences`.
+
+By the performance-difference lemma, the gain of A over B is the sum, over A's own decisions, of the advantage
+of A's choice over B's if B plays on. So A plays in one seat against three of B. Wherever B would have
+chosen otherwise, both choices are played out to the end of the round by B in every seat, with the true hands,
+over the same redrawn walls. The game then goes on with A's choice. Luck is common to both sides of a
+difference, so few games say as much as a match of many.
+
+Two things bias it: effects on later rounds count only through points or the predictor, and a horizon adds
+the critic's errors.
+
+Source: Kakade and Langford, "Approximately optimal approximate reinforcement learning", ICML 2002, lemma 6.1.
+"""
 
 from __future__ import annotations
 
@@ -6,30 +18,153 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from time import process_time
-from typing import Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import msgspec
+from msgspec import Meta
+from msgspec.structs import replace
 
 from game.actions import Action, ActionKind
+from game.scoring.settlement import GameLength
 from game.shanten import shanten
 from game.table.walls import wall_seed
 from game.tiles import face_of
 from game.warmup import warm_up
-from kit.errors import TrainingError
+from kit.errors import ConfigError, TrainingError
+from kit.options import INTERNAL, Count, Seed
 from kit.workers.pool import Work
 from learning.runs.measurement import SelfPlayDecision
-from learning.selfplay.arena.differences.plan import Difference, DifferencesGame, DifferencesPlan
+from learning.runs.store import ResumablePlan
 from learning.selfplay.arena.plan import SEATS
-from learning.selfplay.players import packed, seat_down
-from policies.checkpoint import files_of, load_predictor
+from learning.selfplay.engines import engine_of
+from learning.selfplay.players import Contender, contender, packed, seat_down, thinking_player
+from policies.checkpoint import files_of, load, load_predictor
 from policies.checkpoint.files import reader_of
 from policies.deals.deal import true_deals
 from policies.flow.draws import drawn_bits
+from policies.nets.compute import IN_PLAY, Compute
 from policies.play.critic import CRITIC_FOLDER, Critic
 from policies.play.named import Files, predictor_files
 from policies.play.playouts import Branching, CutWorth, EndWorth, Playouts, RewardWorth, points_worth
 from policies.play.rollout import Choice, Chooser, Request, Rollout, Seating, Times
 from policies.reward import Predictor, round_starts
+
+FORMAT: Final = "suzaku-differences/3"
+MODELS: Final = "discard", "riichi", "chi", "pon", "kan", "rule"
+"""Models that decide; "rule" for a win or nine terminals."""
+
+
+class DifferencesPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything that determines the differences.
+
+    Attributes:
+        challenger: the player under test.
+        champions: the player it is compared with.
+        predictor: hash of the reward predictor.
+        critic: hash of the critic; "" if play-outs go to the end.
+        games: number of games.
+        walls: walls over which a difference is played out.
+        horizon: discards after which play-outs are cut, and valued by the critic; 0: at the end of the round.
+        seed: seed of all walls.
+        length: length of the games.
+        compute: how networks compute.
+        format: format of the results.
+    """
+
+    challenger: Annotated[Contender, INTERNAL]
+    champions: Annotated[Contender, INTERNAL]
+    predictor: Annotated[str, INTERNAL]
+    critic: Annotated[str, INTERNAL] = ""
+    games: Annotated[Count, INTERNAL]
+    walls: Annotated[int, Meta(ge=1)] = 4
+    horizon: Annotated[int, Meta(ge=0, le=70)] = 0
+    seed: Seed = 0
+    length: Annotated[GameLength, INTERNAL] = "hanchan"
+    compute: Compute = IN_PLAY
+    format: Annotated[str, INTERNAL] = FORMAT
+
+    @property
+    def flags(self) -> dict[str, str]:
+        """The options that give this plan, as text."""
+        players = {"--challenger": self.challenger.flag, "--champion": self.champions.flag}
+        tonpuu = "given" if self.length == "tonpuu" else "not given"
+        return players | {"--games": str(self.games), "--tonpuu": tonpuu} | super().flags
+
+
+class Difference(msgspec.Struct, frozen=True, array_like=True):
+    """One decision in which the players differ.
+
+    Attributes:
+        model: that decides it, of `MODELS`.
+        go_around: earlier discards of the player in the round.
+        tenpai: whether the player is tenpai, or would be after a discard.
+        riichi: whether an opponent has declared riichi.
+        round_index: 0 East 1 … 8 West 1.
+        confidence: how much likelier the champion's choice is to the champion than the challenger's; None
+            if it does not say.
+        points: the advantage of the challenger's choice in points, the mean over the walls.
+        reward: the same in the expected final reward.
+        place: the same in the expected place; None if nothing says places.
+    """
+
+    model: str
+    go_around: int
+    tenpai: bool
+    riichi: bool
+    round_index: int
+    confidence: float | None
+    points: float
+    reward: float
+    place: float | None
+
+
+class DifferencesGame(msgspec.Struct, frozen=True):
+    """One game.
+
+    Attributes:
+        number: its number.
+        decisions: of the challenger.
+        faults: decisions at which one of the players had no usable answer, and the rules chose for it.
+        differences: decisions in which the players differ.
+        seconds: CPU time, its share of the games played together.
+    """
+
+    number: int
+    decisions: int
+    faults: int
+    differences: tuple[Difference, ...]
+    seconds: float
+
+
+def make_differences_plan(challenger: str, champions: str, **given: Any) -> DifferencesPlan:
+    """The plan of a comparison, both players loaded.
+
+    Args:
+        challenger: as for `learning.selfplay.players.contender`.
+        champions: the player in the other seats.
+        given: other fields of the plan.
+
+    Raises:
+        ConfigError: a player is not valid or cannot be compared in this way.
+        CheckpointError: a player's checkpoints cannot be used.
+    """
+    one, other = contender(challenger), contender(champions)
+    for who in (one, other):
+        if engine_of(who.text):
+            raise ConfigError(
+                f"--differences: {who.text!r} follows games from their start and cannot be asked about a "
+                "position; compare it in a match, without --differences"
+            )
+    if thinking_player(other.text):
+        raise ConfigError(
+            f"--differences: the champion plays every play-out, and {other.text!r} would search in each of "
+            "them; make it the --challenger, against its networks alone as --champion"
+        )
+    predictor = load(Path(), "reward", read=reader_of(predictor_files(other.text, one.text)))
+    digest = predictor.card.tensors.sha256
+    plan = DifferencesPlan(challenger=one, champions=other, predictor=digest, **given)
+    return replace(plan, critic=load(CRITIC_FOLDER, "critic").card.tensors.sha256) if plan.horizon else plan
+
 
 TOGETHER: Final = 128
 """Games whose decisions are played out side by side."""

@@ -1,4 +1,4 @@
-"""The figures of a comparison by differences, and their plot."""
+"""`suzaku arena --differences`: plays the games that are missing, and reports the figures."""
 
 from __future__ import annotations
 
@@ -6,18 +6,28 @@ import textwrap
 from bisect import bisect
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import numpy as np
 
 from kit.distribution import require
 from kit.errors import ConfigError
-from kit.reports import aligned
+from kit.reports import aligned, write_report
 from learning.runs import plots
-from learning.runs.measurement import MeasurementReport
+from learning.runs.measurement import Measurement, MeasurementReport
 from learning.runs.statistics import Estimate, Floats, Means
-from learning.selfplay.arena.differences.plan import MODELS, Difference, DifferencesGame, DifferencesPlan
+from learning.runs.store import writing
+from learning.selfplay.arena.differences import (
+    MODELS,
+    TOGETHER,
+    Difference,
+    DifferencesGame,
+    DifferencesPlan,
+    differences_of_games,
+    make_differences_plan,
+    setup_of,
+)
 
 _CONFIDENCES: Final = (0.2, 0.5, 0.8)
 _COLOUR: Final = "#b5402a"
@@ -186,3 +196,51 @@ def text_of(report: MeasurementReport[DifferencesPlan, DifferencesFigures]) -> s
 def _cells(gain: Gain) -> tuple[str, ...]:
     place = "" if gain.place.value is None else gain.place.text(3)
     return gain.subset, f"{gain.differences:.1f}", gain.points.text(0), gain.reward.text(1), place
+
+
+DIFFERENCES: Final = Measurement(
+    "differences", DifferencesPlan, DifferencesGame, figures_of, setup_of, differences_of_games, TOGETHER
+)
+"""The plan, and the row of a game."""
+
+
+def compare_decisions(
+    challenger: str,
+    champions: str,
+    folder: Path | None,
+    plot: Path | None,
+    *,
+    report_only: bool,
+    workers: int | None,
+    ray: str | None,
+    as_json: bool,
+    **given: Any,
+) -> int:
+    """Play, print the report, and return the exit code.
+
+    Args:
+        challenger: the player under test.
+        champions: the player in the other seats.
+        folder: folder of the results; an earlier run in it is resumed. None to keep none.
+        plot: SVG file for a plot of where the gain comes from, None for none.
+        report_only: play nothing; report on the games in the folder, also of an unfinished run.
+        workers: processes; one per core if None.
+        ray: address of a cluster; see `learning.runs.spread.spread`.
+        as_json: print one JSON object, without progress.
+        given: fields of the plan.
+
+    Raises:
+        BotError: as in `make_differences_plan` and `learning.runs.measurement.Measurement.run`.
+    """
+    if not report_only:
+        plan = make_differences_plan(challenger, champions, **given)
+        report = DIFFERENCES.run(plan, folder, workers=workers, quiet=as_json, ray=ray)
+    elif folder is not None:
+        report = DIFFERENCES.so_far(folder)
+    else:
+        raise ConfigError("--report needs --out: the folder whose games to report on")
+    code = write_report(report, text_of, as_json=as_json)
+    if plot is not None:
+        with writing(plot):
+            draw_differences(report.figures, plot)
+    return code

@@ -1,4 +1,4 @@
-"""`suzaku arena`: two players compared."""
+"""`suzaku arena`, `selfplay` and `duel`: games between players, to compare them or to learn from."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ from kit.errors import ConfigError
 from kit.options import Count, flag
 
 if TYPE_CHECKING:
+    import learning.cfr.duel
     import learning.selfplay.arena.plan
+    import learning.selfplay.run
 
 
 @command()
@@ -84,8 +86,9 @@ def arena(
     """
     from bot.startup.warm import warm_up_visibly
     from learning.runs.store import compute_for, tables_in
-    from learning.selfplay.arena.differences.run import compare_decisions
-    from learning.selfplay.arena.run import compare, make_plan, show_played
+    from learning.selfplay.arena.differences_report import compare_decisions
+    from learning.selfplay.arena.plan import make_plan
+    from learning.selfplay.arena.report import compare, show_played
 
     if differences:
         if records or given.keys() & {"mode", "independent"}:
@@ -126,3 +129,83 @@ def arena(
     )
     warm_up_visibly()
     return compare(plan, out, plot, records=records, workers=workers, ray=ray, as_json=as_json)
+
+
+@command()
+def selfplay(
+    given: Given[learning.selfplay.run.SelfPlay],
+    *,
+    games: Count,
+    out: OutputFolder,
+    players: list[str] | None = None,
+    answer_timeout: AnswerTimeout = ANSWER_S,
+    workers: Workers = None,
+    ray: Ray = None,
+    device: Device = "cpu",
+    precision: PlayPrecision = "auto",
+    as_json: AsJson = False,
+) -> int:
+    """Play training games and save their records.
+
+    Every game has its own walls, and the seating rotates through every order. `suzaku corpus build` reads the
+    records.
+
+    Args:
+        given: the games.
+        games: number of games.
+        out: folder for results and records. A stopped run resumes there; a finished run continues if --games
+            is larger.
+        players: one player for all seats, or four separated by commas, each as for `suzaku arena`; default:
+            the included networks. If an engine's command contains commas, repeat --players for each player
+            instead.
+        answer_timeout: of external engines.
+        workers: processes.
+        ray: address of a cluster.
+        device: of the networks.
+        precision: of the networks.
+        as_json: whether to print JSON.
+    """
+    from bot.startup.warm import warm_up_visibly
+    from learning.runs.store import compute_for, tables_in
+    from learning.selfplay.players import tables_for
+    from learning.selfplay.run import SelfPlay, play, players_of
+
+    four = players_of(players or ["network"], answer_timeout)
+    plan = SelfPlay(
+        players=four,
+        games=games,
+        tables=tables_in(out) or tables_for(*four),
+        compute=compute_for(out, device, precision),
+        **given,
+    )
+    warm_up_visibly()
+    return play(plan, out, workers=workers, ray=ray, as_json=as_json)
+
+
+@command()
+def duel(
+    player: str,
+    opponent: str,
+    /,
+    given: Given[learning.cfr.duel.DuelPlan],
+    *,
+    workers: Workers = None,
+    as_json: AsJson = False,
+) -> int:
+    """Play two-player mahjong.
+
+    Two players, over the same deals in both seats. Reports the points a game with a 95 % interval
+    (docs/two-player.md).
+
+    Args:
+        player: a player: normal, triplets or pairs for one policy, uniform for one drawn at each decision,
+            random for any legal action, or a folder of `suzaku train cfr`.
+        opponent: the other player, named likewise.
+        given: the deals.
+        workers: processes.
+        as_json: whether to print JSON.
+    """
+    from kit.reports import write_report
+    from learning.cfr.duel import DuelPlan, play_duels
+
+    return write_report(play_duels(DuelPlan((player, opponent), **given), workers=workers), as_json=as_json)
