@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import http.client
 import json
 import threading
 import time
@@ -24,11 +23,9 @@ from bot.play.run import PlayRun
 from bot.player.clock import MonotonicClock
 from policies.heuristic.player import HeuristicPolicy
 from replays.store.index import games
+from tests.bot.web.requests import PATIENCE_S
 
 ABOUT = SessionInfo(program="suzaku 0.0", policy="heuristic", budget_ms=3000, wanted=1)
-TOKEN = "0123456789abcdefTOKEN"
-PATIENCE_S = 240.0
-"""A busy machine may take long over something that is immediate on an idle one."""
 
 
 def config_of(folder: Path, games_wanted: int = 1) -> Config:
@@ -118,20 +115,6 @@ class Watcher:
 def is_over(message: dict[str, Any]) -> bool:
     """Whether a message ends the game."""
     return message["type"] == "over"
-
-
-def ask(served: Server, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
-    """Status, headers and body of an answer."""
-    line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE_S)
-    given = {"host": f"127.0.0.1:{served.port}"} | headers
-    line.putrequest("GET", path, skip_host=True)
-    for name, value in given.items():
-        line.putheader(name, value)
-    line.endheaders()
-    answer = line.getresponse()
-    body = answer.read()
-    line.close()
-    return answer.status, {name.lower(): value for name, value in answer.getheaders()}, body
 
 
 def decided(items: Sequence[Item]) -> int:
