@@ -54,22 +54,6 @@ def test_a_returning_client_gets_only_what_it_missed() -> None:
         back.close()
 
 
-def test_a_client_returning_after_a_restart_starts_over() -> None:
-    feed = Feed()
-    with server(feed, library()) as served:
-        watcher = Watcher(served.port)
-        put(feed, played()[:50])
-        watcher.hear(lambda message: message.get("seq", 0) > 30)
-        port = served.port
-    with server(feed, library(), port) as again:
-        put(feed, played())
-        back = Watcher(again.port, run=watcher.hello["run"], seq=31)
-        back.hear(is_over)
-        assert back.messages[0] == {"type": "reset"}
-        assert len(back.game["decisions"]) == decided(played())
-        back.close()
-
-
 def test_at_the_end_every_client_is_told_before_the_connection_closes() -> None:
     feed = Feed()
     with server(feed, library()) as served:
