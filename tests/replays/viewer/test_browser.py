@@ -278,8 +278,10 @@ def rounds_timeline_worst_and_address_lead_to_their_places(opened: Opened, revie
     assert opened.place == [decision["round"], decision["event"]]
     assert opened.tab.get_attribute(".decision", "data-decision") == str(worst)
     assert opened.tab.get_attribute(".mark-here", "data-event") == str(decision["event"])
-    opened.tab.click(".track", position={"x": 2, "y": 3})
-    assert opened.place == [decision["round"], 0]
+    opened.tab.click(
+        ".track", position={"x": opened.tab.locator(".track").bounding_box()["width"] - 2, "y": 3}
+    )
+    assert opened.place == [decision["round"], len(review["rounds"][decision["round"]]["events"]) - 1]
 
 
 def the_table_turns_and_other_hands_hide(opened: Opened, _: dict[str, Any]) -> None:
