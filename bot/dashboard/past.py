@@ -8,9 +8,7 @@ from pathlib import Path
 from statistics import mode
 from typing import Any
 
-import msgspec
-
-from bot.dashboard.game_messages import GameHeader, GameMessages, Message
+from bot.dashboard.game_messages import GameMessages, Message
 from bot.dashboard.session import ladder, standing
 from bot.logs.redaction import REDACTOR
 from game.events import Four
@@ -65,23 +63,21 @@ def replay_of(folder: Path, game_id: str, program: str) -> dict[str, Any]:
         raise ReplayError(f"{name}: no such game")
     record = read_game(path)
     made, left_out = _decisions(path)
-    player = mode(each.player for each in made) if made else 0
-    head = GameHeader(
+    told: list[Message] = []
+    messages = GameMessages(told.append, program, "Suzaku" if made else "–")
+    messages.begin(
+        mode(each.player for each in made) if made else 0,
         game_id=name,
         date=started(name),
         game_type=record.game_type,
         length=length_of(record.game_type),
         names=record.names,
-        player=player,
-        policy="Suzaku" if made else "–",
-        program=program,
         source="mjlog",
         known=known_hands(record),
-        ranks=record.ranks if any(record.ranks) else None,
-        rates=record.rates if any(record.ranks) else None,
+        ranks=record.ranks,
+        rates=record.rates,
     )
-    told: list[Message] = []
-    GameMessages(head, told.append).replay(record.events, made)
+    messages.replay(record.events, made)
     return gathered(told) | {"left_out": left_out}
 
 
@@ -154,8 +150,3 @@ def _ladder(ours: list[GameEntry]) -> dict[str, Any] | None:
 def _places(ours: list[GameEntry]) -> Four:
     first, second, third, fourth = (sum(entry.placement == place for entry in ours) for place in (1, 2, 3, 4))
     return first, second, third, fourth
-
-
-def as_json(shown: dict[str, Any]) -> bytes:
-    """The data encoded for a page."""
-    return msgspec.json.encode(shown)

@@ -15,10 +15,10 @@ from typing import Any
 from websockets.sync.client import ClientConnection, connect
 
 from bot.config.settings import GUEST, Config, Dashboard, Local, Play, Records
-from bot.dashboard.feed import DecisionSent, Feed, Happened, Item
+from bot.dashboard.feed import DecisionSent, Feed, Item
 from bot.dashboard.past import gathered
-from bot.dashboard.pump import SessionInfo
 from bot.dashboard.server import DashboardServer as Server
+from bot.dashboard.server import SessionInfo
 from bot.play.run import PlayRun
 from bot.player.clock import MonotonicClock
 from policies.heuristic.player import HeuristicPolicy
@@ -120,11 +120,6 @@ def is_over(message: dict[str, Any]) -> bool:
 def decided(items: Sequence[Item]) -> int:
     """Number of decisions with a choice."""
     return sum(isinstance(item, DecisionSent) and item.made.decision.step != "forced" for item in items)
-
-
-def happened(items: Sequence[Item]) -> int:
-    """Number of events."""
-    return sum(isinstance(item, Happened) for item in items)
 
 
 def threads(name: str) -> int:

@@ -12,7 +12,7 @@ import pytest
 from bot.config.settings import GUEST
 from bot.dashboard.feed import Began, DecisionSent, Feed, Happened, Item, Lost, Restated
 from bot.dashboard.past import games_shown, gathered, replay_of
-from bot.dashboard.pump import Pump
+from bot.dashboard.server import Pump
 from bot.dashboard.session import LADDER_GAMES, ladder
 from bot.logs.redaction import REDACTOR
 from bot.web.message_log import MessageLog

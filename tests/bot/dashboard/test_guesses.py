@@ -16,8 +16,7 @@ from bot.config.settings import Dashboard
 from bot.dashboard.feed import DecisionSent, Feed, HandsGuessed, Item
 from bot.dashboard.guesses import HandGuesses, HandQuestion
 from bot.dashboard.past import gathered
-from bot.dashboard.pump import Pump
-from bot.dashboard.server import DashboardServer
+from bot.dashboard.server import DashboardServer, Pump
 from bot.web.message_log import MessageLog
 from kit import processes
 from replays.review.schema import CandidateHand, CandidateHands

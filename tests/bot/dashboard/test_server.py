@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.dashboard.feed import Feed
-from bot.dashboard.pump import Pump
+from bot.dashboard.server import Pump
 from kit.errors import ConfigError
 from tests.bot.dashboard.scenes import (
     Watcher,

@@ -16,8 +16,7 @@ from typing import Any, TypeVar
 from bot.config.settings import TablePage
 from bot.table.command import make_table_app
 from bot.table.host import TableHost
-from bot.table.opponents import Opponents
-from bot.table.plan import TableBot, TablePlan, TableSetup
+from bot.table.plan import Opponents, TableBot, TablePlan, TableSetup
 from bot.table.reviews import Advisor, TableReviews
 from bot.table.saved import GameFile
 from bot.table.seat import PersonSeat

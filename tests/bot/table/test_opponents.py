@@ -11,8 +11,7 @@ import structlog
 
 from bot.cli.playing.table import loader, numbered
 from bot.config.settings import Config
-from bot.table.opponents import Opponents
-from bot.table.plan import LEVELS, TableBot, TableSetup, person_in
+from bot.table.plan import LEVELS, Opponents, TableBot, TableSetup, person_in
 from kit.errors import ConfigError
 from learning.selfplay.players import names_in
 from tests.bot.table.scenes import QUICK, Hosted, bots, opponents, play_through
