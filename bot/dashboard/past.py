@@ -47,7 +47,7 @@ def games_shown(folder: Path, program: str) -> dict[str, Any]:
 
 
 def replay_of(folder: Path, game_id: str, program: str) -> dict[str, Any]:
-    """A game of the library in the form of a review, with the decisions made in play.
+    """A game of the library as the messages of a running one, with the decisions made in play.
 
     Args:
         folder: folder of the library.
@@ -78,33 +78,7 @@ def replay_of(folder: Path, game_id: str, program: str) -> dict[str, Any]:
         rates=record.rates,
     )
     messages.replay(record.events, made)
-    return gathered(told) | {"left_out": left_out}
-
-
-def gathered(messages: list[Message]) -> dict[str, Any]:
-    """The result of all messages of one game, combined as the page does it."""
-    shown: dict[str, Any] = {}
-    for message in messages:
-        match message["type"]:
-            case "game":
-                head = message["game"]
-                shown = head | {"game": dict(head["game"]), "rounds": [], "decisions": []}
-            case "round":
-                shown["rounds"].append(message["round"] | {"events": list(message["round"]["events"])})
-            case "events":
-                shown["rounds"][message["round"]]["events"].extend(message["events"])
-            case "patch":
-                shown["rounds"][message["round"]].update(message["fields"])
-            case "decision":
-                shown["decisions"].append(message["decision"])
-            case "hands":
-                place = (message["round"], message["event"])
-                for decision in shown["decisions"]:
-                    if (decision["round"], decision["event"]) == place:
-                        decision["candidates"] = message["candidates"]
-            case "over":
-                shown["game"].update({key: message[key] for key in ("scores", "results", "places")})
-    return shown
+    return {"messages": told, "left_out": left_out}
 
 
 def _decisions(record: Path) -> tuple[tuple[DecisionRecord, ...], int | None]:

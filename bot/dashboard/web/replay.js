@@ -4,6 +4,7 @@
  */
 
 import { make } from "/web/dom.js";
+import { grow, nothing } from "/web/running.js";
 import { start } from "/web/settings.js";
 import { texts } from "/web/texts.js";
 import { Viewer } from "/web/viewer.js";
@@ -27,4 +28,7 @@ class ReplayViewer extends Viewer {
   }
 }
 
-start("review", (root, review) => Object.assign(globalThis, { suzakuViewer: new ReplayViewer(root, review) }));
+start("review", (root, { messages, left_out }) => {
+  const review = Object.assign(messages.reduce(grow, nothing()), { left_out });
+  Object.assign(globalThis, { suzakuViewer: new ReplayViewer(root, review) });
+});

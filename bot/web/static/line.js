@@ -5,7 +5,7 @@
  */
 
 import { make } from "/web/dom.js";
-import { words } from "/web/words.js";
+import { inBoth } from "/web/words.js";
 
 const FIRST_MS = 500;
 const LONGEST_MS = 15000;
@@ -105,6 +105,8 @@ const japanese = {
   over: "Suzaku は終了しました。これが最後の状態です。",
 };
 
+const texts = inBoth(english, japanese);
+
 /**
  * @param {HTMLElement} place the element to show it in
  * @param {Wire} wire
@@ -112,7 +114,7 @@ const japanese = {
  * @param {string[]} facts shown next to it while the connection is up; empty ones are left out
  */
 export function showWire(place, wire, word, facts) {
-  const text = words().code === "ja" ? japanese : english;
+  const text = texts();
   const good = wire.state === "open";
   const said = wire.state === "lost" ? text.lost(wire.seconds) : text[wire.state];
   place.dataset.wire = wire.state;

@@ -16,7 +16,6 @@ from websockets.sync.client import ClientConnection, connect
 
 from bot.config.settings import GUEST, Config, Dashboard, Local, Play, Records
 from bot.dashboard.feed import DecisionSent, Feed, Item
-from bot.dashboard.past import gathered
 from bot.dashboard.server import DashboardServer as Server
 from bot.dashboard.server import SessionInfo
 from bot.play.run import PlayRun
@@ -79,6 +78,32 @@ def put(feed: Feed, items: Sequence[Item]) -> None:
     """Put items into the feed, as a game does."""
     for item in items:
         feed.put(item)
+
+
+def gathered(messages: list[dict[str, Any]]) -> dict[str, Any]:
+    """The result of all messages of one game, combined as the page does it."""
+    shown: dict[str, Any] = {}
+    for message in messages:
+        match message["type"]:
+            case "game":
+                head = message["game"]
+                shown = head | {"game": dict(head["game"]), "rounds": [], "decisions": []}
+            case "round":
+                shown["rounds"].append(message["round"] | {"events": list(message["round"]["events"])})
+            case "events":
+                shown["rounds"][message["round"]]["events"].extend(message["events"])
+            case "patch":
+                shown["rounds"][message["round"]].update(message["fields"])
+            case "decision":
+                shown["decisions"].append(message["decision"])
+            case "hands":
+                place = (message["round"], message["event"])
+                for decision in shown["decisions"]:
+                    if (decision["round"], decision["event"]) == place:
+                        decision["candidates"] = message["candidates"]
+            case "over":
+                shown["game"].update({key: message[key] for key in ("scores", "results", "places")})
+    return shown
 
 
 class Watcher:

@@ -15,13 +15,12 @@ import structlog
 from bot.config.settings import Dashboard
 from bot.dashboard.feed import DecisionSent, Feed, HandsGuessed, Item
 from bot.dashboard.guesses import HandGuesses, HandQuestion
-from bot.dashboard.past import gathered
 from bot.dashboard.server import DashboardServer, Pump
 from bot.web.message_log import MessageLog
 from kit import processes
 from replays.review.schema import CandidateHand, CandidateHands
 from tests.bot.child_here import ChildHere
-from tests.bot.dashboard.scenes import ABOUT, Watcher, played, put
+from tests.bot.dashboard.scenes import ABOUT, Watcher, gathered, played, put
 from tests.bot.web.requests import PATIENCE_S
 from tests.fatal import Fatal
 

@@ -88,7 +88,7 @@ def test_without_a_game_past_ones_are_shown() -> None:
         game_id = body.partition('"id":"')[2].partition('"')[0]
         status, _, body_of_game = asked(served.port, f"/games/{game_id}")
         assert status == 200
-        assert b'"decisions":[{' in body_of_game
+        assert b'"decision":{' in body_of_game
 
 
 def test_a_folder_without_games_is_no_error() -> None:
