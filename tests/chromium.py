@@ -82,8 +82,8 @@ class Opened:
 
     @property
     def place(self) -> list[int]:
-        """Round, event and perhaps seat in the address."""
-        return [int(part) for part in self.tab.evaluate("location.hash").removeprefix("#").split(".")]
+        """Round and event in the address."""
+        return [int(part) for part in self.tab.evaluate("location.hash").removeprefix("#").split(".")[:2]]
 
     def until(
         self, true: Callable[[dict[str, Any]], object], patience_s: float = PATIENCE_S

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 import structlog
 
-from bot.dashboard.feed import Began, HandsGuessed
+from bot.dashboard.feed import Began, DecisionSent, HandsGuessed, Happened, Item, Restated
 from bot.dashboard.guesses import HandQuestion
 from bot.logs.redaction import REDACTOR
 from game.events import DrawnRound, EndGame, Four, GameEvent, StartGame, StartRound, Win
@@ -39,82 +39,115 @@ UNSHOWN_STEPS: Final = ("forced",)
 log = structlog.get_logger(__name__)
 
 
-class GameHeader(msgspec.Struct, frozen=True):
-    """Facts known at the start of a game.
+class GameMessages:
+    """The running game, from a feed or from a record.
+
+    Args:
+        send: called with every message, in order.
+        program: name and version of the program that shows it.
+        policy: name of the policy that plays, "" for none.
+        ask: called with every decision, to find out what the opponents may hold; the answers are items of the
+            feed.
 
     Attributes:
-        game_id: id of its record.
-        date: date of its start, as text; "" if unknown.
-        game_type: Tenhou's type bits.
-        length: length of the game.
-        names: public names by player.
-        player: whose decisions are shown, absolute.
-        policy: name of the policy that plays.
-        program: name and version of the program that shows it.
-        source: live, or from a record.
-        known: whether the hand is shown, by player.
-        ranks: rank index by player, None where unknown.
-        rates: rating by player, None where unknown.
-    """
-
-    game_id: str
-    date: str
-    game_type: int
-    length: GameLength
-    names: Names
-    player: int
-    policy: str
-    program: str
-    source: Source
-    known: tuple[bool, bool, bool, bool]
-    ranks: Four | None = None
-    rates: tuple[float, float, float, float] | None = None
-
-
-def header_of(began: Began, *, policy: str, program: str) -> GameHeader:
-    """The header of a game that we play: only our own hand is known.
-
-    Args:
-        began: its start.
-        policy: name of the policy that plays, "" for none.
-        program: name and version of the program that shows it.
-    """
-    game = began.game
-    own = [player == game.player for player in range(4)]
-    return GameHeader(
-        game_id=began.game_id,
-        date=shown_time(began.date),
-        game_type=game.game_type,
-        length=game.length,
-        names=game.names,
-        player=game.player,
-        policy=policy,
-        program=program,
-        source="live",
-        known=(own[0], own[1], own[2], own[3]),
-        ranks=game.ranks if any(game.ranks) else None,
-        rates=game.rates if any(game.ranks) else None,
-    )
-
-
-class GameMessages:
-    """One game.
-
-    Args:
-        head: what is known at its start.
-        send: called with every message, in order.
-        ask: called with every decision, to find out what the opponents may hold; the answers go to `guessed`.
+        running: whether a game has begun.
     """
 
     def __init__(
         self,
-        head: GameHeader,
         send: Callable[[Message], None],
+        program: str,
+        policy: str = "",
         ask: Callable[[HandQuestion], None] | None = None,
     ) -> None:
-        self._head = head
+        self.running = False
         self._send = send
+        self._program = program
+        self._policy = policy
         self._ask = ask
+
+    def take(self, item: Item) -> None:
+        """Show an item of the feed, if it belongs to a game that has begun."""
+        if isinstance(item, Began):
+            game = item.game
+            own = [player == game.player for player in range(4)]
+            self.begin(
+                game.player,
+                game_id=item.game_id,
+                date=shown_time(item.date),
+                game_type=game.game_type,
+                length=game.length,
+                names=game.names,
+                source="live",
+                known=own,
+                ranks=game.ranks,
+                rates=game.rates,
+            )
+        elif self.running:
+            match item:
+                case Happened(event):
+                    self.happened(event)
+                case Restated(events):
+                    self.restated(events)
+                case DecisionSent(made):
+                    self.decided(made)
+                case HandsGuessed():
+                    self.guessed(item)
+
+    def begin(
+        self,
+        player: int,
+        *,
+        game_id: str,
+        date: str,
+        game_type: int,
+        length: GameLength,
+        names: Names,
+        source: Source,
+        known: Sequence[bool],
+        ranks: Four,
+        rates: tuple[float, float, float, float],
+    ) -> None:
+        """Start a game with an empty review, whose fields these are.
+
+        Args:
+            player: whose decisions are shown, absolute.
+            game_id: id of its record.
+            date: date of its start, as text; "" if unknown.
+            game_type: Tenhou's type bits.
+            length: length of the game.
+            names: public names by player.
+            source: live, or from a record.
+            known: whether the hand is shown, by player.
+            ranks: rank index by player, zeros where unknown.
+            rates: rating by player.
+        """
+        self.running = True
+        self._player, self._length, self._game_id = player, length, game_id
+        self._head = {
+            "format": "suzaku-review/3",
+            "program": self._program,
+            "game": {
+                "id": game_id,
+                "date": date or None,
+                "type": game_type,
+                "length": length,
+                "names": [REDACTOR.value(name) for name in names],
+                "ranks": ranks if any(ranks) else None,
+                "rates": rates if any(ranks) else None,
+                "scores": None,
+                "results": None,
+                "places": None,
+                "source": source,
+                "known": known,
+            },
+            "seat": player,
+            "policy": {"name": self._policy, "identity": ""},
+            "thresholds": {},
+            "rounds": [],
+            "decisions": [],
+            "summary": None,
+        }
         self._begin()
 
     def happened(self, event: GameEvent) -> None:
@@ -150,9 +183,9 @@ class GameMessages:
         record = clone(self._state)
         moment = Moment(
             record,
-            self._head.player,
+            self._player,
             self._legal(made),
-            self._head.length,
+            self._length,
             round=self._index,
             event=len(self._rounds[-1].messages) - 1,
             done=made.decision.action,
@@ -166,13 +199,12 @@ class GameMessages:
             self._decisions.append((moment.round, moment.event))
         self._send({"type": "decision", "decision": shown})
         if self._ask is not None:
-            player = self._head.player
-            self._ask(HandQuestion(self._head.game_id, moment.round, moment.event, record, player))
+            self._ask(HandQuestion(self._game_id, moment.round, moment.event, record, self._player))
 
     def guessed(self, found: HandsGuessed) -> None:
         """Add what the opponents may hold at a decision; nothing if it is of another game."""
         place = (found.round, found.event)
-        if found.game_id == self._head.game_id and place in self._decisions:
+        if found.game_id == self._game_id and place in self._decisions:
             hands = msgspec.to_builtins(found.hands)
             self._send({"type": "hands", "round": found.round, "event": found.event, "candidates": hands})
 
@@ -180,7 +212,7 @@ class GameMessages:
         """Whether a decision belongs to the current situation."""
         return (
             self._folds
-            and made.player == self._head.player
+            and made.player == self._player
             and made.decision.step not in UNSHOWN_STEPS
             and self._place == (made.round_index, made.honba, made.turn)
             and bool(self._legal(made))
@@ -223,7 +255,7 @@ class GameMessages:
         self._notes = Notes()
         self._state = new_round()
         self._folds = False
-        self._send({"type": "game", "game": game_of(self._head)})
+        self._send({"type": "game", "game": self._head})
 
     def _fold(self, event: GameEvent) -> None:
         if not self._folds:
@@ -236,13 +268,13 @@ class GameMessages:
 
     def _legal(self, made: DecisionRecord) -> tuple[Any, ...]:
         """The options in our order; none if the decision belongs to another situation."""
-        legal = tuple(legal_actions(self._state, self._head.player))
+        legal = tuple(legal_actions(self._state, self._player))
         fits = set(legal) == {option.action for option in made.decision.options}
         return legal if fits and made.decision.action in legal else ()
 
     def _shown(self, ending: EndGame | None = None) -> tuple[ReviewRound, ...]:
         counted = [place for place, _ in self._decisions]
-        return rounds_of(self._rounds, ending, self._head.length, None, counted)
+        return rounds_of(self._rounds, ending, self._length, None, counted)
 
     def _deal(self) -> None:
         shown = self._shown()
@@ -265,31 +297,3 @@ class GameMessages:
                 "places": list(placements(ending.scores)),
             }
         )
-
-
-def game_of(head: GameHeader) -> Message:
-    """An empty review, which the page starts with."""
-    return {
-        "format": "suzaku-review/3",
-        "program": head.program,
-        "game": {
-            "id": head.game_id,
-            "date": head.date or None,
-            "type": head.game_type,
-            "length": head.length,
-            "names": [REDACTOR.value(name) for name in head.names],
-            "ranks": head.ranks,
-            "rates": head.rates,
-            "scores": None,
-            "results": None,
-            "places": None,
-            "source": head.source,
-            "known": list(head.known),
-        },
-        "seat": head.player,
-        "policy": {"name": head.policy, "identity": ""},
-        "thresholds": {},
-        "rounds": [],
-        "decisions": [],
-        "summary": None,
-    }

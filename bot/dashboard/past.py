@@ -8,9 +8,7 @@ from pathlib import Path
 from statistics import mode
 from typing import Any
 
-import msgspec
-
-from bot.dashboard.game_messages import GameHeader, GameMessages, Message
+from bot.dashboard.game_messages import GameMessages, Message
 from bot.dashboard.session import ladder, standing
 from bot.logs.redaction import REDACTOR
 from game.events import Four
@@ -49,7 +47,7 @@ def games_shown(folder: Path, program: str) -> dict[str, Any]:
 
 
 def replay_of(folder: Path, game_id: str, program: str) -> dict[str, Any]:
-    """A game of the library in the form of a review, with the decisions made in play.
+    """A game of the library as the messages of a running one, with the decisions made in play.
 
     Args:
         folder: folder of the library.
@@ -65,50 +63,22 @@ def replay_of(folder: Path, game_id: str, program: str) -> dict[str, Any]:
         raise ReplayError(f"{name}: no such game")
     record = read_game(path)
     made, left_out = _decisions(path)
-    player = mode(each.player for each in made) if made else 0
-    head = GameHeader(
+    told: list[Message] = []
+    messages = GameMessages(told.append, program, "Suzaku" if made else "–")
+    messages.begin(
+        mode(each.player for each in made) if made else 0,
         game_id=name,
         date=started(name),
         game_type=record.game_type,
         length=length_of(record.game_type),
         names=record.names,
-        player=player,
-        policy="Suzaku" if made else "–",
-        program=program,
         source="mjlog",
         known=known_hands(record),
-        ranks=record.ranks if any(record.ranks) else None,
-        rates=record.rates if any(record.ranks) else None,
+        ranks=record.ranks,
+        rates=record.rates,
     )
-    told: list[Message] = []
-    GameMessages(head, told.append).replay(record.events, made)
-    return gathered(told) | {"left_out": left_out}
-
-
-def gathered(messages: list[Message]) -> dict[str, Any]:
-    """The result of all messages of one game, combined as the page does it."""
-    shown: dict[str, Any] = {}
-    for message in messages:
-        match message["type"]:
-            case "game":
-                head = message["game"]
-                shown = head | {"game": dict(head["game"]), "rounds": [], "decisions": []}
-            case "round":
-                shown["rounds"].append(message["round"] | {"events": list(message["round"]["events"])})
-            case "events":
-                shown["rounds"][message["round"]]["events"].extend(message["events"])
-            case "patch":
-                shown["rounds"][message["round"]].update(message["fields"])
-            case "decision":
-                shown["decisions"].append(message["decision"])
-            case "hands":
-                place = (message["round"], message["event"])
-                for decision in shown["decisions"]:
-                    if (decision["round"], decision["event"]) == place:
-                        decision["candidates"] = message["candidates"]
-            case "over":
-                shown["game"].update({key: message[key] for key in ("scores", "results", "places")})
-    return shown
+    messages.replay(record.events, made)
+    return {"messages": told, "left_out": left_out}
 
 
 def _decisions(record: Path) -> tuple[tuple[DecisionRecord, ...], int | None]:
@@ -154,8 +124,3 @@ def _ladder(ours: list[GameEntry]) -> dict[str, Any] | None:
 def _places(ours: list[GameEntry]) -> Four:
     first, second, third, fourth = (sum(entry.placement == place for entry in ours) for place in (1, 2, 3, 4))
     return first, second, third, fourth
-
-
-def as_json(shown: dict[str, Any]) -> bytes:
-    """The data encoded for a page."""
-    return msgspec.json.encode(shown)

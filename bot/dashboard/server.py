@@ -1,4 +1,4 @@
-"""The dashboard's thread: a web server with its own event loop, for which the game never waits."""
+"""The dashboard's thread: its pages, and the task that follows the game, which never waits for either."""
 
 from __future__ import annotations
 
@@ -6,27 +6,128 @@ import asyncio
 import contextlib
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+import msgspec
 import structlog
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp
 
 from bot.config.settings import Config
 from bot.config.settings import Dashboard as Settings
-from bot.dashboard.app import make_app
-from bot.dashboard.feed import Feed
-from bot.dashboard.guesses import HandGuesses
-from bot.dashboard.pump import Pump, SessionInfo
+from bot.dashboard.feed import (
+    Adapting,
+    Began,
+    DecisionSent,
+    Feed,
+    Finished,
+    Item,
+    LineStateChanged,
+    Lost,
+    Missed,
+)
+from bot.dashboard.game_messages import GameMessages
+from bot.dashboard.guesses import HandGuesses, HandQuestion
+from bot.dashboard.past import games_shown, replay_of
+from bot.dashboard.session import SessionFacts
+from bot.logs.redaction import clean_text
+from bot.terminal.result import EXIT_DONE, EXIT_FAILED
+from bot.web.access import Access
 from bot.web.limits import Limits
 from bot.web.message_log import MessageLog
+from bot.web.pages import page_app, page_of
 from bot.web.serving import PagePort, serving, token_of
 from bot.web.sockets import BrowserSockets
 from kit.distribution import program_name
+from kit.errors import ReplayError
 
-EXIT_DONE: Final = 0
-EXIT_FAILED: Final = 1
+log = structlog.get_logger(__name__)
+
+
+class SessionInfo(msgspec.Struct, frozen=True):
+    """The constant facts of a session.
+
+    Attributes:
+        program: name and version.
+        policy: name of the policy that plays.
+        budget_ms: per decision.
+        wanted: number of games to play.
+    """
+
+    program: str
+    policy: str = ""
+    budget_ms: int = 0
+    wanted: int = 0
+
+
+class Pump:
+    """Passes items from the feed to the message log.
+
+    Args:
+        feed: items from the game.
+        message_log: messages for the browsers.
+        about: the session.
+        ask: called with every decision, to find out what the opponents may hold.
+    """
+
+    def __init__(
+        self,
+        feed: Feed,
+        message_log: MessageLog,
+        about: SessionInfo,
+        ask: Callable[[HandQuestion], None] | None = None,
+    ) -> None:
+        self._feed = feed
+        self._log = message_log
+        fixed = msgspec.structs.asdict(about)
+        self._messages = GameMessages(message_log.send, fixed.pop("program"), about.policy, ask)
+        self._facts = SessionFacts(fixed)
+        self._log.session(self._facts.facts())
+
+    def work(self) -> None:
+        """Show all new items."""
+        items = self._feed.take()
+        for item in items:
+            try:
+                self._take(item)
+            except Exception:  # worker loop: on an error, show nothing until the next game
+                log.exception("dashboard.failed", until="the next game; nothing is shown")
+                self._messages.running = False
+        if items:
+            self._log.session(self._facts.facts())
+
+    def end(self) -> None:
+        """End the session."""
+        self.work()
+        self._facts.line = "over"
+        self._log.session(self._facts.facts())
+        self._log.end()
+
+    def _take(self, item: Item) -> None:
+        self._messages.take(item)
+        match item:
+            case Began():
+                self._facts.line = "playing"
+                self._facts.began(item)
+            case DecisionSent():
+                self._facts.decided(item)
+            case Adapting(status):
+                self._facts.adaptation = status
+            case Finished():
+                self._facts.line = "waiting"
+                self._facts.finished(item)
+            case Missed():
+                self._facts.missed += 1
+                self._messages.running = False
+            case Lost():
+                self._messages.running = False
+            case LineStateChanged(state):
+                self._facts.line = "playing" if state == "open" and self._messages.running else state
 
 
 def show_past(config: Config, environment: Mapping[str, str]) -> int:
@@ -43,13 +144,46 @@ def show_past(config: Config, environment: Mapping[str, str]) -> int:
     return EXIT_FAILED
 
 
+def make_app(access: Access, folder: Path, program: str, watching: BrowserSockets | None) -> ASGIApp:
+    """The application. It is read-only: there are no forms, and messages from the browser are ignored.
+
+    Args:
+        access: the access rules.
+        folder: folder of the past games.
+        program: name and version of the program.
+        watching: serves the WebSocket; None if no game is played.
+    """
+
+    def home(_: Request) -> Response:
+        return page_of("live", "live.js", {}) if watching else RedirectResponse("/games", 303)
+
+    def listing(_: Request) -> Response:
+        try:
+            return page_of("past", "past.js", games_shown(folder, program) | {"live": watching is not None})
+        except ReplayError as exc:
+            return _sorry(exc, 503)  # the request is right, the folder is not
+
+    def replay(request: Request) -> Response:
+        try:
+            shown = replay_of(folder, request.path_params["game_id"], program)
+        except ReplayError as exc:
+            return _sorry(exc, 404)
+        return page_of("review", "replay.js", shown)
+
+    routes = [Route("/", home), Route("/games", listing), Route("/games/{game_id}", replay)]
+    sockets = [WebSocketRoute("/live", watching.watch)] if watching else []
+    return page_app(access, "bot.dashboard", [*routes, *sockets])
+
+
+def _sorry(exc: ReplayError, status: int) -> Response:
+    return PlainTextResponse(f"{clean_text(str(exc))}\n", status)
+
+
 FAREWELL_S: Final = 1.5
 """Time at the end of a run for browsers to receive the last messages."""
 STOP_S: Final = 5.0
 PACE_S: Final = 0.03
 """Items within this time are sent together."""
-
-log = structlog.get_logger(__name__)
 
 
 class DashboardServer:
@@ -65,6 +199,9 @@ class DashboardServer:
 
     Attributes:
         feed: the same.
+        port: its number.
+        url: the address of the page, without the token.
+        link: the same with the token if there is one; it is then a secret.
 
     Raises:
         ConfigError: it cannot listen on the address.
@@ -86,22 +223,12 @@ class DashboardServer:
         self.feed = feed
         self._limits = limits or Limits()
         self._page_port = PagePort("dashboard", settings, token)
-        self.port = self._page_port.port
+        self.port, self.url, self.link = self._page_port.port, self._page_port.url, self._page_port.link
         self._thread = threading.Thread(target=self._run, name="dashboard", daemon=True)
         self._stop: asyncio.Event | None = None
         self._over: asyncio.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ready = threading.Event()
-
-    @property
-    def url(self) -> str:
-        """The address of the page, without the token."""
-        return self._page_port.url
-
-    @property
-    def link(self) -> str:
-        """The address of the page, with the token if there is one; it is then a secret."""
-        return self._page_port.link
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -147,7 +274,7 @@ class DashboardServer:
         self._loop = asyncio.get_running_loop()
         message_log = MessageLog(self._about.program)
         watching = BrowserSockets(message_log, self._limits) if self.feed else None
-        app = make_app(self._page_port.access, self._folder, self._about, watching)
+        app = make_app(self._page_port.access, self._folder, self._about.program, watching)
         async with serving(self._page_port, app, self._limits) as ending:
             following = asyncio.create_task(self._follow(self.feed, message_log)) if self.feed else None
             self._ready.set()

@@ -392,8 +392,7 @@ def _dashboard(config: Config, environment: Mapping[str, str]) -> Iterator[Dashb
         yield None
         return
     # imports the web server and the review of games, needed only with a dashboard
-    from bot.dashboard.pump import SessionInfo  # noqa: PLC0415
-    from bot.dashboard.server import open_dashboard  # noqa: PLC0415
+    from bot.dashboard.server import SessionInfo, open_dashboard  # noqa: PLC0415
     from kit.distribution import program_name  # noqa: PLC0415
 
     about = SessionInfo(

@@ -25,8 +25,7 @@ from bot.review.command import make_reviewer
 from bot.startup.models import compute_of, folder_of, load
 from bot.startup.warm import warm_up_visibly
 from bot.table.host import TableHost
-from bot.table.opponents import Opponents
-from bot.table.plan import TableBot, TableSetup
+from bot.table.plan import Opponents, TableBot, TableSetup
 from bot.table.reviews import Advisor, TableReviews
 from bot.table.saved import GameFile, GameStart, SavedGame, SavedGames
 from bot.table.seat import PersonSeat

@@ -16,15 +16,13 @@ import numpy as np
 import structlog
 
 from bot.player.worker import WorkerThread
-from bot.table.opponents import Opponents
-from bot.table.plan import LevelName, TableBot
+from bot.table.plan import LevelName, Opponents, TableBot
 from bot.table.reviews import Advisor, TableReviews
 from bot.table.saved import GameFile, SavedGame, TakenBack
 from bot.table.seat import PersonSeat
 from bot.tenhou.lobby.lobby_table import LobbyTable
 from bot.tenhou.lobby.table_seat import SeatInfo
 from bot.tenhou.lobby.tabletop import Move, Tabletop
-from bot.web.limits import Limits
 from game.actions import Action
 from game.table.table import Table
 from kit.errors import IllegalActionError, StateMismatchError
@@ -46,7 +44,6 @@ class TableHost:
         keep: saves the record of a finished game, on a separate thread.
         reviews: makes the reviews.
         advisor: gives advice; nobody gets any with two persons at the table.
-        limits: for the browsers.
         save: opens the file that saves a running game, given the table's seed, the game's number and its ID;
             None if it cannot be written.
 
@@ -66,7 +63,6 @@ class TableHost:
         keep: Callable[[GameRecord], Path | None],
         reviews: TableReviews,
         advisor: Advisor | None = None,
-        limits: Limits | None = None,
         save: Callable[[int, int, str], GameFile | None] = lambda *_: None,
     ) -> None:
         assert len(people) + len(opponents.bots) == SEATS
@@ -91,7 +87,6 @@ class TableHost:
                 name,
                 program,
                 plan.delay_s,
-                limits or Limits(),
                 facts=self._facts,
                 on_ready=self._begin_if_ready,
                 on_level=self._choose_level,
@@ -136,8 +131,8 @@ class TableHost:
             seat.close()
         self._dismiss(self._opponents.bots)
         if self._advisor is not None:
-            self._advisor.close()
-        self.reviews.close()
+            self._advisor.worker.close()
+        self.reviews.worker.close()
         if self._file is not None:
             self._file.close()
 

@@ -1,16 +1,21 @@
-"""The plan of a table: its game, its clock and its players."""
+"""The plan of a table: its game, its clock and its players; and the programs among them, which are loaded."""
 
 from __future__ import annotations
 
+import asyncio
 import math
-from typing import Annotated, Final, Literal, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
+import structlog
 from msgspec import Meta
 
+from bot.logs.redaction import clean_text
 from bot.tenhou.game_types import AGAINST_PEOPLE, FAST, HANCHAN, GameType
 from bot.tenhou.lobby.table_seat import ClockSettings, clock_of
 from game.scoring.settlement import GameLength
+from kit.errors import BotError
 from kit.options import INTERNAL, Seed, flag
 from policies.play.rollout import Chooser
 
@@ -32,6 +37,8 @@ PERSON: Final = "person"
 
 RESULT_S: Final = 30.0
 """Time to look at the result of a round."""
+
+log = structlog.get_logger(__name__)
 
 
 class TablePlan(msgspec.Struct, frozen=True):
@@ -125,3 +132,61 @@ class TableBot(msgspec.Struct, frozen=True):
     name: str
     player: str
     chooser: Chooser
+
+
+class Opponents:
+    """The programs at a table.
+
+    Args:
+        setup: the table.
+        load: loads programs, given as on the command line.
+
+    Attributes:
+        setup: the table with the present programs.
+        bots: the present programs.
+        loading: the level that is being loaded.
+
+    Raises:
+        ConfigError: a program cannot be loaded.
+    """
+
+    def __init__(self, setup: TableSetup, load: Callable[[Sequence[str]], Sequence[TableBot]]) -> None:
+        self.setup = setup
+        self.bots = load(setup.programs)
+        self.loading: LevelName | None = None
+        self._load = load
+        self._failed = False
+
+    def choose(self, level: LevelName) -> bool:
+        """Note the level wanted for the next game; return whether `load` must be called for it."""
+        idle, self.loading = self.loading is None, level
+        return idle
+
+    async def load(self) -> None:
+        """Replace the programs by those of the level noted last; if they cannot be loaded, they stay."""
+        loaded = None
+        try:
+            while self.loading not in (None, loaded):
+                loaded = self.loading
+                await self._replace(loaded)
+        finally:
+            self.loading = None
+
+    async def _replace(self, level: LevelName) -> None:
+        setup, self._failed = self.setup.at_level(level), False
+        try:
+            self.bots = await asyncio.to_thread(self._load, setup.programs)
+            self.setup = setup
+        except BotError as exc:
+            self._failed = True
+            log.warning("level.failed", level=level, reason=clean_text(str(exc)))
+
+    def facts(self) -> dict[str, Any]:
+        """The level, and the others to choose from with what plays them; none without a level."""
+        level = self.setup.level
+        return {
+            "level": level,
+            "levels": LEVELS if level else {},
+            "loading": self.loading,
+            "level_failed": self._failed,
+        }

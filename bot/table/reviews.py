@@ -49,10 +49,6 @@ class Advisor:
 
         future.add_done_callback(done)
 
-    def close(self) -> None:
-        """Let the thread end."""
-        self.worker.close()
-
 
 def _decided(observation: Observation, policy: Policy) -> DecisionRecord:
     record = observation.record
@@ -137,10 +133,6 @@ class TableReviews:
     def made(self, game_id: str, owner: str) -> bytes | None:
         """A review as JSON; None if it is not ready."""
         return self._made.get((game_id, owner))
-
-    def close(self) -> None:
-        """Let the thread end."""
-        self.worker.close()
 
     def _review(self, record: GameRecord, player: int) -> bytes:
         if self._reviewer is None:

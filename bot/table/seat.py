@@ -19,6 +19,8 @@ from typing import Any, Final
 import msgspec
 import structlog
 
+from bot.dashboard.feed import Feed
+from bot.dashboard.game_messages import GameMessages
 from bot.table.plan import LevelName
 from bot.table.requests import (
     ChooseAction,
@@ -33,7 +35,6 @@ from bot.table.requests import (
     parse_request,
 )
 from bot.table.reviews import Advisor
-from bot.table.view import SeatView
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.lobby.lobby_table import FrameSink, LobbyTable
 from bot.tenhou.lobby.tabletop import Tabletop
@@ -111,7 +112,6 @@ class PersonSeat:
         name: the person's name.
         program: name and version of the program.
         delay_s: pause before each move that the person does not have to think about.
-        limits: for the browsers.
         facts: the state of the whole table, as the page of this seat is told it.
         on_ready: called when the person is ready for a game.
         on_level: called when the person wants programs of another level.
@@ -125,6 +125,7 @@ class PersonSeat:
         player: absolute number in the running or last game.
         here: whether a page of the seat is open.
         ready: whether the person is ready for the next game.
+        show: the messages for the pages.
         sockets: the pages.
     """
 
@@ -133,7 +134,6 @@ class PersonSeat:
         name: str,
         program: str,
         delay_s: float,
-        limits: Limits,
         *,
         facts: Callable[[PersonSeat], dict[str, Any]],
         on_ready: Callable[[], None],
@@ -155,11 +155,12 @@ class PersonSeat:
         self._on_take_back = on_take_back
         self._advisor = advisor
         self._history = DecisionHistory()
-        self._show = MessageLog(program)
+        self.show = MessageLog(program)
         self.sockets = BrowserSockets(
-            self._show, limits, on_text=self.hear, on_count=self.count_pages, most=BROWSERS, newest_first=True
+            self.show, Limits(), on_text=self.hear, on_count=self.count_pages, newest=BROWSERS
         )
-        self._view = SeatView(self._show, program)
+        self._feed = Feed()
+        self._messages = GameMessages(self.show.send, program)
         self._switches = Switches()
         self._numbers = count(1)
         self._newest = 0  # the prompt opened last, in any game
@@ -182,11 +183,6 @@ class PersonSeat:
     def connection(self) -> FrameSink | None:
         """Where the frames for this seat go; None while the person is away."""
         return self if self._listens else None
-
-    @property
-    def show(self) -> MessageLog:
-        """The messages for the pages."""
-        return self._show
 
     @property
     def seen(self) -> Observation | None:
@@ -241,20 +237,21 @@ class PersonSeat:
 
     def tell(self) -> None:
         """Show the pages the current state."""
-        self._show.session(self._state())
+        self.show.session(self._state())
 
     def close(self) -> None:
         """Let the pages go."""
         if self._leaving is not None:
             self._leaving.cancel()
-        self._show.end()
+        self.show.end()
 
     # --- events of the session ---------------------------------------------------------------------------
 
     def _take(self, event: SessionEvent) -> None:
         assert self._table is not None
         self._journal.write(event)
-        self._view.take(event, self._session, self._table.tabletop.game_id)
+        self._feed.hear(event, self._session.log, self._table.tabletop.game_id, self._session.player)
+        self._show_news()
         match event:
             case TableEvent(StartRound()):
                 self._at_result, self._result = False, 0
@@ -264,6 +261,10 @@ class PersonSeat:
                 self._open(event)
             case PromptClosed():
                 self._prompt = None
+
+    def _show_news(self) -> None:
+        for item in self._feed.take():
+            self._messages.take(item)
 
     def _open(self, event: PromptOpened) -> None:
         self._newest = next(self._numbers)
@@ -331,7 +332,7 @@ class PersonSeat:
 
         def show(made: DecisionRecord) -> None:
             if self._prompt is prompt:
-                self._view.advise(made)
+                self._messages.decided(made)
 
         self._advisor.ask(seen, show)
 
@@ -390,7 +391,8 @@ class PersonSeat:
         earlier = self._history.take(is_open=self._prompt is not None)
         self._session, self._at_result, self._result = earlier.session, False, 0
         self._table = self._on_take_back(earlier.tabletop)
-        self._view.restate(self._session)
+        self._feed.follow(self._session.log)
+        self._show_news()
         prompt = self._session.prompt
         assert prompt is not None
         self._open(PromptOpened(prompt.prompt_id, prompt.legal))

@@ -72,11 +72,6 @@ class Access:
         """Whether this is the right token; always true if none is required."""
         return not self._token or hmac.compare_digest(shown.encode(), self._token.encode())
 
-    @property
-    def demands_token(self) -> bool:
-        """Whether a token is required."""
-        return bool(self._token)
-
 
 class RequestGuard:
     """ASGI middleware: refuses requests that break the rules, and adds security headers to responses."""
@@ -114,13 +109,11 @@ class RequestGuard:
         return len(origins) == 1 and self._access.knows_origin(origins[0], hosts[0])
 
     def _has_token(self, headers: Headers) -> bool:
-        if not self._access.demands_token:
-            return True
         try:
             cookie = SimpleCookie(headers.get("cookie", "")).get(self._access.cookie)
         except CookieError:
-            return False
-        return self._access.admits(cookie.value) if cookie is not None else False
+            cookie = None
+        return self._access.admits(cookie.value if cookie else "")
 
     def _let_in(self, scope: Scope) -> Response | None:
         """Answer to the link with the token: redirect to the page without it, and set a cookie instead."""

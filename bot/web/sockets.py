@@ -33,8 +33,8 @@ class BrowserSockets:
         limits: number of browsers, and the time they may take.
         on_text: called with each text that a browser sends; it must not raise.
         on_count: called with the number of browsers whenever it changes; it must not raise.
-        most: maximum number of browsers, if not that of the limits.
-        newest_first: a further browser replaces the one connected longest, instead of being refused.
+        newest: maximum number of browsers, if not that of the limits; a further one then replaces the one
+            connected longest, instead of being refused.
     """
 
     def __init__(
@@ -44,15 +44,13 @@ class BrowserSockets:
         *,
         on_text: Callable[[str], None] = _ignore,
         on_count: Callable[[int], None] = _ignore,
-        most: int | None = None,
-        newest_first: bool = False,
+        newest: int | None = None,
     ) -> None:
         self._log = message_log
         self._limits = limits
         self._on_text = on_text
         self._on_count = on_count
-        self._most = limits.watching if most is None else most
-        self._newest_first = newest_first
+        self._newest = newest
         self._slow, self._flooding = OncePerMinute(), OncePerMinute()
         self._watching: dict[WebSocket, BrowserPosition] = {}
         self._leaving: dict[WebSocket, asyncio.Future[tuple[int, str]]] = {}
@@ -66,8 +64,8 @@ class BrowserSockets:
     async def watch(self, socket: WebSocket) -> None:
         """Serve one browser until it leaves, is too slow, sends too much, or has received everything."""
         await socket.accept()
-        if len(self._watching) >= self._most:
-            if not self._newest_first:
+        if len(self._watching) >= (self._newest or self._limits.watching):
+            if self._newest is None:
                 await socket.close(_TRY_LATER)
                 return
             self._dismiss(next(iter(self._watching)), _TRY_LATER)

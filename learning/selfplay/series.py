@@ -32,9 +32,9 @@ from learning.selfplay.players import Contender, packed, seat_down
 from policies.nets.compute import IN_PLAY, Compute
 from policies.play.named import Files
 from policies.play.rollout import TABLES, FinishedGame, Rollout, Seating, Times
+from replays.files import RECORD_SUFFIX
 from replays.formats import write_game
 from replays.record import JAPAN, GameRecord, Names, game_id
-from replays.files import RECORD_SUFFIX
 from replays.tally import Tallies, tally
 
 RecordForm: TypeAlias = Literal["mjlog", "mjai"]

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { words } from "/web/words.js";
+import { inBoth } from "/web/words.js";
 
 const english = {
   title: "Suzaku: a position",
@@ -92,7 +92,4 @@ const japanese = {
   lost: "Suzaku が応答しません。局面は残っています。もう一度お試しください。",
 };
 
-/** @returns {typeof english} the texts in the current language */
-export function asking() {
-  return words().code === "ja" ? japanese : english;
-}
+export const asking = inBoth(english, japanese);

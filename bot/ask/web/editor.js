@@ -11,7 +11,7 @@ import { switches } from "/web/controls.js";
 import { isolated, make } from "/web/dom.js";
 import { MELDS, RIVERS, SEATS, addressOf, appended, positionOf, shortened, tilesOf, valuesAt } from "/web/fields.js";
 import { palette } from "/web/palette.js";
-import { choose, restore } from "/web/settings.js";
+import { restore } from "/web/settings.js";
 import { tileElement } from "/web/tiles.js";
 import { words } from "/web/words.js";
 
@@ -126,7 +126,7 @@ class EditorPage {
       make(
         "header", { class: "top" },
         make("div", { class: "top-title" }, make("h1", {}, text.heading), make("p", { class: "quiet" }, isolated(`${this.about.program} · ${this.about.policy}`))),
-        switches(this.chosen, (name, value) => this.change(name, value), null),
+        switches(this.chosen, this.root, () => this.build()),
       ),
       make("main", { class: "ask" }, this.form, make("section", { class: "ask-answer", "aria-label": text.answer }, this.place)),
     );
@@ -252,14 +252,6 @@ class EditorPage {
     if (this.told) showAnswer(this.place, this.told);
     else this.place.replaceChildren(make("p", { class: "box nothing" }, asking().none));
     this.place.classList.toggle("ask-stale", Boolean(this.told && this.complaint.error));
-  }
-
-  /** @param {"theme" | "language"} name @param {string} value */
-  change(name, value) {
-    this.chosen[name] = value === "system" ? "" : value;
-    choose(name, this.chosen[name]);
-    if (name === "language") this.build();
-    /** @type {HTMLElement | null} */ (this.root.querySelector(`[data-switch="${name}"]`))?.focus();
   }
 }
 

@@ -6,10 +6,10 @@
 import { roundBar } from "/web/controls.js";
 import { make } from "/web/dom.js";
 import { gamePanel } from "/web/game.js";
-import { Line } from "/web/line.js";
+import { Line, showWire } from "/web/line.js";
+import { clamp, compare } from "/web/review.js";
 import { grow, nothing } from "/web/running.js";
 import { sessionPanel } from "/web/session.js";
-import { showWire } from "/web/status.js";
 import { texts } from "/web/texts.js";
 import { Viewer } from "/web/viewer.js";
 import { number } from "/web/words.js";
@@ -86,11 +86,12 @@ class LiveViewer extends Viewer {
   follow() {
     this.following = true;
     if (this.review !== this.latest) this.switchTo();
-    super.follow();
+    this.go(this.end);
   }
 
   /** @param {import("/web/review.js").Position} position */
   go(position) {
+    this.following = this.following && compare(clamp(this.review.rounds, position), this.end) === 0;
     super.go(position);
     this.showStatus();
   }

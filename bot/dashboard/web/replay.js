@@ -4,10 +4,10 @@
  */
 
 import { make } from "/web/dom.js";
-import { restore } from "/web/settings.js";
+import { grow, nothing } from "/web/running.js";
+import { start } from "/web/settings.js";
 import { texts } from "/web/texts.js";
 import { Viewer } from "/web/viewer.js";
-import { words } from "/web/words.js";
 
 /**
  * A note on what is missing if the decisions file is damaged.
@@ -28,12 +28,7 @@ class ReplayViewer extends Viewer {
   }
 }
 
-const root = /** @type {HTMLElement} */ (document.getElementById("app"));
-try {
-  const review = JSON.parse(document.getElementById("review")?.textContent ?? "");
+start("review", (root, { messages, left_out }) => {
+  const review = Object.assign(messages.reduce(grow, nothing()), { left_out });
   Object.assign(globalThis, { suzakuViewer: new ReplayViewer(root, review) });
-} catch (error) {
-  restore();
-  root.replaceChildren(make("p", { class: "broken", role: "alert" }, words().broken));
-  throw error;
-}
+});

@@ -3,19 +3,19 @@
  * @module
  */
 
-import { isolated, make } from "/web/dom.js";
-import { card } from "/web/game.js";
-import { ladderFigure } from "/web/ladder.js";
+import { isolated, make, pair } from "/web/dom.js";
+import { card, figureTable, gainCell } from "/web/game.js";
 import { texts } from "/web/texts.js";
 import { number, percent, signed, words } from "/web/words.js";
 
+/** @typedef {{games: number, dan: number, low: number, high: number, shares: number[]}} Ladder */
 /**
+ * @typedef {{places: number[], average_place: number | null, result: number, stable_rank: number | null,
+ *   ladder: Ladder | null}} Standing
  * @typedef {{id: string, player: number, placement: number, scores: number[], result: number}} Played
  * @typedef {{playouts: number, of: number, worth: "points" | "global", gain: number, gain_error: number, used: boolean}} Adaptation
- * @typedef {{policy: string, budget_ms: number, wanted: number, line: string, games: Played[],
- *   played: number, missed: number, places: number[], average_place: number | null, result: number,
- *   stable_rank: number | null, rank: {rank: number, rate: number} | null,
- *   ladder: import("/web/ladder.js").Ladder | null, decisions: {count: number, p50_ms: number, p99_ms: number, fallbacks: number,
+ * @typedef {Standing & {policy: string, budget_ms: number, wanted: number, line: string, games: Played[],
+ *   played: number, missed: number, rank: {rank: number, rate: number} | null, decisions: {count: number, p50_ms: number, p99_ms: number, fallbacks: number,
  *   late: number}, seconds: number, games_per_hour: number | null, adaptation: Adaptation | null}} Session
  */
 
@@ -25,15 +25,7 @@ export function sessionPanel(session) {
   return make(
     "article", { class: "game session" },
     session.adaptation ? adaptation(session.adaptation) : null,
-    make(
-      "dl", { class: "cards" },
-      card(text.games, number(session.played), session.wanted ? text.of(session.wanted) : "", "played"),
-      card(text.average, number(session.average_place, 2), "", "average_place"),
-      card(text.result, signed(session.played ? session.result : null, 1), text.resultHint, "result"),
-      card(text.stable, rank(session.stable_rank), text.stableHint, "stable_rank"),
-    ),
-    session.played ? placesStrip(session.places) : null,
-    ladderFigure(session.ladder),
+    ...standing(session, card(text.games, number(session.played), session.wanted ? text.of(session.wanted) : "", "played")),
     make(
       "dl", { class: "pairs" },
       ...(session.rank ? pair(text.rank, `${words().rank(session.rank.rank)} R${session.rank.rate.toFixed(0)}`, "rank") : []),
@@ -50,24 +42,52 @@ export function sessionPanel(session) {
   );
 }
 
-/** @param {number | null} value @returns {string} a rank, which may be below 0 */
-export function rank(value) {
-  return value !== null && value < 0 ? signed(value, 1) : number(value, 1);
+/** @param {Standing} all @param {HTMLElement} games the card of their number @returns {(HTMLElement | null)[]} what they led to */
+export function standing(all, games) {
+  const text = texts();
+  const played = all.places.reduce((sum, count) => sum + count, 0);
+  const rank = all.stable_rank !== null && all.stable_rank < 0 ? signed(all.stable_rank, 1) : number(all.stable_rank, 1);
+  return [
+    make(
+      "dl", { class: "cards" }, games,
+      card(text.average, number(all.average_place, 2), "", "average_place"),
+      card(text.result, signed(played ? all.result : null, 1), text.resultHint, "result"),
+      card(text.stable, rank, text.stableHint, "stable_rank"),
+    ),
+    played ? placesStrip(all.places, played) : null,
+    ladderFigure(all.ladder),
+  ];
 }
 
-/** @param {string} name @param {string} value @param {string} key */
-export function pair(name, value, key) {
-  return [make("dt", {}, name), make("dd", { "data-figure": key }, value)];
-}
-
-/** The counts of the places, as one strip. @param {number[]} places */
-export function placesStrip(places) {
-  const all = places.reduce((sum, count) => sum + count, 0);
+/** The counts of the places, as one strip. @param {number[]} places @param {number} all */
+function placesStrip(places, all) {
   const parts = places.map((count, index) => make("span", { class: `strip-part place-${index + 1}`, vars: { grow: count } }));
   const labels = places.map((count, index) =>
-    make("li", { class: `strip-label place-label-${index + 1}` }, `${words().place(index + 1)} `, make("strong", {}, number(count)), make("small", {}, ` ${percent(all ? count / all : null, 0)}`)),
+    make("li", { class: `strip-label place-label-${index + 1}` }, `${words().place(index + 1)} `, make("strong", {}, number(count)), make("small", {}, ` ${percent(count / all, 0)}`)),
   );
   return make("div", { class: "strip places", role: "group", "aria-label": texts().places }, make("div", { class: "strip-bar", "aria-hidden": "true" }, ...parts), make("ul", {}, ...labels));
+}
+
+/** The expected position on Tenhou's rank ladder. @param {Ladder | null} ladder @returns {HTMLElement | null} a column for each dan, with its probability as height */
+function ladderFigure(ladder) {
+  if (!ladder) return null;
+  const { ladder: text } = texts();
+  const most = Math.max(...ladder.shares);
+  const columns = ladder.shares.map((share, index) => {
+    const name = text.dan(index + 1);
+    const inside = index + 1 >= ladder.low && index + 1 <= ladder.high;
+    return make(
+      "span", { class: inside ? "ladder-dan ladder-half" : "ladder-dan", title: `${name}: ${percent(share, 1)}`, "data-share": share, vars: { share: share / most } },
+      make("span", { class: "ladder-bar" }), make("span", {}, text.short(index + 1)),
+    );
+  });
+  const summary = ladder.shares.map((share, index) => `${text.dan(index + 1)} ${percent(share, 1)}`).join(words().comma);
+  return make(
+    "figure", { class: "ladder" },
+    make("figcaption", {}, make("h3", {}, text.title), make("p", {}, text.expected, " ", make("strong", { "data-figure": "dan" }, number(ladder.dan, 1)), make("small", {}, ` ${text.half(text.short(ladder.low), text.short(ladder.high))}`))),
+    make("div", { class: "ladder-dans", role: "img", "aria-label": `${text.title}: ${summary}` }, ...columns),
+    make("p", { class: "quiet" }, text.hint(number(ladder.games))),
+  );
 }
 
 /** @param {Session} session */
@@ -80,11 +100,11 @@ function games(session) {
       make("th", { scope: "row" }, gameLink(game.id)),
       make("td", { class: "num" }, words().place(game.placement)),
       make("td", { class: "num" }, number(game.scores[game.player])),
-      make("td", { class: game.result > 0 ? "num gain" : game.result < 0 ? "num pain" : "num" }, signed(game.result, 1)),
+      gainCell(game.result, 1),
     ),
   );
-  const heads = [text.game, text.place, text.score, text.result].map((head, index) => make("th", { scope: "col", class: index ? "num" : "" }, head));
-  return make("section", {}, make("h2", {}, text.games), make("div", { class: "scroll" }, make("table", { class: "figures" }, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows))));
+  const heads = [text.game, text.place, text.score, text.result];
+  return make("section", {}, make("h2", {}, text.games), figureTable(text.games, heads, rows, 1));
 }
 
 /** @param {string} id @returns {HTMLElement} a game's short name, which links to the game */

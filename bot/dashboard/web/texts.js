@@ -3,7 +3,7 @@
  * @module
  */
 
-import { words } from "/web/words.js";
+import { inBoth } from "/web/words.js";
 
 const english = {
   live: "Live",
@@ -142,7 +142,4 @@ const japanese = {
   leftOut: (lines) => (lines === null ? "判断の記録ファイルを読めません。" : `判断の記録ファイルの ${lines} 行を読めません。`),
 };
 
-/** @returns {typeof english} the texts in the current language */
-export function texts() {
-  return words().code === "ja" ? japanese : english;
-}
+export const texts = inBoth(english, japanese);

@@ -13,13 +13,11 @@ import { switches as pageSwitches } from "/web/controls.js";
 import { handBars, reasonLine } from "/web/decision.js";
 import { make } from "/web/dom.js";
 import { focusedPlace, makePlayable, moveFocus, restoreFocus } from "/web/hand.js";
-import { Line } from "/web/line.js";
+import { Line, showWire } from "/web/line.js";
 import { keyBox, overCard, playerList, seatingCard, switchBox } from "/web/panel.js";
 import { resultCard } from "/web/result.js";
 import { grow, nothing } from "/web/running.js";
-import { choose, restore } from "/web/settings.js";
-import { chime } from "/web/sound.js";
-import { showWire } from "/web/status.js";
+import { restore } from "/web/settings.js";
 import { layOpen, tableAt } from "/web/table.js";
 import { words } from "/web/words.js";
 import { wording } from "/web/wording.js";
@@ -28,6 +26,23 @@ import { wording } from "/web/wording.js";
 /** @typedef {import("/web/panel.js").State} State */
 
 const SPOKEN = 6;
+const TONE = { hz: 660, seconds: 0.12, volume: 0.08 };
+
+/** @type {AudioContext | null} */
+let audio = null;
+
+/** Plays a short tone. */
+function chime() {
+  audio ??= new AudioContext();
+  const tone = audio.createOscillator();
+  const volume = audio.createGain();
+  tone.frequency.value = TONE.hz;
+  volume.gain.setValueAtTime(TONE.volume, audio.currentTime);
+  volume.gain.exponentialRampToValueAtTime(0.001, audio.currentTime + TONE.seconds);
+  tone.connect(volume).connect(audio.destination);
+  tone.start();
+  tone.stop(audio.currentTime + TONE.seconds);
+}
 
 /** @param {Element} target @param {string} key @returns {boolean} whether the element with the focus needs the key itself */
 function ownKey(target, key) {
@@ -199,10 +214,9 @@ class TablePage {
     this.spoken = make("p", { class: "caption play-caption", "aria-live": "polite" });
     this.side = make("div", { class: "play-side" });
     this.status = make("div", { class: "live-status", role: "status" });
-    const change = (/** @type {"theme" | "language"} */ name, /** @type {string} */ value) => this.change(name, value);
     this.root.classList.add("play-page");
     this.root.replaceChildren(
-      make("header", { class: "top" }, make("div", { class: "top-title" }, make("h1", {}, wording().heading)), this.status, pageSwitches(this.chosen, change, null)),
+      make("header", { class: "top" }, make("div", { class: "top-title" }, make("h1", {}, wording().heading)), this.status, pageSwitches(this.chosen, this.root, () => this.build())),
       make(
         "main", { class: "play" },
         make("div", { class: "play-main" }, make("div", { class: "board-place" }, this.board, this.overlay, this.deck, this.reason)),
@@ -214,14 +228,6 @@ class TablePage {
     this.drawnCard = "";
     this.showStatus();
     this.draw();
-  }
-
-  /** @param {"theme" | "language"} name @param {string} value */
-  change(name, value) {
-    this.chosen[name] = value === "system" ? "" : value;
-    choose(name, this.chosen[name]);
-    if (name === "language") this.build();
-    /** @type {HTMLElement | null} */ (this.root.querySelector(`[data-switch="${name}"]`))?.focus();
   }
 
   showStatus() {

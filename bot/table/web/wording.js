@@ -3,7 +3,7 @@
  * @module
  */
 
-import { words } from "/web/words.js";
+import { inBoth } from "/web/words.js";
 
 const english = {
   title: "Suzaku table",
@@ -130,7 +130,4 @@ const japanese = {
   saved: "牌譜を保存しました。",
 };
 
-/** @returns {typeof english} the texts in the current language */
-export function wording() {
-  return words().code === "ja" ? japanese : english;
-}
+export const wording = inBoth(english, japanese);

@@ -1,7 +1,11 @@
 /**
- * The connection to the program: reconnects when it is lost, and requests only the missing messages.
+ * The connection to the program: reconnects when it is lost, and requests only the missing messages; and its state as a
+ * word and a coloured dot.
  * @module
  */
+
+import { make } from "/web/dom.js";
+import { inBoth } from "/web/words.js";
 
 const FIRST_MS = 500;
 const LONGEST_MS = 15000;
@@ -82,4 +86,40 @@ export class Line {
     window.clearTimeout(this.timer);
     this.open();
   }
+}
+
+const english = {
+  opening: "Connecting to Suzaku …",
+  open: "Connected",
+  lost: (/** @type {number} */ seconds) => `Suzaku is not responding. Next try in ${seconds} s.`,
+  full: "Too many browsers are watching.",
+  over: "Suzaku has stopped. This is its last state.",
+};
+
+/** @type {typeof english} */
+const japanese = {
+  opening: "Suzaku に接続中…",
+  open: "接続済み",
+  lost: (seconds) => `Suzaku が応答しません。${seconds} 秒後に再接続します。`,
+  full: "閲覧者が多すぎます。",
+  over: "Suzaku は終了しました。これが最後の状態です。",
+};
+
+const texts = inBoth(english, japanese);
+
+/**
+ * @param {HTMLElement} place the element to show it in
+ * @param {Wire} wire
+ * @param {string} word replaces "connected" while the connection is up; "" for "connected"
+ * @param {string[]} facts shown next to it while the connection is up; empty ones are left out
+ */
+export function showWire(place, wire, word, facts) {
+  const text = texts();
+  const good = wire.state === "open";
+  const said = wire.state === "lost" ? text.lost(wire.seconds) : text[wire.state];
+  place.dataset.wire = wire.state;
+  place.replaceChildren(
+    make("strong", {}, make("span", { class: "live-dot", "aria-hidden": "true" }), (good && word) || said),
+    ...(good ? facts.filter(Boolean).map((fact) => make("span", { class: "quiet" }, fact)) : []),
+  );
 }

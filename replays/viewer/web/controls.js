@@ -5,6 +5,7 @@
 
 import { isolated, make } from "./dom.js";
 import { GRADES, SIGNS, disagrees } from "./review.js";
+import { choose } from "./settings.js";
 import { tileElement } from "./tiles.js";
 import { number, words } from "./words.js";
 
@@ -146,27 +147,26 @@ export function timeline(review, round, jump) {
 
 /**
  * The switches of the page.
- * @param {{theme: string, language: string}} chosen
- * @param {(name: "theme" | "language", value: string) => void} choose
- * @param {((command: Command) => void) | null} run null where there is no table
+ * @param {import("./settings.js").Chosen} chosen
+ * @param {HTMLElement} root of the page
+ * @param {() => void} build builds the page again
+ * @param {((command: Command) => void) | null} [run] null where there is no table
  * @returns {HTMLElement}
  */
-export function switches(chosen, choose, run) {
+export function switches(chosen, root, build, run = null) {
   const { controls } = words();
   const select = (/** @type {"theme" | "language"} */ name, /** @type {Record<string, string>} */ options) =>
     make(
       "label", { class: "switch" }, make("span", { class: "hidden" }, controls[name]),
       make(
-        "select", { "data-switch": name, title: controls[name], onchange: (/** @type {Event} */ event) => choose(name, /** @type {HTMLSelectElement} */ (event.target).value) },
+        "select", { "data-switch": name, title: controls[name], onchange: (/** @type {Event} */ event) => choose(chosen, name, /** @type {HTMLSelectElement} */ (event.target).value, root, build) },
         ...Object.entries(options).map(([value, text]) => make("option", { value: value || "system", selected: chosen[name] === value }, text)),
       ),
     );
-  const button = (/** @type {Command} */ command, /** @type {string} */ text, /** @type {string} */ title) =>
-    make("button", { type: "button", class: "plain", "data-command": command, title, "aria-label": title, onclick: () => run?.(command) }, text);
   return make(
     "div", { class: "switches" },
     select("language", controls.languages), select("theme", controls.themes),
-    run ? button("help", "?", controls.help) : null,
+    run ? make("button", { type: "button", class: "plain", "data-command": "help", title: controls.help, "aria-label": controls.help, onclick: () => run("help") }, "?") : null,
   );
 }
 

@@ -5,7 +5,7 @@
 
 import { seatName, windOf } from "./board.js";
 import { candidatesPanel } from "./candidates.js";
-import { harmless, isolated, make } from "./dom.js";
+import { harmless, isolated, make, pair } from "./dom.js";
 import { askSection } from "./position.js";
 import { SIGNS, sameAction } from "./review.js";
 import { tileElement, tileText } from "./tiles.js";
@@ -383,16 +383,15 @@ function live(decision) {
   const facts = decision.live;
   if (!facts) return null;
   const time = facts.budget_ms ? text.budget(number(facts.time_ms), number(facts.budget_ms)) : text.unlimited(number(facts.time_ms));
-  const line = (/** @type {string} */ name, /** @type {Node | string} */ value) => [make("dt", {}, name), make("dd", {}, value)];
   return make(
     "section", { class: "live" }, make("h3", {}, text.live),
     make(
-      "dl", {}, ...line(text.time, make("span", {}, time, facts.late ? make("b", { class: "warn" }, ` ${text.late}`) : "")),
-      ...(facts.played ? line(text.playedLive, actionElement(facts.played)) : []),
-      ...(facts.thought ? line(text.thought[facts.thought.way], text.playouts(number(facts.thought.playouts))) : []),
-      ...(facts.thought?.base ? line(text.alone, actionElement(facts.thought.base)) : []),
-      ...(facts.fallback ? line(text.fallback, isolated(facts.fallback)) : []),
-      ...(facts.source ? line(text.preferred, sources[/** @type {"model"} */ (facts.source)] ?? "") : []),
+      "dl", {}, ...pair(text.time, make("span", {}, time, facts.late ? make("b", { class: "warn" }, ` ${text.late}`) : "")),
+      ...(facts.played ? pair(text.playedLive, actionElement(facts.played)) : []),
+      ...(facts.thought ? pair(text.thought[facts.thought.way], text.playouts(number(facts.thought.playouts))) : []),
+      ...(facts.thought?.base ? pair(text.alone, actionElement(facts.thought.base)) : []),
+      ...(facts.fallback ? pair(text.fallback, isolated(facts.fallback)) : []),
+      ...(facts.source ? pair(text.preferred, sources[/** @type {"model"} */ (facts.source)] ?? "") : []),
     ),
   );
 }

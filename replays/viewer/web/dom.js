@@ -43,6 +43,17 @@ export function make(tag, attributes = {}, ...children) {
 }
 
 /**
+ * A term and what is said of it, for a list of such pairs.
+ * @param {string} name
+ * @param {Node | string | (Node | string)[]} value
+ * @param {string} [key] what the value is called in the data
+ * @returns {HTMLElement[]}
+ */
+export function pair(name, value, key = "") {
+  return [make("dt", {}, name), make("dd", { "data-figure": key }, ...[value].flat())];
+}
+
+/**
  * An SVG element; arguments as for `make`.
  * @param {string} tag
  * @param {Record<string, unknown>} [attributes]

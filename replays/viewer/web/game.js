@@ -6,7 +6,7 @@
 import { windOf } from "./board.js";
 import { curve } from "./curve.js";
 import { actionElement, both, categoryBadge } from "./decision.js";
-import { harmless, isolated, make } from "./dom.js";
+import { harmless, isolated, make, pair } from "./dom.js";
 import { SIGNS } from "./review.js";
 import { number, percent, signed, words } from "./words.js";
 
@@ -179,7 +179,7 @@ function rounds(review, jump) {
       "tr", {},
       make("th", { scope: "row" }, make("button", { type: "button", class: "link", "data-round": round.index, onclick: () => jump({ round: round.index, event: 0 }) }, words().roundShort(round.round_index, round.honba))),
       make("td", {}, outcome(round, review.seat)),
-      make("td", { class: delta > 0 ? "num gain" : delta < 0 ? "num pain" : "num" }, signed(delta)),
+      gainCell(delta, 0),
       make("td", { class: "num" }, percent(judged?.agreement, 0)),
       make("td", { class: "num" }, number(judged?.bad_moves)),
       make("td", { class: "num" }, signed(judged?.reward, 1)),
@@ -195,10 +195,17 @@ function rounds(review, jump) {
  * @param {(string | Node[])[]} heads
  * @param {HTMLElement[]} rows
  * @param {number} texts number of columns that are not numeric
+ * @param {number} [end] the column after the last numeric one
  */
-export function figureTable(name, heads, rows, texts) {
-  const cells = heads.map((head, index) => make("th", { scope: "col", class: index >= texts ? "num" : "" }, ...[head].flat()));
+export function figureTable(name, heads, rows, texts, end = heads.length) {
+  const cells = heads.map((head, index) => make("th", { scope: "col", class: index >= texts && index < end ? "num" : "" }, ...[head].flat()));
   return make("div", { class: "scroll" }, make("table", { class: "figures", "aria-label": name }, make("thead", {}, make("tr", {}, ...cells)), make("tbody", {}, ...rows)));
+}
+
+/** @param {number | null} value @param {number} digits @returns {HTMLElement} a cell with points won or lost */
+export function gainCell(value, digits) {
+  const sign = Math.sign(value ?? 0);
+  return make("td", { class: sign > 0 ? "num gain" : sign < 0 ? "num pain" : "num" }, signed(value, digits));
 }
 
 /** The result of a round for the player, in a word or two. @param {import("./review.js").Round} round @param {number} seat */
@@ -237,7 +244,6 @@ function steps(summary) {
 /** @param {any} other */
 function comparison(other) {
   const { game: text } = words();
-  const pair = (/** @type {string} */ name, /** @type {string} */ value) => [make("dt", {}, name), make("dd", {}, value)];
   const judged = other.figures;
   return make(
     "section", {}, make("h2", {}, text.comparison), make("p", {}, isolated(other.name, "strong")),
@@ -252,16 +258,15 @@ function comparison(other) {
 /** @param {Review} review */
 function about(review) {
   const { game: text, categories } = words();
-  const pair = (/** @type {string} */ name, /** @type {(Node | string)[]} */ value) => [make("dt", {}, name), make("dd", {}, ...value)];
   const limits = /** @type {const} */ (["inaccuracy", "mistake", "blunder"]).filter((name) => name in review.thresholds).flatMap((name) =>
-    pair(`${SIGNS[name]} ${categories[name]}`, [text.threshold(percent(review.thresholds[name], 1))]),
+    pair(`${SIGNS[name]} ${categories[name]}`, text.threshold(percent(review.thresholds[name], 1))),
   );
   return make(
     "section", { class: "about" }, make("h2", {}, text.about),
     make(
       "dl", { class: "pairs pairs-wide" }, ...pair(text.policy, [isolated(review.policy.name), " ", make("small", {}, isolated(review.policy.identity))]),
-      ...limits, ...pair(text.source, [isolated([review.game.source, review.game.id].filter(Boolean).join(" · "))]),
-      ...pair(text.program, [isolated(review.program)]),
+      ...limits, ...pair(text.source, isolated([review.game.source, review.game.id].filter(Boolean).join(" · "))),
+      ...pair(text.program, isolated(review.program)),
     ),
     make("p", { class: "quiet" }, text.ratio),
     review.summary?.hidden ? make("p", { class: "quiet" }, text.hidden(review.summary.hidden)) : null,

@@ -1,19 +1,9 @@
 /**
- * Starts the page: reads the data embedded in it.
+ * Starts the page of a review.
  * @module
  */
 
-import { make } from "./dom.js";
-import { restore } from "./settings.js";
+import { start } from "./settings.js";
 import { Viewer } from "./viewer.js";
-import { words } from "./words.js";
 
-const root = /** @type {HTMLElement} */ (document.getElementById("app"));
-try {
-  const review = JSON.parse(document.getElementById("review")?.textContent ?? "");
-  Object.assign(globalThis, { suzakuViewer: new Viewer(root, review) });
-} catch (error) {
-  restore();
-  root.replaceChildren(make("p", { class: "broken", role: "alert" }, words().broken));
-  throw error;
-}
+start("review", (root, review) => Object.assign(globalThis, { suzakuViewer: new Viewer(root, review) }));

@@ -6,7 +6,7 @@
 import { switches } from "./controls.js";
 import { harmless, isolated, make } from "./dom.js";
 import { categoryStrip, caveatText, figureTable, figures, ratesSection } from "./game.js";
-import { choose, restore } from "./settings.js";
+import { restore, start } from "./settings.js";
 import { order, sortHead } from "./sorting.js";
 import { number, percent, words } from "./words.js";
 
@@ -58,7 +58,7 @@ class Overview {
       make(
         "header", { class: "top" },
         make("div", { class: "top-title" }, make("h1", {}, words().indexTitle), make("p", { class: "quiet" }, `${words().game.policy} `, isolated(this.index.policy.name))),
-        switches(this.chosen, (name, value) => this.change(name, value), null),
+        switches(this.chosen, this.root, () => this.build()),
       ),
       make(
         "main", { class: "many" },
@@ -69,14 +69,6 @@ class Overview {
       ),
     );
     this.table();
-  }
-
-  /** @param {"theme" | "language"} name @param {string} value */
-  change(name, value) {
-    this.chosen[name] = value === "system" ? "" : value;
-    choose(name, this.chosen[name]);
-    if (name === "language") this.build();
-    /** @type {HTMLElement | null} */ (this.root.querySelector(`[data-switch="${name}"]`))?.focus();
   }
 
   /** @param {string} column */
@@ -177,11 +169,4 @@ function skipped(files) {
   return make("section", { class: "box" }, make("h2", {}, words().index.skipped), make("ul", { class: "skipped" }, ...items));
 }
 
-const root = /** @type {HTMLElement} */ (document.getElementById("app"));
-try {
-  new Overview(root, JSON.parse(document.getElementById("index")?.textContent ?? ""));
-} catch (error) {
-  restore();
-  root.replaceChildren(make("p", { class: "broken", role: "alert" }, words().broken));
-  throw error;
-}
+start("index", (root, index) => new Overview(root, index));

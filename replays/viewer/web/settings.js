@@ -1,10 +1,12 @@
 /**
- * Theme and language (by default the system's), and which errors to stop at. Stored in the browser if it allows it.
+ * How a page starts, and what its reader chooses: theme and language (by default the system's), and which errors to
+ * stop at. The choices are stored in the browser if it allows it.
  * @module
  */
 
+import { make } from "./dom.js";
 import { GRADES } from "./review.js";
-import { speak } from "./words.js";
+import { speak, words } from "./words.js";
 
 const PREFIX = "suzaku.";
 
@@ -39,12 +41,35 @@ export function restore() {
 }
 
 /**
+ * Applies a choice, and returns the focus to its list.
+ * @param {Chosen} chosen
  * @param {keyof Chosen} name
- * @param {string} value "" for the system's setting
+ * @param {string} value "system" for the system's setting
+ * @param {HTMLElement} root of the page
+ * @param {() => void} build builds the page again
  */
-export function choose(name, value) {
-  write(name, value);
-  apply(name, value);
+export function choose(chosen, name, value, root, build) {
+  chosen[name] = value === "system" ? "" : value;
+  write(name, chosen[name]);
+  apply(name, chosen[name]);
+  if (name !== "theme") build();
+  /** @type {HTMLElement | null} */ (root.querySelector(`[data-switch="${name}"]`))?.focus();
+}
+
+/**
+ * Starts a page with the data in it, or says that they cannot be read.
+ * @param {string} id of the element with the data
+ * @param {(root: HTMLElement, data: any) => void} begin
+ */
+export function start(id, begin) {
+  const root = /** @type {HTMLElement} */ (document.getElementById("app"));
+  try {
+    begin(root, JSON.parse(document.getElementById(id)?.textContent ?? ""));
+  } catch (error) {
+    restore();
+    root.replaceChildren(make("p", { class: "broken", role: "alert" }, words().broken));
+    throw error;
+  }
 }
 
 /** @param {keyof Chosen} name @param {string} value */

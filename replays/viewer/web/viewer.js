@@ -1,8 +1,5 @@
 /**
  * The viewer of a review or a running game, and the current position in it.
- *
- * A page from disk passes all data at once. A live page starts with little and calls `appendRound`, `appendEvents`,
- * `setDecisions` and `setSummary` as the game goes on; it follows the game until the user steps back.
  * @module
  */
 
@@ -38,7 +35,6 @@ export class Viewer {
     this.tab = "decision";
     /** @type {Position} */
     this.position = clamp(review.rounds, asked ?? { round: 0, event: 0 });
-    this.following = false;
     /** @type {DecisionList | null} */
     this.list = null;
     /** @type {number} */
@@ -51,45 +47,6 @@ export class Viewer {
     root.addEventListener("pointerover", (event) => this.onPoint(/** @type {Element} */ (event.target)));
   }
 
-  // --- methods for a live page --------------------------------------------------------------------------
-
-  /** @param {import("./review.js").Round} round a new round, its events so far in it */
-  appendRound(round) {
-    this.review.rounds.push(round);
-    this.grown();
-  }
-
-  /** @param {import("./review.js").Message[]} events further events of the last round */
-  appendEvents(events) {
-    this.review.rounds.at(-1)?.events.push(...events);
-    this.grown();
-  }
-
-  /** @param {import("./review.js").Decision[]} decisions all of them, in order */
-  setDecisions(decisions) {
-    this.review.decisions = decisions;
-    this.build();
-  }
-
-  /** @param {import("./review.js").Summary} summary */
-  setSummary(summary) {
-    this.review.summary = summary;
-    this.build();
-  }
-
-  /** Goes to the end, and follows the game from there. */
-  follow() {
-    this.following = true;
-    this.go(this.end);
-  }
-
-  grown() {
-    const chips = this.root.querySelectorAll(".rounds .round").length;
-    if (chips !== this.review.rounds.length) this.build();
-    if (this.following) this.go(this.end);
-    else this.show();
-  }
-
   // --- position -----------------------------------------------------------------------------------------
 
   /** @returns {Position} the last position */
@@ -100,7 +57,6 @@ export class Viewer {
   /** @param {Position} position */
   go(position) {
     this.position = clamp(this.review.rounds, { round: position.round, event: position.event });
-    this.following = this.following && compare(this.position, this.end) === 0;
     this.show();
     this.remember();
   }
@@ -247,7 +203,7 @@ export class Viewer {
 
   buildViews() {
     const focused = document.activeElement?.getAttribute("data-command");
-    const stop = this.review.summary ? stopSwitch(this.chosen.stop, (value) => this.change("stop", value)) : null;
+    const stop = this.review.summary ? stopSwitch(this.chosen.stop, (value) => choose(this.chosen, "stop", value, this.root, () => this.build())) : null;
     this.views?.replaceChildren(viewButtons(this.hideOthers, (command) => this.run(command), stop));
     if (focused) /** @type {HTMLElement | null} */ (this.views?.querySelector(`[data-command="${focused}"]`))?.focus();
   }
@@ -270,23 +226,14 @@ export class Viewer {
     const policy = this.review.policy.name;
     const length = game[/** @type {"hanchan"} */ (played.length)] ?? "";
     const place = played.places ? words().place(played.places[seat]) : "";
-    const change = (/** @type {"theme" | "language"} */ name, /** @type {string} */ value) => this.change(name, value);
     return make(
       "header", { class: "top" },
       make(
         "div", { class: "top-title" }, make("h1", {}, played.names[seat] ? isolated(played.names[seat]) : this.title),
         make("p", { class: "quiet" }, isolated([length, played.date ?? played.id, place].filter(Boolean).map(harmless).join(" · ")), policy ? make("span", { class: "top-policy" }, ` · ${game.policy} `, isolated(policy)) : null),
       ),
-      switches(this.chosen, change, (command) => this.run(command)),
+      switches(this.chosen, this.root, () => this.build(), (command) => this.run(command)),
     );
-  }
-
-  /** @param {keyof import("./settings.js").Chosen} name @param {string} value */
-  change(name, value) {
-    this.chosen[name] = value === "system" ? "" : value;
-    choose(name, this.chosen[name]);
-    if (name !== "theme") this.build();
-    /** @type {HTMLElement | null} */ (this.root.querySelector(`[data-switch="${name}"]`))?.focus();
   }
 
   /** The table of all decisions, in reviews only. @returns {HTMLElement | null} */

@@ -19,6 +19,17 @@ export function words() {
 }
 
 /**
+ * Texts of a page in addition to those of the viewer.
+ * @template T
+ * @param {T} texts in English
+ * @param {T} japanese
+ * @returns {() => T} those in the current language
+ */
+export function inBoth(texts, japanese) {
+  return () => (current === english ? texts : japanese);
+}
+
+/**
  * @param {string} language "en", "ja", or "" for the browser's language
  * @returns {string} the current language
  */

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import http.client
 import json
 import threading
 import time
@@ -16,19 +15,16 @@ from typing import Any
 from websockets.sync.client import ClientConnection, connect
 
 from bot.config.settings import GUEST, Config, Dashboard, Local, Play, Records
-from bot.dashboard.feed import DecisionSent, Feed, Happened, Item
-from bot.dashboard.past import gathered
-from bot.dashboard.pump import SessionInfo
+from bot.dashboard.feed import DecisionSent, Feed, Item
 from bot.dashboard.server import DashboardServer as Server
+from bot.dashboard.server import SessionInfo
 from bot.play.run import PlayRun
 from bot.player.clock import MonotonicClock
 from policies.heuristic.player import HeuristicPolicy
 from replays.store.index import games
+from tests.bot.web.requests import PATIENCE_S
 
 ABOUT = SessionInfo(program="suzaku 0.0", policy="heuristic", budget_ms=3000, wanted=1)
-TOKEN = "0123456789abcdefTOKEN"
-PATIENCE_S = 240.0
-"""A busy machine may take long over something that is immediate on an idle one."""
 
 
 def config_of(folder: Path, games_wanted: int = 1) -> Config:
@@ -84,6 +80,32 @@ def put(feed: Feed, items: Sequence[Item]) -> None:
         feed.put(item)
 
 
+def gathered(messages: list[dict[str, Any]]) -> dict[str, Any]:
+    """The result of all messages of one game, combined as the page does it."""
+    shown: dict[str, Any] = {}
+    for message in messages:
+        match message["type"]:
+            case "game":
+                head = message["game"]
+                shown = head | {"game": dict(head["game"]), "rounds": [], "decisions": []}
+            case "round":
+                shown["rounds"].append(message["round"] | {"events": list(message["round"]["events"])})
+            case "events":
+                shown["rounds"][message["round"]]["events"].extend(message["events"])
+            case "patch":
+                shown["rounds"][message["round"]].update(message["fields"])
+            case "decision":
+                shown["decisions"].append(message["decision"])
+            case "hands":
+                place = (message["round"], message["event"])
+                for decision in shown["decisions"]:
+                    if (decision["round"], decision["event"]) == place:
+                        decision["candidates"] = message["candidates"]
+            case "over":
+                shown["game"].update({key: message[key] for key in ("scores", "results", "places")})
+    return shown
+
+
 class Watcher:
     """A browser without a screen: the messages received, and the game they add up to."""
 
@@ -120,28 +142,9 @@ def is_over(message: dict[str, Any]) -> bool:
     return message["type"] == "over"
 
 
-def ask(served: Server, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
-    """Status, headers and body of an answer."""
-    line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE_S)
-    given = {"host": f"127.0.0.1:{served.port}"} | headers
-    line.putrequest("GET", path, skip_host=True)
-    for name, value in given.items():
-        line.putheader(name, value)
-    line.endheaders()
-    answer = line.getresponse()
-    body = answer.read()
-    line.close()
-    return answer.status, {name.lower(): value for name, value in answer.getheaders()}, body
-
-
 def decided(items: Sequence[Item]) -> int:
     """Number of decisions with a choice."""
     return sum(isinstance(item, DecisionSent) and item.made.decision.step != "forced" for item in items)
-
-
-def happened(items: Sequence[Item]) -> int:
-    """Number of events."""
-    return sum(isinstance(item, Happened) for item in items)
 
 
 def threads(name: str) -> int:

@@ -106,7 +106,7 @@ def test_a_game_is_followed_to_its_end_by_two(open_live: Any, tmp_path: Path) ->
     with suzaku_play(tmp_path / "watched", *flags, **table) as program:
         assert program.stderr is not None
         url = program.stderr.readline().removeprefix("dashboard: ").strip()
-        wide, narrow = open_live(url), open_live(url, 360, locale="ja-JP", color_scheme="dark")
+        wide, narrow = open_live(url), open_live(url, 390, locale="ja-JP", color_scheme="dark")
         for page in (wide, narrow):
             page.tab.wait_for_selector(".live-empty")
             page.until(lambda seen: seen["wire"]["state"] == "open")
@@ -138,14 +138,18 @@ def test_a_game_is_followed_to_its_end_by_two(open_live: Any, tmp_path: Path) ->
     assert narrow.tab.text_content("#tab-session") == "成績"
 
 
-def test_stepping_back_stays_back_until_one_goes_live(open_live: Any) -> None:
+def test_a_running_game_is_watched_stepped_back_in_and_found_again_after_its_server(open_live: Any) -> None:
     feed, items = Feed(), played()
+    began = next(item for item in items if isinstance(item, Began))
     with server(feed, library()) as served:
+        port = served.port
         page = open_live(served.url)
         assert page.tab.is_visible(".live-empty")
         put(feed, items[:70])
-        page.until(lambda seen: len(seen["decisions"]) > 5)
+        last = page.until(lambda seen: len(seen["decisions"]) > 5)["decisions"][-1]
         page.tab.wait_for_selector(".decision [data-value=probability]")
+        hands_of_opponents_are_shown_when_they_come(page, feed, began.game_id, last)
+        adaptation_is_shown_as_it_goes_on(page, feed)
         page.tab.keyboard.press("ArrowLeft")
         page.tab.keyboard.press("ArrowLeft")
         before = page.seen
@@ -156,7 +160,10 @@ def test_stepping_back_stays_back_until_one_goes_live(open_live: Any) -> None:
         after = page.until(lambda seen: seen["game"]["places"] is not None)
         assert after["position"] == before["position"]
         assert page.tab.evaluate("location.hash") == "#{round}.{event}".format(**before["position"])
-        put(feed, items)  # the next game does not replace this one
+        assert page.tab.locator("[data-tab=decisions], [data-figure=rank]").count() == 0
+        # the next game, in which we have a rank, does not replace this one
+        ranked = msgspec.structs.replace(began.game, ranks=(16,) * 4, rates=(2112.4,) * 4)
+        put(feed, [msgspec.structs.replace(began, game=ranked), *items[items.index(began) + 1 :]])
         page.until(lambda seen: not seen["shown"] and seen["game"]["places"] is not None)
         assert page.seen["position"] == before["position"]
         page.tab.click("[data-command=follow]")
@@ -164,25 +171,47 @@ def test_stepping_back_stays_back_until_one_goes_live(open_live: Any) -> None:
         assert live["position"]["round"] == len(live["rounds"]) - 1
         assert page.tab.is_hidden("[data-command=follow]")
         assert page.tab.evaluate("location.hash") == ""
+        page.tab.click("[data-tab=session]")
+        assert page.tab.text_content("[data-figure=rank]") == "7-dan R2112"
         page.check()
-
-
-def test_the_page_comes_back_after_the_server_does(open_live: Any) -> None:
-    feed, items = Feed(), played()
-    with server(feed, library()) as served:
-        port = served.port
-        page = open_live(served.url)
-        put(feed, items[:70])
-        page.until(lambda seen: len(seen["decisions"]) > 5)
     gone = page.until(lambda seen: seen["wire"]["state"] == "over")
     assert len(gone["decisions"]) > 5  # what was shown stays
     assert "stopped" in page.tab.text_content(".live-status")
     with server(feed, library(), port):
         put(feed, items)
-        back = page.until(lambda seen: seen["game"]["places"] is not None)
-        assert back["wire"]["state"] == "open"
+        back = page.until(lambda seen: seen["wire"]["state"] == "open" and seen["game"]["places"] is not None)
         assert len(back["decisions"]) == decided(items)
         page.check()
+
+
+def hands_of_opponents_are_shown_when_they_come(
+    page: Live, feed: Feed, game_id: str, decision: dict[str, Any]
+) -> None:
+    assert page.tab.locator(".candidates").count() == 0
+    hands = (
+        CandidateHand(tiles="1m 2m 3m 4m 5mr 6m 7p 8p 9p E E S S", shanten=0),
+        CandidateHand(tiles="1m 4m 7m 2p 5p 8p 3s 6s 9s E S W N", shanten=6),
+    )
+    found = CandidateHands(model="diffusion", hands=(hands, hands, hands))
+    feed.put(HandsGuessed(game_id, decision["round"], decision["event"], (found,)))
+    page.tab.locator(".candidates li").nth(1).wait_for()
+    assert page.tab.locator(".candidates li").count() == 2
+    page.tab.get_by_label("Only tenpai").check()
+    assert page.tab.locator(".candidates li").count() == 1
+
+
+def adaptation_is_shown_as_it_goes_on(page: Live, feed: Feed) -> None:
+    page.tab.click("[data-tab=session]")
+    assert page.tab.locator(".adaptation").count() == 0
+    for standing, text in ADAPTATIONS:
+        feed.put(Adapting(standing))
+        page.tab.wait_for_selector(f".adaptation p:last-child:has-text('{text}')")
+        shares = page.tab.locator(".adaptation progress").evaluate("bar => [bar.value, bar.max]")
+        assert shares == [standing.playouts, standing.of]
+        page.check()
+    feed.put(Adapting(None))
+    page.tab.wait_for_selector(".adaptation", state="detached")
+    page.tab.click("[data-tab=decision]")
 
 
 def test_past_games_are_listed_and_replayed_though_a_decisions_file_is_damaged(
@@ -192,7 +221,7 @@ def test_past_games_are_listed_and_replayed_though_a_decisions_file_is_damaged(
     decisions = next((tmp_path / "games").glob("*.decisions.jsonl"))
     decisions.write_bytes(decisions.read_bytes()[:-40])
     with server(None, tmp_path / "games") as served:
-        page = open_live(served.url, 360)
+        page = open_live(served.url, 390)
         page.tab.wait_for_selector("[data-figure=games]")
         assert page.tab.text_content("[data-figure=games]") == "1"
         row = page.tab.locator("tbody tr", has=page.tab.locator("a")).text_content()
@@ -208,40 +237,3 @@ def test_past_games_are_listed_and_replayed_though_a_decisions_file_is_damaged(
         page.check()
         page.tab.click(".live-links a")
         page.tab.wait_for_selector("[data-figure=games]")
-
-
-def test_rank_hands_and_adaptation_are_shown_when_they_come(open_live: Any) -> None:
-    feed, items = Feed(), list(played())
-    began = next(item for item in items if isinstance(item, Began))
-    with server(feed, library()) as served:
-        page = open_live(served.url)
-        put(feed, items[:200])
-        last = page.until(lambda seen: len(seen["decisions"]) > 5)["decisions"][-1]
-        assert page.tab.locator(".candidates").count() == 0
-        hands = (
-            CandidateHand(tiles="1m 2m 3m 4m 5mr 6m 7p 8p 9p E E S S", shanten=0),
-            CandidateHand(tiles="1m 4m 7m 2p 5p 8p 3s 6s 9s E S W N", shanten=6),
-        )
-        found = CandidateHands(model="diffusion", hands=(hands, hands, hands))
-        feed.put(HandsGuessed(began.game_id, last["round"], last["event"], (found,)))
-        page.tab.locator(".candidates li").nth(1).wait_for()
-        assert page.tab.locator(".candidates li").count() == 2
-        page.tab.get_by_label("Only tenpai").check()
-        assert page.tab.locator(".candidates li").count() == 1
-        page.tab.click("[data-tab=session]")
-        assert page.tab.locator(".adaptation").count() == 0
-        for standing, text in ADAPTATIONS:
-            feed.put(Adapting(standing))
-            page.tab.wait_for_selector(f".adaptation p:last-child:has-text('{text}')")
-            shares = page.tab.locator(".adaptation progress").evaluate("bar => [bar.value, bar.max]")
-            assert shares == [standing.playouts, standing.of]
-            page.check()
-        feed.put(Adapting(None))
-        page.tab.wait_for_selector(".adaptation", state="detached")
-        assert page.tab.locator("[data-figure=rank]").count() == 0
-        ranks, rates = (16, 16, 16, 16), (2112.4, 2112.4, 2112.4, 2112.4)
-        game = msgspec.structs.replace(began.game, ranks=ranks, rates=rates)
-        feed.put(msgspec.structs.replace(began, game=game))
-        page.tab.wait_for_selector("[data-figure=rank]")
-        assert page.tab.text_content("[data-figure=rank]") == "7-dan R2112"
-        page.check()

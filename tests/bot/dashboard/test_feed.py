@@ -1,46 +1,37 @@
 from __future__ import annotations
 
-from bot.dashboard.feed import Began, Feed, Finished, Happened, LineStateChanged, Lost, Restated
+import pytest
+
+from bot.dashboard.feed import Feed, Happened, LineStateChanged, Lost, Restated
 from bot.tenhou.session.events import Resumed, TableEvent
 from game.events import Draw, EndRound, GameEvent
-from tests.bot.dashboard.scenes import decided, happened, played
+
+LOG: list[GameEvent] = [Draw(number % 4, number) for number in range(25)]
 
 
-def log_of(length: int) -> list[GameEvent]:
-    return [Draw(number % 4, number) for number in range(length)]
-
-
-def test_a_game_is_told_from_its_beginning_to_its_end() -> None:
-    items = played()
-    began = [item for item in items if isinstance(item, Began)]
-    assert len(began) == 1
-    assert began[0].game_id.endswith(began[0].game_id[-8:])
-    assert happened(items) > 200
-    assert decided(items) > 40
-    assert isinstance(items[-1], Finished)
-    assert not [item for item in items if isinstance(item, Restated | Lost)]
-
-
-def test_events_that_come_together_are_told_one_by_one() -> None:
-    feed, log = Feed(), log_of(3)
-    for event in log:
+@pytest.mark.parametrize(
+    ("log", "looks", "told"),
+    [
+        (LOG[:3], LOG[:3], [Happened(event) for event in LOG[:3]]),  # those that come together one by one
+        ([*LOG[:2], EndRound()], [*LOG[:2], EndRound()], [*map(Happened, LOG[:2]), Happened(EndRound())]),
+        (LOG[:2], [*LOG[:2], None], [Happened(event) for event in LOG[:2]]),  # an unchanged log only once
+    ],
+)
+def test_a_log_is_told_event_by_event(
+    log: list[GameEvent], looks: list[GameEvent | None], told: list[Happened]
+) -> None:
+    feed = Feed()
+    for event in looks:
         feed.follow(log, event)
-    assert feed.take() == [Happened(event) for event in log]
-
-
-def test_an_event_rebuilt_is_the_same_event() -> None:
-    feed, log = Feed(), [*log_of(2), EndRound()]
-    for event in (*log[:2], EndRound()):
-        feed.follow(log, event)
-    assert feed.take() == [Happened(event) for event in log]
+    assert feed.take() == told
 
 
 def test_a_log_that_changed_is_sent_again() -> None:
-    feed, log = Feed(), log_of(5)
+    feed, log = Feed(), LOG[:5]
     for count in range(1, 6):
         feed.hear(TableEvent(log[count - 1]), log[:count], "", 0)
     feed.take()
-    other = [*log[:3], *log_of(9)[6:]]
+    other = [*log[:3], *LOG[6:9]]
     feed.hear(Resumed(0, 0, exact=True), other, "", 0)
     assert feed.take() == [Restated(tuple(other)), LineStateChanged("playing")]
     feed.hear(TableEvent(log[0]), [*other, log[0]], "", 0)
@@ -48,7 +39,7 @@ def test_a_log_that_changed_is_sent_again() -> None:
 
 
 def test_a_log_continued_between_looks_is_sent_once() -> None:
-    feed, log = Feed(), log_of(6)
+    feed, log = Feed(), LOG[:6]
     for event in log[:2]:
         feed.follow(log[:2], event)
     feed.take()
@@ -58,23 +49,14 @@ def test_a_log_continued_between_looks_is_sent_once() -> None:
     assert feed.take() == [Restated(tuple(log)), LineStateChanged("playing")]
 
 
-def test_an_unchanged_log_is_not_sent_again() -> None:
-    feed, log = Feed(), log_of(2)
-    for event in log:
-        feed.follow(log, event)
-    feed.take()
-    feed.follow(log)
-    assert feed.take() == []
-
-
 def test_unread_items_are_dropped_and_reported() -> None:
     feed = Feed(limit=10)
-    for event in log_of(25):
+    for event in LOG:
         feed.put(Happened(event))
     waiting = feed.take()
     assert isinstance(waiting[0], Lost)
     assert len(waiting) <= 11
-    assert waiting[-1] == Happened(log_of(25)[-1])
+    assert waiting[-1] == Happened(LOG[-1])
 
 
 def test_the_dashboard_is_woken_once_for_what_comes_together() -> None:

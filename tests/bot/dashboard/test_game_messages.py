@@ -10,9 +10,10 @@ import msgspec
 import pytest
 
 from bot.config.settings import GUEST
+from bot.dashboard import past
 from bot.dashboard.feed import Began, DecisionSent, Feed, Happened, Item, Lost, Restated
-from bot.dashboard.past import games_shown, gathered, replay_of
-from bot.dashboard.pump import Pump
+from bot.dashboard.past import games_shown
+from bot.dashboard.server import Pump
 from bot.dashboard.session import LADDER_GAMES, ladder
 from bot.logs.redaction import REDACTOR
 from bot.web.message_log import MessageLog
@@ -22,7 +23,7 @@ from policies.flow.decisions import Decision
 from policies.play.sampling import joint
 from replays.files import DECISIONS_SUFFIX, RECORD_SUFFIX
 from replays.mjai.lines import render
-from tests.bot.dashboard.scenes import ABOUT, decided, library, played, put
+from tests.bot.dashboard.scenes import ABOUT, decided, gathered, library, played, put
 
 
 class Listener(MessageLog):
@@ -48,6 +49,12 @@ def shown(*items: Item) -> Listener:
     put(feed, items)
     pump.work()
     return show
+
+
+def replay_of(folder: Path, game_id: str, program: str) -> dict[str, Any]:
+    """A saved game as its page combines it."""
+    told = past.replay_of(folder, game_id, program)
+    return gathered(told["messages"]) | {"left_out": told["left_out"]}
 
 
 def begun() -> Began:

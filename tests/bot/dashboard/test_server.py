@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 from bot.dashboard.feed import Feed
-from bot.dashboard.pump import Pump
+from bot.dashboard.server import Pump
 from kit.errors import ConfigError
 from tests.bot.dashboard.scenes import (
     Watcher,
-    ask,
     decided,
     is_over,
     library,
@@ -19,6 +18,7 @@ from tests.bot.dashboard.scenes import (
     server,
     threads,
 )
+from tests.bot.web.requests import asked
 
 
 def test_two_see_the_same_messages_in_order_and_a_late_one_gets_the_whole_game() -> None:
@@ -54,22 +54,6 @@ def test_a_returning_client_gets_only_what_it_missed() -> None:
         back.close()
 
 
-def test_a_client_returning_after_a_restart_starts_over() -> None:
-    feed = Feed()
-    with server(feed, library()) as served:
-        watcher = Watcher(served.port)
-        put(feed, played()[:50])
-        watcher.hear(lambda message: message.get("seq", 0) > 30)
-        port = served.port
-    with server(feed, library(), port) as again:
-        put(feed, played())
-        back = Watcher(again.port, run=watcher.hello["run"], seq=31)
-        back.hear(is_over)
-        assert back.messages[0] == {"type": "reset"}
-        assert len(back.game["decisions"]) == decided(played())
-        back.close()
-
-
 def test_at_the_end_every_client_is_told_before_the_connection_closes() -> None:
     feed = Feed()
     with server(feed, library()) as served:
@@ -90,26 +74,26 @@ def test_a_folder_that_cannot_be_listed_is_named(tmp_path: Path) -> None:
     folder = tmp_path / "games"
     folder.write_text("a file")
     with server(None, folder) as served:
-        status, _, body = ask(served, "/games")
+        status, _, body = asked(served.port, "/games")
     assert status == 503
     assert str(folder).encode() in body
 
 
 def test_without_a_game_past_ones_are_shown() -> None:
     with server(None, library()) as served:
-        status, headers, _ = ask(served, "/")
+        status, headers, _ = asked(served.port, "/")
         assert (status, headers["location"]) == (303, "/games")
-        assert ask(served, "/live")[0] == 404
-        body = ask(served, "/games")[2].decode()
+        assert asked(served.port, "/live")[0] == 404
+        body = asked(served.port, "/games")[2].decode()
         game_id = body.partition('"id":"')[2].partition('"')[0]
-        status, _, body_of_game = ask(served, f"/games/{game_id}")
+        status, _, body_of_game = asked(served.port, f"/games/{game_id}")
         assert status == 200
-        assert b'"decisions":[{' in body_of_game
+        assert b'"decision":{' in body_of_game
 
 
 def test_a_folder_without_games_is_no_error() -> None:
     with server(None, library() / "nothing") as served:
-        assert ask(served, "/games")[0] == 200
+        assert asked(served.port, "/games")[0] == 200
 
 
 def test_a_dashboard_that_fails_leaves_the_game_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,5 +104,5 @@ def test_a_dashboard_that_fails_leaves_the_game_alone(monkeypatch: pytest.Monkey
     monkeypatch.setattr(Pump, "work", fail)
     with server(feed, library()) as served:
         put(feed, played())
-        assert ask(served, "/")[0] in (200, 500)
+        assert asked(served.port, "/")[0] in (200, 500)
     assert len(feed.take()) <= 101

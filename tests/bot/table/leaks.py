@@ -14,53 +14,14 @@ from replays.record import GameRecord
 
 FACES = frozenset(mjai_text(tile) for tile in range(TILES))
 
-STATE = frozenset(
-    {
-        "advisable",
-        "back",
-        "clock",
-        "clock.bank",
-        "clock.base",
-        "clock_name",
-        "furiten",
-        "length",
-        "level",
-        "level_failed",
-        "levels",
-        *(f"levels.{level}" for level in LEVELS),
-        "loading",
-        "player",
-        "practice",
-        "prompt",
-        "prompt.actions",
-        "prompt.actions.consumed",
-        "prompt.actions.kind",
-        "prompt.actions.tile",
-        "prompt.actions.tsumogiri",
-        "prompt.number",
-        "prompt.riichi",
-        "ready",
-        "result",
-        "review",
-        "review.game_id",
-        "review.reason",
-        "review.state",
-        "seats",
-        "seats.here",
-        "seats.name",
-        "seats.own",
-        "seats.person",
-        "seats.player",
-        "seats.ready",
-        "stage",
-        "switches",
-        "switches.advice",
-        "switches.auto_discard",
-        "switches.auto_win",
-        "switches.no_calls",
-        "type",
-    }
-)
+NAMES = """
+    advisable back clock clock.bank clock.base clock_name furiten length level level_failed levels loading
+    player practice prompt prompt.actions prompt.actions.consumed prompt.actions.kind prompt.actions.tile
+    prompt.actions.tsumogiri prompt.number prompt.riichi ready result review review.game_id review.reason
+    review.state seats seats.here seats.name seats.own seats.person seats.player seats.ready stage switches
+    switches.advice switches.auto_discard switches.auto_win switches.no_calls type
+"""
+STATE = frozenset(NAMES.split()) | {f"levels.{level}" for level in LEVELS}
 """Everything in the state of a seat; a new entry must show nothing that the seat does not see."""
 KINDS = frozenset({"reset", "game", "round", "events", "patch", "decision", "over", "session"})
 

@@ -6,20 +6,19 @@ import asyncio
 import contextlib
 import json
 import random
-import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from bot.config.settings import TablePage
 from bot.table.command import make_table_app
 from bot.table.host import TableHost
-from bot.table.opponents import Opponents
-from bot.table.plan import TableBot, TablePlan, TableSetup
+from bot.table.plan import Opponents, TableBot, TablePlan, TableSetup
 from bot.table.reviews import Advisor, TableReviews
+from bot.table.saved import GameFile
 from bot.table.seat import PersonSeat
 from bot.tenhou.lobby.table_seat import ClockSettings
 from bot.web.limits import Limits
@@ -30,9 +29,10 @@ from policies.play.decide import decide
 from policies.play.rollout import PolicyChooser
 from replays.record import GameRecord
 from replays.review.report import Reviewer
+from tests.bot.beside import beside
+from tests.bot.web.requests import PATIENCE_S
 
 QUICK = TablePlan(length="tonpuu", clock="none", delay_s=0.0, seed=7)
-PATIENCE_S = 240.0
 T = TypeVar("T")
 
 
@@ -55,7 +55,11 @@ def no_reviewer() -> Reviewer:
 
 
 class Hosted:
-    """A table on the running event loop, and the records of its games."""
+    """A table on the running event loop, and the records of its games.
+
+    Attributes:
+        kept: where a record is kept; None if it cannot be.
+    """
 
     def __init__(
         self,
@@ -63,21 +67,39 @@ class Hosted:
         people: Sequence[str] = ("Anna",),
         *,
         advised: bool = False,
-        reviewer: Callable[[], Reviewer] = no_reviewer,
+        programs: Opponents | None = None,
+        save: Callable[[int, int, str], GameFile | None] = lambda *_: None,
     ) -> None:
         self.records: list[GameRecord] = []
+        self.kept: Path | None = None
+        self.programs = programs or opponents(plan, people)
         self.host = TableHost(
-            opponents(plan, people),
+            self.programs,
             people,
             program="suzaku 0.0",
             keep=self._keep,
-            reviews=TableReviews(reviewer),
+            reviews=TableReviews(no_reviewer),
             advisor=Advisor(HeuristicPolicy()) if advised else None,
+            save=save,
         )
 
     def _keep(self, record: GameRecord) -> Path | None:
         self.records.append(record)
-        return None
+        return self.kept
+
+    def open(self, seed: int = 0) -> list[Page]:
+        """A page for each person."""
+        pages = [Page(seat, random.Random(seed + number)) for number, seat in enumerate(self.host.people)]
+        for page in pages:
+            page.open()
+        return pages
+
+    def sit(self, seed: int = 1) -> list[Page]:
+        """The same, and everybody is ready."""
+        pages = self.open(seed)
+        for page in pages:
+            page.say(type="sit")
+        return pages
 
 
 class Page:
@@ -200,13 +222,13 @@ class ServedTable:
         port: where it listens.
     """
 
-    def __init__(self, hosted: Hosted, port: PagePort, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, hosted: Hosted, port: PagePort) -> None:
         self.hosted = hosted
         self.port = port.port
         self.links = [
             f"{port.link}{'&' if '?' in port.link else '?'}seat={s.key}" for s in hosted.host.people
         ]
-        self._loop = loop
+        self._loop = asyncio.get_running_loop()
 
     def call(self, work: Callable[[], T]) -> T:
         """Call a function on the table's thread."""
@@ -224,35 +246,23 @@ class ServedTable:
             time.sleep(0.02)
 
 
-@contextlib.contextmanager
 def served_table(
     plan: TablePlan = QUICK,
     people: Sequence[str] = ("Anna",),
     *,
     host: str = "127.0.0.1",
     token: str = "",
-    **options: Any,
-) -> Iterator[ServedTable]:
+    advised: bool = False,
+) -> AbstractContextManager[ServedTable]:
     """Serve a table."""
-    port = PagePort("table", TablePage(host=host, port=0), token)
-    ready: Future[ServedTable] = Future()
-    loop = asyncio.new_event_loop()
-    stopping = asyncio.Event()
 
-    async def serve() -> None:
-        hosted = Hosted(plan, people, **options)
-        app = make_table_app(port.access, hosted.host)
-        async with serving(port, app, Limits()):
-            ready.set_result(ServedTable(hosted, port, loop))
-            await stopping.wait()
+    @contextlib.asynccontextmanager
+    async def serve() -> AsyncIterator[ServedTable]:
+        port = PagePort("table", TablePage(host=host, port=0), token)
+        hosted = Hosted(plan, people, advised=advised)
+        async with serving(port, make_table_app(port.access, hosted.host), Limits()):
+            yield ServedTable(hosted, port)
             hosted.host.close()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), name="table", daemon=True)
-    thread.start()
-    try:
-        yield ready.result(PATIENCE_S)
-    finally:
-        loop.call_soon_threadsafe(stopping.set)
-        thread.join(PATIENCE_S)
         port.close()
-        loop.close()
+
+    return beside(serve())

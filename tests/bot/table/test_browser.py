@@ -22,7 +22,7 @@ from game.tiles import mjai_text
 from replays.formats import read_game
 from replays.store.index import games
 from tests.bot.table.scenes import PATIENCE_S, QUICK, HurriedPlan, served_table
-from tests.chromium import Opened, needs_chromium, sync_api
+from tests.chromium import HOSTILE, Opened, needs_chromium, sync_api
 
 pytestmark = needs_chromium
 ADVICE_S = 10
@@ -44,6 +44,9 @@ SEEN = """() => {
     places: page.game.game.places, card: document.querySelectorAll(".result").length, riichi: page.riichi };
 }"""
 """What a person sees, and the state behind it."""
+NAMES = """all => all.map((one) => one.getAttribute("aria-label") || one.textContent.trim()
+  || one.closest("label")?.textContent.trim() || "")"""
+SIZES = ((390, 844), (740, 360), (1440, 900))
 
 
 class Player(Opened):
@@ -179,9 +182,11 @@ def test_a_tonpuu_from_the_first_page_to_the_review(open_seat: Callable[..., Pla
     assert player.declared
 
 
-def test_a_reload_resumes_in_a_turn_in_a_claim_and_at_a_result(open_seat: Callable[..., Player]) -> None:
+def test_a_reload_resumes_in_a_turn_in_a_claim_and_at_a_result_and_all_is_in_sight_at_every_size(
+    open_seat: Callable[..., Player],
+) -> None:
     with served_table(msgspec.structs.replace(QUICK, clock="5+10", seed=1)) as served:
-        player = open_seat(served.links[0], 360, 740, locale="ja-JP", color_scheme="dark", has_touch=True)
+        player = open_seat(served.links[0], locale="ja-JP", color_scheme="dark", has_touch=True)
         player.sit()
         for wanted in (
             lambda seen: seen["open"] and seen["events"] > 6,
@@ -195,144 +200,21 @@ def test_a_reload_resumes_in_a_turn_in_a_claim_and_at_a_result(open_seat: Callab
                 assert after[same] == before[same], same
             clock = [seen["clock"]["base"] + seen["clock"]["bank"] for seen in (before, after)]
             assert clock[1] <= clock[0]
+            for size in SIZES:
+                in_sight(player, *size)
+            assert all(player.tab.locator("button, [role=button], input, select").evaluate_all(NAMES))
         player.play_until(lambda seen: seen["rounds"] > before["rounds"])
+        assert player.tab.evaluate("document.documentElement.lang") == "ja"
         player.check()
-        assert not any(isinstance(e, PlayerLeft) for e in served.call(lambda: events_of(served)))
+        assert not any(isinstance(event, PlayerLeft) for event in served.call(lambda: events_of(served)))
 
 
 def events_of(served: Any) -> list[Any]:
     return list(served.hosted.host.table.tabletop.events)
 
 
-def test_two_persons_at_one_table(open_seat: Callable[..., Player]) -> None:
-    with served_table(msgspec.structs.replace(QUICK, seed=4), ("Anna", "Ben")) as served:
-        anna, ben = open_seat(served.links[0]), open_seat(served.links[1], 360, 740)
-        anna.sit()
-        anna.until(lambda seen: seen["ready"])
-        assert anna.tab.text_content(".sheet [role=status]") == "Waiting for Ben."
-        assert ben.until(lambda seen: True)["stage"] == "seating"
-        ben.sit()
-        for player in (anna, ben):
-            player.until(lambda seen: seen["stage"] == "playing")
-            assert player.tab.locator("[data-switch=advice]").count() == 0
-        end = time.monotonic() + PATIENCE_S
-        ends: list[dict[str, Any]] = []
-        while len(ends) < 2:
-            assert time.monotonic() < end
-            ends = []
-            for player in (anna, ben):
-                seen = player.until(lambda _: True)
-                player.act(seen)
-                if len(player.answered) > 2:
-                    ends.append(seen)
-        first, second = ends
-        assert first["player"] != second["player"]
-        assert first["hand"] != second["hand"]
-        anna.check()
-        ben.check()
-
-
-def test_who_goes_away_is_played_for_and_returns(
-    open_seat: Callable[..., Player], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(seat_module, "AWAY_S", 0.1)
-    with served_table(HurriedPlan(length="tonpuu", delay_s=0.02, seed=9)) as served:
-        player = open_seat(served.links[0])
-        player.sit()
-        before = player.until(lambda seen: seen["asked"])
-        player.tab.goto("about:blank")
-        served.until(lambda: any(isinstance(e, PlayerLeft) for e in events_of(served)))
-        turns = len(served.call(lambda: events_of(served)))
-        served.until(lambda: len(events_of(served)) > turns + 40)
-        player.tab.goto(served.links[0])
-        player.until(lambda seen: seen["asked"] > before["asked"] and seen["stage"] == "playing")
-        served.until(lambda: any(isinstance(e, PlayerReturned) for e in events_of(served)))
-        assert player.faults == []
-
-
-def test_the_keyboard_is_enough(open_seat: Callable[..., Player]) -> None:
-    with served_table(msgspec.structs.replace(QUICK, seed=7, practice=True)) as served:
-        player = open_seat(served.links[0])
-        player.until(lambda seen: "sit" in seen["buttons"])
-        while player.tab.evaluate("document.activeElement.dataset.action") != "sit":
-            player.tab.keyboard.press("Tab")
-        player.tab.keyboard.press("Enter")
-        for key in ("d", "Enter", "d", "Enter", "d"):
-            seen = player.until(lambda seen: seen["asked"])
-            while "pass" in seen["buttons"]:
-                player.tab.keyboard.press("x")
-                asked = seen["asked"]
-                seen = player.until(lambda seen, asked=asked: seen["asked"] > asked)
-            if key == "Enter":
-                player.tab.keyboard.press("ArrowLeft")
-                player.tab.keyboard.press("ArrowLeft")
-                label = player.tab.evaluate("document.activeElement.getAttribute('aria-label')")
-                assert re.fullmatch(r"Discard [\w ]+", label)
-                chosen = player.tab.evaluate("document.activeElement.querySelector('.tile').dataset.tile")
-            else:
-                chosen = seen["hand"][-1]
-            player.tab.keyboard.press(key)
-            player.until(lambda now, seen=seen: now["asked"] > seen["asked"] or now["card"])
-            river = player.tab.locator(".seat[data-place='0'] .river .tile")
-            thrown = river.evaluate_all("all => all.map((one) => one.dataset.tile)")
-            assert thrown[-1] == chosen
-        later = player.until(lambda seen: seen["asked"] and seen["back"])
-        player.tab.keyboard.press("u")
-        again = player.until(lambda seen: seen["asked"] > later["asked"])
-        assert again["events"] < later["events"] or again["rounds"] < later["rounds"]
-        player.check()
-
-
-def test_a_level_is_chosen_before_the_game_and_advice_has_a_reason(open_seat: Callable[..., Player]) -> None:
-    with served_table(msgspec.structs.replace(QUICK, seed=12), advised=True) as served:
-        player = open_seat(served.links[0])
-        player.until(lambda seen: "sit" in seen["buttons"])
-        player.tab.focus("[data-level=rules]")
-        player.tab.keyboard.press("ArrowDown")
-        player.until(lambda seen: seen["level"] == "people" and not seen["loading"])
-        assert player.tab.evaluate("document.activeElement.dataset.level") == "people"
-        assert "strong players" in player.tab.text_content(".levels p").lower()
-        player.sit()
-        player.until(lambda seen: seen["stage"] == "playing")  # the redrawn page would lose the key
-        player.tab.focus("[data-switch=advice]")
-        player.tab.keyboard.press("Space")
-        player.until(lambda seen: seen["switches"]["advice"])
-        for width, height in ((360, 740), (740, 360), (1440, 900)):
-            player.tab.set_viewport_size({"width": width, "height": height})
-            seen = player.play_until(lambda seen: seen["open"] and seen["best"] >= 0)
-            assert len(player.tab.inner_text(".reason")) > 20
-            in_sight(player, width, height)
-        player.tab.focus("[data-switch=advice]")
-        player.tab.keyboard.press("d")
-        player.until(lambda now: now["asked"] > seen["asked"] or now["card"])
-        river = player.tab.locator(".seat[data-place='0'] .river .tile")
-        assert river.last.get_attribute("data-tile") == seen["hand"][-1]
-        player.check()
-
-
-@pytest.mark.slow
-def test_everything_needed_is_in_sight_and_has_a_name_at_every_size(open_seat: Callable[..., Player]) -> None:
-    with served_table(msgspec.structs.replace(QUICK, seed=12)) as served:
-        player = open_seat(served.links[0], locale="ja-JP")
-        player.sit()
-        for wanted in (
-            lambda seen: seen["open"],
-            lambda seen: seen["asked"] and "pass" in seen["buttons"],
-            lambda seen: "go_on" in seen["buttons"],
-        ):
-            player.play_until(wanted)
-            for width, height in ((360, 740), (740, 360), (1440, 900)):
-                player.tab.set_viewport_size({"width": width, "height": height})
-                in_sight(player, width, height)
-            names = player.tab.locator("button, [role=button], input, select").evaluate_all(
-                "all => all.map((one) => one.getAttribute('aria-label') || one.textContent.trim() "
-                "|| one.closest('label')?.textContent.trim() || '')"
-            )
-            assert all(names)
-        assert player.tab.evaluate("document.documentElement.lang") == "ja"
-
-
 def in_sight(player: Player, width: int, height: int) -> None:
+    player.tab.set_viewport_size({"width": width, "height": height})
     for selector in (".hand-playable .held", ".act-bar button", ".clock:not([hidden])", ".result"):
         # all at one moment, as the table goes on meanwhile
         for box in player.tab.locator(selector).evaluate_all(BOXES):
@@ -342,3 +224,75 @@ def in_sight(player: Player, width: int, height: int) -> None:
     touch = player.tab.locator(".act-bar button").evaluate_all(BOXES)
     assert all(box["height"] >= 44 and box["width"] >= 44 for box in touch)
     player.check()
+
+
+def test_of_two_at_a_table_one_goes_away_is_played_for_and_returns(
+    open_seat: Callable[..., Player], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seat_module, "AWAY_S", 0.1)
+    plan = HurriedPlan(length="tonpuu", delay_s=0.02, seed=9)
+    with served_table(plan, ("Anna", HOSTILE[0])) as served:
+        anna, ben = open_seat(served.links[0]), open_seat(served.links[1], 390, 844)
+        anna.sit()
+        anna.until(lambda seen: seen["ready"])
+        assert anna.tab.text_content(".sheet [role=status]") == f"Waiting for {HOSTILE[0]}."
+        assert ben.until(lambda seen: True)["stage"] == "seating"
+        ben.sit()
+        seen = [player.until(lambda seen: seen["asked"]) for player in (anna, ben)]
+        assert seen[0]["player"] != seen[1]["player"]
+        assert seen[0]["hand"] != seen[1]["hand"]
+        for player in (anna, ben):
+            assert player.tab.locator("[data-switch=advice]").count() == 0
+            player.check()
+        ben.tab.goto("about:blank")
+        served.until(lambda: any(isinstance(e, PlayerLeft) for e in events_of(served)))
+        turns = len(served.call(lambda: events_of(served)))
+        served.until(lambda: len(events_of(served)) > turns + 40)
+        ben.tab.goto(served.links[1])
+        ben.until(lambda now: now["asked"] > seen[1]["asked"] and now["stage"] == "playing")
+        served.until(lambda: any(isinstance(e, PlayerReturned) for e in events_of(served)))
+        assert anna.faults == ben.faults == []
+
+
+def test_the_keyboard_is_enough_for_a_level_a_seat_advice_and_play(open_seat: Callable[..., Player]) -> None:
+    with served_table(msgspec.structs.replace(QUICK, seed=7, practice=True), advised=True) as served:
+        player = open_seat(served.links[0])
+        tab = player.tab
+        player.until(lambda seen: "sit" in seen["buttons"])
+        tab.focus("[data-level=rules]")
+        tab.keyboard.press("ArrowDown")
+        player.until(lambda seen: seen["level"] == "people" and not seen["loading"])
+        assert tab.evaluate("document.activeElement.dataset.level") == "people"
+        assert "strong players" in tab.text_content(".levels p").lower()
+        while tab.evaluate("document.activeElement.dataset.action") != "sit":
+            tab.keyboard.press("Tab")
+        tab.keyboard.press("Enter")
+        for key in ("d", "Enter", "d", "Enter", "d"):
+            seen = player.until(lambda seen: seen["asked"])
+            while "pass" in seen["buttons"]:
+                tab.keyboard.press("x")
+                asked = seen["asked"]
+                seen = player.until(lambda seen, asked=asked: seen["asked"] > asked)
+            if key == "Enter":
+                tab.keyboard.press("ArrowLeft")
+                tab.keyboard.press("ArrowLeft")
+                label = tab.evaluate("document.activeElement.getAttribute('aria-label')")
+                assert re.fullmatch(r"Discard [\w ]+", label)
+                chosen = tab.evaluate("document.activeElement.querySelector('.tile').dataset.tile")
+            else:
+                chosen = seen["hand"][-1]
+            tab.keyboard.press(key)
+            player.until(lambda now, seen=seen: now["asked"] > seen["asked"] or now["card"])
+            river = tab.locator(".seat[data-place='0'] .river .tile")
+            assert river.last.get_attribute("data-tile") == chosen
+        later = player.until(lambda seen: seen["asked"] and seen["back"])
+        tab.keyboard.press("u")
+        again = player.until(lambda seen: seen["asked"] > later["asked"])
+        assert again["events"] < later["events"] or again["rounds"] < later["rounds"]
+        tab.focus("[data-switch=advice]")
+        tab.keyboard.press("Space")
+        player.until(lambda seen: seen["switches"]["advice"])
+        for size in SIZES:
+            player.play_until(lambda seen: seen["open"] and seen["best"] >= 0)
+            assert len(tab.inner_text(".reason")) > 20
+            in_sight(player, *size)

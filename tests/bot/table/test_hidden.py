@@ -17,11 +17,9 @@ from tests.bot.table.scenes import QUICK, Hosted, HurriedPlan, Page, play_throug
 
 async def _play(seed: int, people: tuple[str, ...], *, advised: bool) -> tuple[Hosted, list[Page]]:
     hosted = Hosted(msgspec.structs.replace(QUICK, seed=seed), people, advised=advised)
-    pages = [Page(seat, random.Random(seed + n)) for n, seat in enumerate(hosted.host.people)]
-    for page in pages:
-        page.open()
-        if advised:
-            page.say(type="switch", name="advice", on=True)
+    pages = hosted.open(seed)
+    for page in pages if advised else ():
+        page.say(type="switch", name="advice", on=True)
     await play_through(pages, hosted.host, 0.003 if advised and len(people) == 1 else 0.0)
     hosted.host.close()
     return hosted, pages
@@ -39,19 +37,16 @@ async def test_pages_are_sent_what_their_seats_see_and_nothing_else() -> None:
     assert await _check(3, ("A", "B", "C", "D")) > 400
 
 
-async def test_advice_shows_nothing_hidden() -> None:
-    hosted, (page,) = await _play(21, ("Anna",), advised=True)
-    check_sent(page.texts, hosted.records[0], page.seat.player)
-    advice = [message for message in messages_in(page.texts) if message["type"] == "decision"]
-    assert len(advice) > 10
-
-
-async def test_two_at_a_table_get_no_advice() -> None:
-    hosted, pages = await _play(26, ("Anna", "Ben"), advised=True)
+@pytest.mark.parametrize("people", [("Anna",), ("Anna", "Ben")])
+async def test_only_who_sits_alone_among_programs_gets_advice_which_shows_nothing_hidden(
+    people: tuple[str, ...],
+) -> None:
+    hosted, pages = await _play(21, people, advised=True)
     for page in pages:
         assert check_sent(page.texts, hosted.records[0], page.seat.player) > 100
-        assert not any(message["type"] == "decision" for message in messages_in(page.texts))
-        assert not page.state["switches"]["advice"]
+        advice = sum(message["type"] == "decision" for message in messages_in(page.texts))
+        assert advice > 10 if people == ("Anna",) else advice == 0
+        assert page.state["switches"]["advice"] == (people == ("Anna",))
 
 
 async def test_a_leak_would_be_found() -> None:
@@ -86,10 +81,7 @@ async def _restless(seed: int) -> tuple[int, int]:
     """A game of two persons who leave and return all the time; returns absences and messages."""
     hosted = Hosted(HurriedPlan(length="tonpuu", delay_s=0.0, seed=seed), ("Anna", "Ben"))
     rng = random.Random(seed)
-    pages = [Page(seat, random.Random(seed + n)) for n, seat in enumerate(hosted.host.people)]
-    for page in pages:
-        page.open()
-        page.say(type="sit")
+    pages = hosted.sit(seed)
     while hosted.host.playing:
         for page in pages:
             page.read()

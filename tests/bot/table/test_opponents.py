@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,14 +11,10 @@ import structlog
 
 from bot.cli.playing import loader, numbered
 from bot.config.settings import Config
-from bot.table.host import TableHost
-from bot.table.opponents import Opponents
-from bot.table.plan import LEVELS, TableBot, TableSetup, person_in
-from bot.table.reviews import TableReviews
+from bot.table.plan import LEVELS, Opponents, TableBot, TableSetup, person_in
 from kit.errors import ConfigError
 from learning.selfplay.players import names_in
-from replays.record import GameRecord
-from tests.bot.table.scenes import QUICK, Page, bots, no_reviewer, opponents, play_through
+from tests.bot.table.scenes import QUICK, Hosted, bots, opponents, play_through
 from tests.learning.selfplay.engine_players import alive, engine_text, wait_for_the_end
 
 
@@ -59,16 +54,9 @@ async def test_a_person_chooses_the_level_of_the_next_game() -> None:
         return bots(len(texts))
 
     programs = Opponents(TableSetup(QUICK, "Anna", ("Ben=person", *["network"] * 2)), load)
-    host = TableHost(
-        programs,
-        ["Anna", "Ben"],
-        program="suzaku 0.0",
-        keep=lambda _record: None,
-        reviews=TableReviews(no_reviewer),
-    )
-    pages = [Page(seat, random.Random(number)) for number, seat in enumerate(host.people)]
+    hosted = Hosted(QUICK, ["Anna", "Ben"], programs=programs)
+    host, pages = hosted.host, hosted.open()
     for page in pages:
-        page.open()
         page.read()
     anna, ben = pages
     assert (ben.state["level"], ben.state["levels"]) == ("network", LEVELS)
@@ -103,24 +91,14 @@ def loaded_quickly(texts: Sequence[str]) -> Sequence[TableBot]:
 
 
 async def test_an_engine_plays_beside_the_rules_without_a_fault(tmp_path: Path) -> None:
-    engines, records = tmp_path / "engines", list[GameRecord]()
-
-    def keep(record: GameRecord) -> None:
-        records.append(record)
-
-    host = TableHost(
-        opponents(QUICK, ["Anna"], loaded(engine_text(engines), "heuristic", "random")),
-        ["Anna"],
-        program="suzaku 0.0",
-        keep=keep,
-        reviews=TableReviews(no_reviewer),
-    )
-    page = Page(host.people[0], random.Random(1))
-    page.open()
+    engines = tmp_path / "engines"
+    programs = opponents(QUICK, ["Anna"], loaded(engine_text(engines), "heuristic", "random"))
+    hosted = Hosted(programs=programs)
+    pages = hosted.open(1)
     with structlog.testing.capture_logs() as logs:
-        await play_through([page], host)
-    assert records[0].ending is not None
+        await play_through(pages, hosted.host)
+    assert hosted.records[0].ending is not None
     assert [entry for entry in logs if entry["event"] in ("engine.lost", "decision.fallback")] == []
     assert len(alive(engines)) == 1
-    host.close()
+    hosted.host.close()
     await asyncio.to_thread(wait_for_the_end, engines)

@@ -13,23 +13,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bot.table.host import TableHost
 from bot.table.plan import TablePlan
-from bot.table.reviews import TableReviews
 from bot.table.saved import GameFile, GameStart, SavedGames
 from game.events import GameEvent, PlayerLeft, PlayerReturned
 from kit.errors import ConfigError
 from replays.record import GameRecord
-from tests.bot.table.scenes import PATIENCE_S, QUICK, HurriedPlan, Page, news, no_reviewer, opponents
+from tests.bot.table.scenes import PATIENCE_S, QUICK, Hosted, HurriedPlan, Page, news
 from tests.cli import run_cli
 
 
-class Run:
-    """One run of the program: a table whose games are saved in a folder, or in a file.
-
-    Attributes:
-        keeps: whether its records can be kept.
-    """
+class Run(Hosted):
+    """One run of the program: a table whose games are saved in a folder, or in a file."""
 
     def __init__(
         self,
@@ -38,40 +32,22 @@ class Run:
         plan: TablePlan = QUICK,
         file: GameFile | None = None,
     ) -> None:
+        super().__init__(plan, people, save=self._save)
         self.saved = SavedGames(folder / "saved")
-        self.records: list[GameRecord] = []
-        self.keeps = True
-        self._folder = folder
+        self.kept = folder / "record.xml"
         self._file = file
-        self._opponents = opponents(plan, people)
-        self.host = TableHost(
-            self._opponents,
-            people,
-            program="suzaku 0.0",
-            keep=self._keep,
-            reviews=TableReviews(no_reviewer),
-            save=self._save,
-        )
-        self.pages = [Page(seat, random.Random(n)) for n, seat in enumerate(self.host.people)]
+        self.pages = [Page(seat, random.Random(0)) for seat in self.host.people]
         for page in self.pages:
             page.wise = True  # the same answers in the same positions
 
-    def _keep(self, record: GameRecord) -> Path | None:
-        self.records.append(record)
-        return self._folder / "record.xml" if self.keeps else None
-
     def _save(self, seed: int, number: int, game_id: str) -> GameFile | None:
-        start = GameStart(setup=self._opponents.setup, seed=seed, number=number, game_id=game_id)
+        start = GameStart(setup=self.programs.setup, seed=seed, number=number, game_id=game_id)
         return self._file or self.saved.begin(start)
 
-    def open(self) -> None:
+    def open(self, seed: int = 0) -> list[Page]:
         for page in self.pages:
             page.open()
-
-    def sit(self) -> None:
-        self.open()
-        for page in self.pages:
-            page.say(type="sit")
+        return self.pages
 
     def resume(self) -> None:
         saved = self.saved.latest()
@@ -141,8 +117,7 @@ async def test_a_game_cut_every_few_moves_ends_as_one_that_was_not(tmp_path: Pat
 
 async def test_the_page_of_a_resumed_game_shows_the_whole_game_and_the_same_question(tmp_path: Path) -> None:
     run = Run(tmp_path)
-    run.sit()
-    (page,) = run.pages
+    (page,) = run.sit()
     rounds = lambda: sum(m["type"] == "round" for m in messages)  # noqa: E731
     messages: list[dict[str, object]] = []
     read = page.read
@@ -158,8 +133,7 @@ async def test_the_page_of_a_resumed_game_shows_the_whole_game_and_the_same_ques
     run.cut()
     again = Run(tmp_path)
     again.resume()
-    again.open()
-    (page,) = again.pages
+    (page,) = again.open()
     told = page.read()
     assert sum(m["type"] == "round" for m in told) == played
     assert shown(page) == asked
@@ -169,8 +143,7 @@ async def test_the_page_of_a_resumed_game_shows_the_whole_game_and_the_same_ques
 async def test_a_resumed_game_waits_for_those_who_were_there(tmp_path: Path) -> None:
     plan = HurriedPlan(length="tonpuu", delay_s=0.0, seed=21)  # the clock plays for Ben
     run = Run(tmp_path, ("Anna", "Ben"), plan)
-    run.sit()
-    ben = run.pages[1]
+    _, ben = run.sit()
     await run.play(lambda: len(run.events) > 30)
     ben.seat.leave()
     await run.play(lambda: len(run.events) > 60)
@@ -195,8 +168,7 @@ async def test_a_resumed_game_waits_for_those_who_were_there(tmp_path: Path) -> 
 async def test_moves_taken_back_stay_taken_back_and_can_be_taken_back_further(tmp_path: Path) -> None:
     plan = msgspec.structs.replace(QUICK, practice=True)
     run = Run(tmp_path, plan=plan)
-    run.sit()
-    (page,) = run.pages
+    (page,) = run.sit()
     answered: set[int] = set()
     await run.play(lambda: bool(answered.add(page.answered) or len(answered) > 8))
     page.read()
@@ -207,8 +179,7 @@ async def test_moves_taken_back_stay_taken_back_and_can_be_taken_back_further(tm
     run.cut()
     again = Run(tmp_path, plan=plan)
     again.resume()
-    again.open()
-    (page,) = again.pages
+    (page,) = again.open()
     assert again.events == before
     assert shown(page) == asked
     page.say(type="take_back", prompt=page.state["back"])
@@ -218,7 +189,7 @@ async def test_moves_taken_back_stay_taken_back_and_can_be_taken_back_further(tm
 
 async def test_a_game_cut_before_its_record_was_kept_only_has_its_record_made(tmp_path: Path) -> None:
     run = Run(tmp_path)
-    run.keeps = False
+    run.kept = None
     run.sit()
     record = await run.end()
     again = Run(tmp_path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 from collections.abc import Callable
 from itertools import pairwise
@@ -15,11 +14,10 @@ from bot.table import seat as seat_module
 from bot.table.requests import Switches, automatic
 from bot.tenhou.game_types import GameType
 from game.actions import PASS, Action, ActionKind
-from game.events import Discard, EndGame, EndRound, PlayerLeft, PlayerReturned, Riichi, StartGame
+from game.events import Discard, EndGame, EndRound, Riichi, StartGame
 from game.state import apply, new_round
 from game.tiles import mjai_text
 from replays.mjai.seat import seen_by
-from replays.review.moments import follow
 from tests.bot.table.leaks import check_only_seen, messages_in
 from tests.bot.table.scenes import PATIENCE_S, QUICK, Hosted, HurriedPlan, Page, news, play_through
 
@@ -44,15 +42,6 @@ GARBAGE = (
 )
 
 
-async def _sat(hosted: Hosted, seed: int = 1) -> list[Page]:
-    pages = [Page(seat, random.Random(seed + n)) for n, seat in enumerate(hosted.host.people)]
-    for page in pages:
-        page.open()
-    for page in pages:
-        page.say(type="sit")
-    return pages
-
-
 async def _until(true: Callable[[], bool], pages: list[Page]) -> None:
     async with asyncio.timeout(PATIENCE_S):
         while not true():
@@ -61,45 +50,22 @@ async def _until(true: Callable[[], bool], pages: list[Page]) -> None:
                 page.read()
 
 
-async def test_illegal_late_repeated_and_forged_messages_change_nothing() -> None:
-    hosted = Hosted()
-    (page,) = await _sat(hosted)
-    await _until(lambda: bool(page.state.get("prompt")), [page])
-    prompt = page.state["prompt"]
-    table = hosted.host.table
-    assert table is not None
-    before, shown = list(table.tabletop.table.events), len(page.texts)
-    for text in GARBAGE:
-        page.seat.hear(text)
-    for number, choice in (
-        (prompt["number"], len(prompt["actions"])),
-        (prompt["number"], -1),
-        (prompt["number"] + 1, 0),
-        (prompt["number"] - 1, 0),
-        (0, 0),
-    ):
-        page.say(type="choose", prompt=number, choice=choice)
-    await asyncio.sleep(0.02)
-    page.read()
-    assert table.tabletop.table.events == before
-    assert len(page.texts) == shown
-    page.say(type="choose", prompt=prompt["number"], choice=0)
-    page.say(type="choose", prompt=prompt["number"], choice=1)  # the second answer is too late
-    await _until(lambda: (page.state.get("prompt") or prompt)["number"] > prompt["number"], [page])
-    page.say(type="choose", prompt=prompt["number"], choice=0)
-    hosted.host.close()
-
-
-async def test_garbage_between_all_answers_harms_no_game() -> None:
+async def test_illegal_late_repeated_and_forged_messages_change_no_game() -> None:
     clean, noisy = Hosted(), Hosted()
     for hosted in (clean, noisy):
-        (page,) = await _sat(hosted)
+        (page,) = hosted.sit()
         act = page.act
 
         def act_noisily(page: Page = page, act: Callable[[], None] = act) -> None:
             for text in GARBAGE:
                 page.seat.hear(text)
+            if prompt := page.state.get("prompt"):
+                number, count = prompt["number"], len(prompt["actions"])
+                for forged in ((number, count), (number, -1), (number + 1, 0), (number - 1, 0), (0, 0)):
+                    page.say(type="choose", prompt=forged[0], choice=forged[1])
             act()
+            if prompt:
+                page.say(type="choose", prompt=number, choice=count - 1)  # the second answer is too late
 
         if hosted is noisy:
             page.act = act_noisily  # type: ignore[method-assign]
@@ -108,49 +74,10 @@ async def test_garbage_between_all_answers_harms_no_game() -> None:
     assert clean.records[0].events == noisy.records[0].events
 
 
-async def test_a_new_page_finds_the_same_prompt() -> None:
-    hosted = Hosted(advised=True)
-    (page,) = await _sat(hosted)
-    await _until(lambda: bool(page.state.get("prompt")), [page])
-    again = Page(page.seat, random.Random(1))
-    page.seat.count_pages(2)
-    again.read()
-    assert again.state == page.state
-    assert json.loads(again.texts[0])[0] == {"type": "reset"}
-    page.seat.count_pages(1)
-    hosted.host.close()
-
-
-async def test_the_clock_plays_for_who_is_away_until_they_return(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seat_module, "AWAY_S", 0.02)
-    hosted = Hosted(HurriedPlan(length="tonpuu", delay_s=0.0, seed=21))
-    (page,) = await _sat(hosted)
-    await _until(lambda: bool(page.state.get("prompt")), [page])
-    first = page.state["prompt"]["number"]
-    page.shut()
-    table = hosted.host.table
-    assert table is not None
-    turns = len(table.tabletop.events)
-    await _until(lambda: PlayerLeft(page.seat.player) in table.tabletop.events, [])
-    await _until(lambda: len(table.tabletop.events) > turns + 20, [])
-    page.open()
-    await _until(lambda: (page.state.get("prompt") or {"number": 0})["number"] > first, [page])
-    assert PlayerReturned(page.seat.player) in table.tabletop.events
-    await play_through([page], hosted.host)
-    (record,) = hosted.records
-    found = follow(record.events, page.seat.player, "tonpuu")
-    left = record.events.index(PlayerLeft(page.seat.player))
-    back = record.events.index(PlayerReturned(page.seat.player))
-    assert back - left > 20
-    assert found.moments  # the review leaves out what the clock did
-    check_only_seen(page.texts, page.seat.player)
-    hosted.host.close()
-
-
 async def test_who_returns_after_the_game_sees_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seat_module, "AWAY_S", 0.02)
     hosted = Hosted(HurriedPlan(length="tonpuu", delay_s=0.0, seed=21))
-    (page,) = await _sat(hosted)
+    (page,) = hosted.sit()
     await _until(lambda: bool(page.state.get("prompt")), [page])
     page.shut()
     await _until(lambda: not hosted.host.playing, [])
@@ -166,7 +93,7 @@ async def test_who_returns_after_the_game_sees_its_end(monkeypatch: pytest.Monke
 
 async def test_the_clock_answers_for_who_stays_but_does_nothing() -> None:
     hosted = Hosted(HurriedPlan(length="tonpuu", delay_s=0.0, seed=8))
-    (page,) = await _sat(hosted)
+    (page,) = hosted.sit()
     await _until(lambda: bool(page.state.get("prompt")), [page])
     assert page.state["clock"]["base"] <= 0.25
     number = page.state["prompt"]["number"]
@@ -177,10 +104,10 @@ async def test_the_clock_answers_for_who_stays_but_does_nothing() -> None:
 @pytest.mark.slow
 async def test_games_follow_each_other_with_other_seats_and_walls_and_a_seed_repeats_them() -> None:
     hosted, again = Hosted(), Hosted()
-    (page,) = await _sat(hosted)
+    (page,) = hosted.sit()
     for _ in range(2):
         await play_through([page], hosted.host)
-    await play_through(await _sat(again), again.host)
+    await play_through(again.sit(), again.host)
     first, second = hosted.records
     assert first.game_id != second.game_id
     assert first.events[1] != second.events[1]
@@ -220,7 +147,7 @@ def test_switches_answer_what_they_say(
 
 async def test_with_all_switches_on_a_game_plays_itself() -> None:
     hosted = Hosted()
-    (page,) = await _sat(hosted)
+    (page,) = hosted.sit()
     await _until(lambda: bool(page.state.get("prompt")), [page])
     for name in ("no_calls", "auto_win", "auto_discard"):
         page.say(type="switch", name=name, on=True)
@@ -242,7 +169,7 @@ async def test_with_all_switches_on_a_game_plays_itself() -> None:
 
 async def test_the_discards_of_a_riichi_are_told_before_it_is_declared() -> None:
     hosted = Hosted(msgspec.structs.replace(QUICK, seed=3))
-    (page,) = await _sat(hosted, seed=4)
+    (page,) = hosted.sit(4)
     assert page.wise
     told: list[set[str]] = []
     while hosted.host.playing:
@@ -267,7 +194,7 @@ async def test_the_discards_of_a_riichi_are_told_before_it_is_declared() -> None
 
 async def test_in_practice_moves_are_taken_back_and_the_record_says_so() -> None:
     hosted = Hosted(msgspec.structs.replace(QUICK, practice=True))
-    (page,) = await _sat(hosted, seed=4)
+    (page,) = hosted.sit(4)
     rng = random.Random(1)
     backs = 0
     while hosted.host.playing:
@@ -305,33 +232,21 @@ async def test_in_practice_moves_are_taken_back_and_the_record_says_so() -> None
     hosted.host.close()
 
 
-async def test_a_move_taken_back_returns_to_the_same_choice() -> None:
-    hosted = Hosted(msgspec.structs.replace(QUICK, practice=True))
-    (page,) = await _sat(hosted)
+@pytest.mark.parametrize("practice", [True, False])
+async def test_only_in_practice_a_move_taken_back_returns_to_the_same_choice(practice: bool) -> None:
+    hosted = Hosted(msgspec.structs.replace(QUICK, practice=practice))
+    (page,) = hosted.sit()
     await _until(lambda: bool(page.state.get("prompt")), [page])
-    assert not page.state["back"]
     first = page.state["prompt"]
+    assert not page.state["back"]
     page.say(type="choose", prompt=first["number"], choice=0)
     await _until(lambda: (page.state.get("prompt") or first)["number"] > first["number"], [page])
-    page.say(type="take_back", prompt=page.state["back"])
-    page.read()
-    assert page.state["prompt"]["actions"] == first["actions"]
-    assert not page.state["back"]
-    hosted.host.close()
-
-
-async def test_otherwise_no_move_is_taken_back() -> None:
-    hosted = Hosted()
-    (page,) = await _sat(hosted)
-    await _until(lambda: bool(page.state.get("prompt")), [page])
-    first = page.state["prompt"]["number"]
-    page.say(type="choose", prompt=first, choice=0)
-    await _until(lambda: (page.state.get("prompt") or {"number": 0})["number"] > first, [page])
     shown = page.state["prompt"]
     page.say(type="take_back", prompt=shown["number"])
     page.read()
-    assert page.state["prompt"] == shown
-    assert not page.state["practice"]
+    assert page.state["prompt"]["actions"] == (first if practice else shown)["actions"]
+    assert page.state["practice"] == practice
+    assert not page.state["back"]
     hosted.host.close()
 
 
@@ -339,7 +254,7 @@ async def test_a_person_chooses_between_the_drawn_tile_and_its_twin() -> None:
     chosen: dict[bool, set[bool]] = {True: set(), False: set()}
     for seed, drawn in enumerate((True, False)):
         hosted = Hosted(msgspec.structs.replace(QUICK, seed=seed))
-        (page,) = await _sat(hosted)
+        (page,) = hosted.sit()
         while not chosen[drawn]:
             await news([page])
             prompt = page.state.get("prompt")

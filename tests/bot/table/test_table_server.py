@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import http.client
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -14,23 +13,10 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from bot.table.seat import BROWSERS
-from tests.bot.table.scenes import PATIENCE_S, ServedTable, served_table
+from tests.bot.table.scenes import ServedTable, served_table
+from tests.bot.web.requests import PATIENCE_S, TOKEN, asked
 
-TOKEN = "0123456789abcdefTOKEN"
 SOCKETS = 200
-
-
-def asked(served: ServedTable, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
-    """Status, headers and body of an answer."""
-    line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE_S)
-    line.putrequest("GET", path, skip_host=True)
-    for name, value in ({"host": f"127.0.0.1:{served.port}"} | headers).items():
-        line.putheader(name, value)
-    line.endheaders()
-    answer = line.getresponse()
-    body = answer.read()
-    line.close()
-    return answer.status, {name.lower(): value for name, value in answer.getheaders()}, body
 
 
 @contextlib.contextmanager
@@ -41,59 +27,39 @@ def opened(served: ServedTable, key: str, **options: Any) -> Iterator[ClientConn
         yield line
 
 
-def key_of(served: ServedTable, person: int = 0) -> str:
-    return served.hosted.host.people[person].key
+def key_of(served: ServedTable) -> str:
+    return served.hosted.host.people[0].key
 
 
-def test_a_page_needs_the_key_of_its_seat() -> None:
+def test_a_page_needs_the_key_of_its_seat_and_our_own_name() -> None:
     with served_table(people=("Anna", "Ben")) as served:
-        assert key_of(served) != key_of(served, 1)
-        for path in (
-            "/",
-            "/?seat=",
-            "/?seat=wrong",
-            "/?seat=%F0%9F%80%84",
-            "/review/x?seat=" + key_of(served),
-        ):
-            assert asked(served, path)[0] == 404
-        status, headers, body = asked(served, f"/?seat={key_of(served)}")
+        key, other = (seat.key for seat in served.hosted.host.people)
+        assert key != other
+        for path in ("/", "/?seat=", "/?seat=wrong", "/?seat=%F0%9F%80%84", f"/review/x?seat={key}"):
+            assert asked(served.port, path).status == 404
+        status, headers, body = asked(served.port, f"/?seat={key}")
         assert status == 200
         assert headers["content-security-policy"].startswith("default-src 'none'")
-        assert key_of(served, 1).encode() not in body
-        assert asked(served, "/web/play.js")[0] == 200
-        assert asked(served, "/web/../seat.py")[0] == 404
-        with pytest.raises(InvalidStatus), opened(served, "wrong"):
-            pass
-        with opened(served, key_of(served)) as line:
-            assert json.loads(line.recv(PATIENCE_S))["type"] == "hello"
-
-
-def test_other_pages_and_other_names_are_refused() -> None:
-    with served_table() as served:
-        key = key_of(served)
-        assert asked(served, f"/?seat={key}", host="evil.example")[0] == 403
-        assert asked(served, f"/?seat={key}", origin="http://evil.example")[0] == 403
-        for origin in ("http://evil.example", f"https://127.0.0.1:{served.port}", "null", None):
-            with pytest.raises(InvalidStatus), opened(served, key, origin=origin):
+        assert other.encode() not in body
+        assert asked(served.port, f"/?seat={key}", host="evil.example").status == 403
+        for refused in ({"key": "wrong"}, {"key": key, "origin": "http://evil.example"}):
+            with pytest.raises(InvalidStatus), opened(served, **refused):
                 pass
         assert not served.call(lambda: served.hosted.host.people[0].here)
+        with opened(served, key) as line:
+            assert json.loads(line.recv(PATIENCE_S))["type"] == "hello"
 
 
 def test_outside_this_machine_a_token_is_required_as_well() -> None:
     with served_table(host="0.0.0.0", token=TOKEN) as served:
         key = key_of(served)
-        assert asked(served, f"/?seat={key}")[0] == 403
-        assert asked(served, f"/?seat={key}&token=wrong")[0] == 403
-        with pytest.raises(InvalidStatus), opened(served, key):
-            pass
+        assert asked(served.port, f"/?seat={key}").status == 403
         link = urlsplit(served.links[0])
-        status, headers, _ = asked(served, f"{link.path}?{link.query}")
+        status, headers, _ = asked(served.port, f"{link.path}?{link.query}")
         assert status == 303
         assert headers["location"] == f"/?seat={key}"
         cookie = headers["set-cookie"].split(";")[0]
-        assert asked(served, headers["location"], cookie=cookie)[0] == 200
-        with opened(served, key, additional_headers={"cookie": cookie}) as line:
-            assert json.loads(line.recv(PATIENCE_S))["type"] == "hello"
+        assert asked(served.port, headers["location"], cookie=cookie).status == 200
 
 
 @pytest.mark.slow

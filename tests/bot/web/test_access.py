@@ -11,7 +11,8 @@ from bot.dashboard.feed import Feed
 from bot.dashboard.server import DashboardServer, open_dashboard
 from bot.web.access import Access, is_loopback
 from kit.errors import ConfigError
-from tests.bot.dashboard.scenes import ABOUT, TOKEN, Watcher, ask, library, server
+from tests.bot.dashboard.scenes import ABOUT, Watcher, library, server
+from tests.bot.web.requests import TOKEN, asked
 
 
 @pytest.mark.parametrize(
@@ -79,12 +80,12 @@ def served() -> Iterator[DashboardServer]:
 def test_strangers_are_refused_on_every_path(served: DashboardServer) -> None:
     ours = f"127.0.0.1:{served.port}"
     for path in ("/", "/games", "/web/live.js", "/live", "/nothing"):
-        assert ask(served, path, host="evil.example")[0] == 403
-        assert ask(served, path, host=f"evil.example:{served.port}")[0] == 403
-        assert ask(served, path, origin="http://evil.example")[0] == 403
-        assert ask(served, path, origin="null")[0] == 403
-    assert ask(served, "/", origin=f"http://{ours}")[0] == 200
-    assert ask(served, "/")[0] == 200
+        assert asked(served.port, path, host="evil.example")[0] == 403
+        assert asked(served.port, path, host=f"evil.example:{served.port}")[0] == 403
+        assert asked(served.port, path, origin="http://evil.example")[0] == 403
+        assert asked(served.port, path, origin="null")[0] == 403
+    assert asked(served.port, "/", origin=f"http://{ours}")[0] == 200
+    assert asked(served.port, "/")[0] == 200
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ def test_the_socket_is_opened_for_our_own_page_only(
 
 def test_pages_carry_a_strict_policy(served: DashboardServer) -> None:
     for path in ("/", "/games", "/web/style.css", "/web/viewer.js", "/nothing"):
-        _, headers, body = ask(served, path)
+        _, headers, body = asked(served.port, path)
         policy = headers["content-security-policy"]
         assert "default-src 'none'" in policy
         assert "frame-ancestors 'none'" in policy
@@ -122,7 +123,7 @@ def test_pages_carry_a_strict_policy(served: DashboardServer) -> None:
     ["/web/../page.html", "/web/%2e%2e%2fapp.py", "/web/page.py", "/web/", "/games/x", "/games/..%2fx"],
 )
 def test_other_files_are_not_there(served: DashboardServer, path: str) -> None:
-    assert ask(served, path)[0] == 404
+    assert asked(served.port, path)[0] == 404
 
 
 def test_nothing_can_be_sent(served: DashboardServer) -> None:
@@ -136,18 +137,19 @@ def test_a_token_is_demanded_and_leaves_the_address() -> None:
     with server(Feed(), library(), token=TOKEN) as served:
         assert TOKEN not in served.url
         for path in ("/", "/web/live.js", "/games", "/?token=wrong", f"/?token={TOKEN}x", "/?token="):
-            assert ask(served, path)[0] == 403
+            assert asked(served.port, path)[0] == 403
         with pytest.raises(InvalidStatus):
             Watcher(served.port)
-        status, headers, _ = ask(served, "/" + served.link.partition("/?")[2].join(("?", "")))
+        assert asked(served.port, f"/?token={TOKEN}", "POST").status == 403
+        status, headers, _ = asked(served.port, f"/?token={TOKEN}")
         assert (status, headers["location"]) == (303, "/")
         cookie = headers["set-cookie"]
         assert "HttpOnly" in cookie
         assert "SameSite=strict" in cookie
         shown = cookie.partition(";")[0]
-        assert ask(served, "/", cookie=shown)[0] == 200
-        assert ask(served, "/", cookie=shown + "x")[0] == 403
-        assert ask(served, "/", cookie=shown, host="evil.example")[0] == 403
+        assert asked(served.port, "/", cookie=shown)[0] == 200
+        assert asked(served.port, "/", cookie=shown + "x")[0] == 403
+        assert asked(served.port, "/", cookie=shown, host="evil.example")[0] == 403
         Watcher(served.port, additional_headers={"Cookie": shown}).close()
 
 
@@ -159,16 +161,16 @@ def test_beyond_this_machine_a_token_is_made_and_shown_once(capsys: pytest.Captu
         token = served.link.partition("token=")[2]
         assert len(token) >= 32
         assert printed.count(token) == 1
-        assert ask(served, "/games")[0] == 403
-        assert ask(served, "/games", cookie=f"suzaku_{served.port}={token}")[0] == 200
+        assert asked(served.port, "/games")[0] == 403
+        assert asked(served.port, "/games", cookie=f"suzaku_{served.port}={token}")[0] == 200
 
 
 def test_a_token_of_ones_own_is_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
     config = Config(dashboard=Section(enabled=True, port=0, token_env="MY_TOKEN"))
     with open_dashboard(config, {"MY_TOKEN": TOKEN}, ABOUT, None) as served:
         assert TOKEN not in capsys.readouterr().err
-        assert ask(served, "/games")[0] == 403
-        assert ask(served, "/games", cookie=f"suzaku_{served.port}={TOKEN}")[0] == 200
+        assert asked(served.port, "/games")[0] == 403
+        assert asked(served.port, "/games", cookie=f"suzaku_{served.port}={TOKEN}")[0] == 200
 
 
 @pytest.mark.parametrize("value", ["", "short", "with spaces in its middle", "ümlaut" * 4])

@@ -25,8 +25,9 @@ from websockets.exceptions import ConnectionClosed
 
 from bot.dashboard.feed import Feed
 from bot.web.limits import MINUTE_S, Limits, OncePerMinute, most_connections
-from tests.bot.dashboard.scenes import PATIENCE_S, Watcher, ask, is_over, library, played, put, server
+from tests.bot.dashboard.scenes import Watcher, is_over, library, played, put, server
 from tests.bot.descriptors import no_descriptor_left
+from tests.bot.web.requests import PATIENCE_S, asked
 
 ROOT = Path(__file__).parents[3]
 HALF_A_REQUEST = b"GET / HT"
@@ -100,7 +101,7 @@ def test_connections_beyond_the_limit_are_closed_and_the_last_allowed_is_answere
             assert held[0].recv(12) == b"HTTP/1.1 503"
             assert is_closed(held[0])
         until = time.monotonic() + PATIENCE_S
-        while ask(served, "/games")[0] != 200:
+        while asked(served.port, "/games")[0] != 200:
             assert time.monotonic() < until
     assert [line["event"] for line in logs].count("dashboard.crowded") == 1
 
@@ -112,7 +113,7 @@ def test_only_so_many_browsers_watch_that_others_can_load_a_page() -> None:
             Watcher(served.port)
         assert refused.value.rcvd is not None
         assert refused.value.rcvd.code == 1013  # the page tries again later
-        assert ask(served, "/games")[0] == 200
+        assert asked(served.port, "/games")[0] == 200
         for watcher in watchers:
             watcher.close()
         Watcher(served.port).close()
@@ -134,7 +135,7 @@ def test_without_a_descriptor_left_connections_wait_until_there_is_one() -> None
         server(None, library()) as served,
         socket.socket() as line,
     ):
-        assert ask(served, "/games")[0] == 200  # whatever the first answer opens once is open
+        assert asked(served.port, "/games")[0] == 200  # whatever the first answer opens once is open
         line.settimeout(PATIENCE_S)
         with no_descriptor_left():
             line.connect(("127.0.0.1", served.port))
@@ -189,7 +190,7 @@ def test_a_request_is_answered_however_long_that_takes(monkeypatch: pytest.Monke
 
     monkeypatch.setattr("bot.web.pages.styles", answer_slowly)
     with server(None, library(), limits=Limits(message_s=0.1)) as served:
-        assert ask(served, "/web/style.css")[0] == 200
+        assert asked(served.port, "/web/style.css")[0] == 200
 
 
 def test_a_client_that_answers_no_ping_is_closed() -> None:
@@ -205,7 +206,7 @@ def test_the_server_ends_promptly_although_clients_are_connected() -> None:
         with server(Feed(), library()) as served:
             for sent in (b"", HALF_A_REQUEST, UNREAD, WATCHES):
                 clients.enter_context(opened(served.port, 1, sent))
-            assert ask(served, "/games")[0] == 200
+            assert asked(served.port, "/games")[0] == 200
             began = time.monotonic()
         assert time.monotonic() - began < 4.0
         assert not any(thread.name == "dashboard" for thread in threading.enumerate())
@@ -295,11 +296,6 @@ def besiege(process: subprocess.Popen[bytes], port: int, games: Path) -> None:
 
 
 def answers(port: int) -> bool:
-    line = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
-    try:
-        line.request("GET", "/")
-        return line.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        line.close()
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        return asked(port, "/").status == 200
+    return False

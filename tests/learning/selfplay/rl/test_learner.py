@@ -12,8 +12,7 @@ from learning.selfplay.rl.plan import ReinforcementPlan
 from policies.checkpoint import load
 from policies.features.draw import kinds_of
 from policies.features.table import LITE
-from policies.play.inference import chances
-from policies.play.inference import Model, load_policy
+from policies.play.inference import Model, chances, load_policy
 from policies.play.rollout import Rollout, Seating
 from policies.policy_gradient.trajectories import Recorder, Trajectory
 from tests.learning.selfplay.rl.setting import short_plan
