@@ -19,7 +19,8 @@ from bot.tenhou.messages import server_messages as m
 from bot.tenhou.session.seat import Seat
 from game.events import GameEvent, StartGame, StartRound
 from kit.errors import RemoteProtocolError, ReplayError
-from replays.mjlog.writer import read_record, write
+from replays.mjlog.reader import read_record
+from replays.mjlog.writer import write
 from replays.record import GameRecord
 from replays.store.library import joined
 from tests.bot.captures import CapturedFrame, read_capture
