@@ -29,6 +29,7 @@ def decision_of(
     reading: HandReading | None = None,
     notes: Sequence[schema.Note] = (),
     live: schema.Live | None = None,
+    candidates: tuple[schema.CandidateHands, ...] = (),
 ) -> schema.ReviewDecision:
     """A decision with its options, and the reasons if it is an error.
 
@@ -39,6 +40,7 @@ def decision_of(
         reading: of the opponents' hands, if there is a model.
         notes: its notes besides the reasons.
         live: what happened in play.
+        candidates: hands that the opponents may hold, if they were asked for.
     """
     record, done = moment.record, moment.done
     danger, after = danger_of(record, moment.player, reads_melds=True), After(moment)
@@ -67,6 +69,7 @@ def decision_of(
         other_agrees=other.agrees(done) if other else None,
         other_ratio=round(other.parted(done)[1], 6) if other else None,
         live=live,
+        candidates=candidates,
         position=_position(moment),
     )
 

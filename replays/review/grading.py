@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from policies.flow.decisions import Step
@@ -60,7 +60,7 @@ def together(parts: Sequence[Judged]) -> Judged:
     return _judged(counts, sum(part.agreed for part in parts), rated)
 
 
-def _judged(counts: Mapping[Category, int], agreed: int, rated: float) -> Judged:
+def _judged(counts: dict[Category, int], agreed: int, rated: float) -> Judged:
     number = sum(counts.values())
     bad = sum(counts[name] for name in _BAD)
     return Judged(

@@ -172,17 +172,21 @@ class Reviewer:
             others = _asked(self._other, moments, events)
         readings = hand_readings(moments, self._hands)
         notes, played = Notes(), LiveDecisions(live, player)
-        made = tuple(
-            decision_of(
-                moment, opinion, other, reading, notes.of(moment, opinion), played.of(moment, ranked(opinion))
-            )
-            for moment, opinion, other, reading in zip(moments, thought, others, readings, strict=True)
-        )
-        if self._candidates is None:
-            return made
-        hands = self._candidates(np.array([moment.record for moment in moments]), player)
+        candidates: Sequence[tuple[schema.CandidateHands, ...]] = [()] * len(moments)
+        if self._candidates is not None:
+            candidates = self._candidates(np.array([moment.record for moment in moments]), player)
+        parts = zip(moments, thought, others, readings, candidates, strict=True)
         return tuple(
-            msgspec.structs.replace(one, candidates=each) for one, each in zip(made, hands, strict=True)
+            decision_of(
+                moment,
+                opinion,
+                other,
+                reading,
+                notes.of(moment, opinion),
+                played.of(moment, ranked(opinion)),
+                hands,
+            )
+            for moment, opinion, other, reading, hands in parts
         )
 
     def own_decision(self, moment: Moment) -> schema.ReviewDecision:

@@ -1,4 +1,4 @@
-"""Finished games for tests of the records: small hand-made ones, and whole ones from the table."""
+"""Finished games for tests of the records, played at the table."""
 
 from __future__ import annotations
 
@@ -14,21 +14,6 @@ from policies.play.decide import decide
 from replays.record import GameRecord
 
 GAME_ID = "2026010203gm-0001-0000-0123abcd"
-HEADER = (
-    '<GO type="169" lobby="0"/><UN n0="%41" n1="%42" n2="%43" n3="%E7%8B%97%E7%8C%AB" dan="16,16,17,18"'
-    ' rate="2100.00,2100.50,1999.99,2200.00" sx="M,F,M,C"/><TAIKYOKU oya="0"/>'
-)
-DEAL = (
-    '<INIT seed="0,0,0,5,0,28" ten="250,250,250,250" oya="0"'
-    ' hai0="0,4,8,12,17,20,24,28,32,36,37,40,41" hai1="53,57,61,65,69,73,77,81,85,89,93,97,101"'
-    ' hai2="1,5,9,13,18,21,25,29,33,108,112,116,120" hai3="2,6,10,14,19,22,26,30,34,109,113,117,121"/>'
-)
-OWARI = ' owari="250,15.0,250,5.0,250,-5.0,250,-15.0"'
-
-
-def text_of(body: str, header: str = HEADER) -> str:
-    """A record that contains these tags."""
-    return f'<mjloggm ver="2.3">{header}{body}</mjloggm>'
 
 
 @functools.cache

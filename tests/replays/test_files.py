@@ -144,7 +144,7 @@ def modern(text: str) -> str:
 
 @pytest.mark.parametrize("shard", SHARDS)
 def test_real_games_survive_every_format(shard: str) -> None:
-    for game_id, text in shard_texts(shard, scaled(3, 400)):
+    for game_id, text in shard_texts(shard, scaled(2, 400)):
         record = mjlog.read_record(text, game_id)
         assert modern(mjlog.write(record)) == modern(text), game_id
         check(record)
