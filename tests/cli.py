@@ -61,7 +61,7 @@ def _text(file: io.TextIOWrapper) -> str:
 
 
 @contextlib.contextmanager
-def start(*args: str) -> Iterator[subprocess.Popen[str]]:
+def start(*args: str, hang_s: float = HANG_S) -> Iterator[subprocess.Popen[str]]:
     """The program as a process of its own, killed at the end of the test."""
     with subprocess.Popen(
         [sys.executable, "-m", "bot.cli", *args],
@@ -70,7 +70,7 @@ def start(*args: str) -> Iterator[subprocess.Popen[str]]:
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        watchdog = threading.Timer(HANG_S, process.kill)
+        watchdog = threading.Timer(hang_s, process.kill)
         watchdog.start()
         try:
             yield process

@@ -28,7 +28,7 @@ export function offered(prompt, wanted) {
 }
 
 /** @param {Prompt | null} prompt @returns {Offered[]} everything but discards, the most important first */
-export function buttonsOf(prompt) {
+function buttonsOf(prompt) {
   const found = offered(prompt, (kind) => kind !== "discard");
   return found.sort((one, other) => ORDER.indexOf(one.action.kind) - ORDER.indexOf(other.action.kind) || one.choice - other.choice);
 }

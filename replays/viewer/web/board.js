@@ -36,7 +36,7 @@ export function drawBoard(board, table, look) {
 }
 
 /** @param {number} player @param {number} view @returns {number} 0 bottom, 1 right, 2 across, 3 left */
-export function placeOf(player, view) {
+function placeOf(player, view) {
   return (player - view + 4) % 4;
 }
 

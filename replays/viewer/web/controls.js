@@ -3,7 +3,7 @@
  * @module
  */
 
-import { isolated, make } from "./dom.js";
+import { draw, isolated, make } from "./dom.js";
 import { GRADES, SIGNS, disagrees } from "./review.js";
 import { choose } from "./settings.js";
 import { tileElement } from "./tiles.js";
@@ -15,16 +15,16 @@ import { number, words } from "./words.js";
  *   | "nextDecision" | "nextError" | "previousError" | "rotate" | "hands" | "nextSeat" | "help"} Command
  */
 
-/** @type {[Command, string, string][]} the buttons, what stands on them, and their keys */
+/** @type {[Command, string, string][]} the buttons, their outlines on a field of 24 by 24, and their keys */
 const BUTTONS = [
-  ["first", "⏮", "Home"],
-  ["previousRound", "⏪", "ArrowUp"],
-  ["previousDecision", "◀◀", "Shift+ArrowLeft"],
-  ["previousEvent", "◀", "ArrowLeft"],
-  ["nextEvent", "▶", "ArrowRight"],
-  ["nextDecision", "▶▶", "Shift+ArrowRight"],
-  ["nextRound", "⏩", "ArrowDown"],
-  ["last", "⏭", "End"],
+  ["first", "M6 5v14M20 5 9 12l11 7z", "Home"],
+  ["previousRound", "M6 14l6-6 6 6M6 19l6-6 6 6", "ArrowUp"],
+  ["previousDecision", "M12 5 3 12l9 7zM21 5l-9 7 9 7z", "Shift+ArrowLeft"],
+  ["previousEvent", "M16 5 6 12l10 7z", "ArrowLeft"],
+  ["nextEvent", "M8 5l10 7-10 7z", "ArrowRight"],
+  ["nextDecision", "M3 5l9 7-9 7zM12 5l9 7-9 7z", "Shift+ArrowRight"],
+  ["nextRound", "M6 5l6 6 6-6M6 10l6 6 6-6", "ArrowDown"],
+  ["last", "M18 5v14M4 5l11 7-11 7z", "End"],
 ];
 
 /** @type {Record<string, Command>} */
@@ -54,11 +54,11 @@ export function commandOf(event) {
  */
 export function toolbar(least, run) {
   const { controls } = words();
-  const buttons = BUTTONS.map(([command, sign, keys]) =>
+  const buttons = BUTTONS.map(([command, outline, keys]) =>
     make(
       "button",
       { type: "button", class: `tool tool-${command}`, "data-command": command, title: controls[/** @type {"first"} */ (command)], "aria-label": controls[/** @type {"first"} */ (command)], "aria-keyshortcuts": keys, onclick: () => run(command) },
-      icon(command, sign),
+      draw("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, draw("path", { d: outline, class: command.endsWith("Round") ? "outline" : "" })),
     ),
   );
   const wrong = make(
@@ -72,32 +72,6 @@ export function toolbar(least, run) {
 /** @param {string} least @returns {string} the sign of the least category to stop at; of any disagreement its own */
 function stopSign(least) {
   return least === "fine" ? "≠" : SIGNS[/** @type {"mistake"} */ (least)];
-}
-
-/** @type {Record<string, string>} outlines on a field of 24 by 24 */
-const OUTLINES = {
-  first: "M6 5v14M20 5 9 12l11 7z",
-  last: "M18 5v14M4 5l11 7-11 7z",
-  previousRound: "M6 14l6-6 6 6M6 19l6-6 6 6",
-  nextRound: "M6 5l6 6 6-6M6 10l6 6 6-6",
-  previousEvent: "M16 5 6 12l10 7z",
-  nextEvent: "M8 5l10 7-10 7z",
-  previousDecision: "M12 5 3 12l9 7zM21 5l-9 7 9 7z",
-  nextDecision: "M3 5l9 7-9 7zM12 5l9 7-9 7z",
-};
-
-/** @param {string} command @param {string} sign @returns {Element} a drawing; without one the sign itself */
-function icon(command, sign) {
-  const outline = OUTLINES[command];
-  if (!outline) return make("span", { "aria-hidden": "true" }, sign);
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", "0 0 24 24");
-  svg.setAttribute("aria-hidden", "true");
-  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  path.setAttribute("d", outline);
-  if (command.endsWith("Round")) path.setAttribute("class", "outline");
-  svg.append(path);
-  return svg;
 }
 
 /**

@@ -22,6 +22,14 @@ const KEYS = {
 };
 const ALL = "all";
 
+/** Marks what leads to a decision. @param {HTMLElement} place @param {number} index the decision, -1 for none */
+export function markCurrent(place, index) {
+  for (const button of place.querySelectorAll("[data-jump]")) {
+    if (button.getAttribute("data-jump") === String(index)) button.setAttribute("aria-current", "true");
+    else button.removeAttribute("aria-current");
+  }
+}
+
 export class DecisionList {
   /** @param {Review} review @param {(decision: Decision) => void} jump shows a decision */
   constructor(review, jump) {
@@ -47,10 +55,7 @@ export class DecisionList {
   /** @param {number} index the decision shown on the table, -1 for none */
   mark(index) {
     this.current = index;
-    for (const button of this.place.querySelectorAll("[data-jump]")) {
-      if (button.getAttribute("data-jump") === String(index)) button.setAttribute("aria-current", "true");
-      else button.removeAttribute("aria-current");
-    }
+    markCurrent(this.place, index);
   }
 
   filters() {

@@ -38,7 +38,7 @@ function quoted(text) {
 }
 
 /** @param {Position} position @returns {string} its address on the page of `suzaku ask --page` */
-export function askAddress(position) {
+function askAddress(position) {
   return `${PAGE}#${encodeURIComponent(JSON.stringify(position))}`;
 }
 

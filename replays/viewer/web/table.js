@@ -29,7 +29,7 @@ const WALL = 70;
 const STICK = 1000;
 
 /** @returns {Table} a table with nothing on it */
-export function emptyTable() {
+function emptyTable() {
   return {
     wind: "E", number: 1, honba: 0, sticks: 0, dealer: 0, scores: [0, 0, 0, 0], indicators: [],
     wallLeft: WALL, hands: [[], [], [], []], drawn: null, rivers: [[], [], [], []], melds: [[], [], [], []],

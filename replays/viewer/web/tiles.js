@@ -68,14 +68,14 @@ export function tileOf(text) {
  * The element of a tile.
  * @param {string} tile
  * @param {{turned?: boolean, shaded?: boolean, gone?: boolean, fresh?: boolean, back?: boolean,
- *   marks?: string[], aside?: boolean}} [look] `marks` are further words of its name
+ *   marks?: string[]}} [look] `marks` are further words of its name
  * @returns {HTMLElement}
  */
 export function tileElement(tile, look = {}) {
   const back = look.back || !isTile(tile);
   const name = back ? words().tiles.unseen : tileName(tile);
   const classes = ["tile", back ? "tile-back" : `t-${tile}`];
-  for (const key of ["turned", "shaded", "gone", "fresh", "aside"]) {
+  for (const key of ["turned", "shaded", "gone", "fresh"]) {
     if (look[/** @type {keyof typeof look} */ (key)]) classes.push(`tile-${key}`);
   }
   return make("span", {

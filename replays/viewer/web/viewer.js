@@ -8,7 +8,7 @@ import { commandOf, helpDialog, roundBar, seatSwitch, stopSwitch, switches, time
 import { decisionPanel, handBars, handChips } from "./decision.js";
 import { harmless, isolated, make } from "./dom.js";
 import { caveats, gamePanel, worstItem } from "./game.js";
-import { DecisionList } from "./list.js";
+import { DecisionList, markCurrent } from "./list.js";
 import { resultCard } from "./result.js";
 import { byDecision, byEvent, byRound, bySeat, clamp, compare, decisionAt, disagrees, isError, parseHash, toHash } from "./review.js";
 import { choose, restore } from "./settings.js";
@@ -331,12 +331,9 @@ export class Viewer {
       ? decisionPanel(decision, all.indexOf(decision) + 1, all.length, look)
       : make("div", {}, caveats(this.review), make("div", { class: "nothing" }, make("p", {}, text.none), make("p", { class: "quiet keys-hint" }, text.noneHint)), this.partings());
     this.decision?.replaceChildren(content);
-    this.list?.mark(decision ? all.indexOf(decision) : -1);
-    for (const button of this.game?.querySelectorAll("[data-jump]") ?? []) {
-      const here = decision !== null && button.getAttribute("data-jump") === String(all.indexOf(decision));
-      if (here) button.setAttribute("aria-current", "true");
-      else button.removeAttribute("aria-current");
-    }
+    const index = decision ? all.indexOf(decision) : -1;
+    this.list?.mark(index);
+    if (this.game) markCurrent(this.game, index);
   }
 
   /** The decisions in this round where the player and the policy differ. @returns {HTMLElement | null} */

@@ -117,12 +117,10 @@ class Watcher:
         self.hello = json.loads(self.line.recv(PATIENCE_S))
         self.messages: list[dict[str, Any]] = []
 
-    def hear(
-        self, until: Callable[[dict[str, Any]], bool], patience_s: float = PATIENCE_S
-    ) -> list[dict[str, Any]]:
+    def hear(self, until: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
         """All messages up to one that satisfies a condition."""
         while True:
-            new = json.loads(self.line.recv(patience_s))
+            new = json.loads(self.line.recv(PATIENCE_S))
             self.messages += new
             if any(until(message) for message in new):
                 return self.messages

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +18,7 @@ from replays.review.schema import CandidateHand, CandidateHands
 from tests.bot.dashboard.scenes import decided, library, played, put, server
 from tests.bot.fake_server import free_port
 from tests.chromium import PATIENCE_S, Opened, needs_chromium
+from tests.cli import start
 
 pytestmark = needs_chromium
 GONE = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "Connection closed", "ERR_EMPTY_RESPONSE")
@@ -79,39 +76,27 @@ def open_live(open_page: Callable[..., Any]) -> Callable[..., Live]:
     return open_it
 
 
-@contextlib.contextmanager
-def suzaku_play(folder: Path, *flags: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
-    """`suzaku play` in a process of its own."""
-    arguments = ["--type", "tonpuu", "--out", str(folder), "--log-level", "error", *flags]
-    settings = {"SUZAKU_DECISION__POLICY": "heuristic", "XDG_STATE_HOME": str(folder / "state")}
-    program = subprocess.Popen(
-        [sys.executable, "-m", "bot.cli", "play", *arguments],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | settings | environment,
-    )
-    with program:
-        try:
-            yield program
-        finally:
-            program.kill()
-
-
 @pytest.mark.slow
-def test_a_game_is_followed_to_its_end_by_two(open_live: Any, tmp_path: Path) -> None:
+def test_a_game_is_followed_to_its_end_by_two(
+    open_live: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     port = free_port()
-    flags = ["--dashboard", "--dashboard-port", "0", "--seed", "7", "--pace", "instant"]
-    table = {"SUZAKU_LOCAL__PORT": str(port), "SUZAKU_LOCAL__CLIENTS_PER_TABLE": "2"}
-    with suzaku_play(tmp_path / "watched", *flags, **table) as program:
-        assert program.stderr is not None
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SUZAKU_DECISION__POLICY", "heuristic")
+    monkeypatch.setenv("SUZAKU_LOCAL__PORT", str(port))
+    monkeypatch.setenv("SUZAKU_LOCAL__CLIENTS_PER_TABLE", "2")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "watched"))
+    play = ("play", "--type", "tonpuu", "--log-level", "error", "--out")
+    flags = ("--dashboard", "--dashboard-port", "0", "--seed", "7", "--pace", "instant")
+    with start(*play, "games", *flags, hang_s=6 * PATIENCE_S) as program:
         url = program.stderr.readline().removeprefix("dashboard: ").strip()
         wide, narrow = open_live(url), open_live(url, 390, locale="ja-JP", color_scheme="dark")
         for page in (wide, narrow):
             page.tab.wait_for_selector(".live-empty")
             page.until(lambda seen: seen["wire"]["state"] == "open")
         # The table waits for this second client, so that no game is over before both pages listen.
-        with suzaku_play(tmp_path / "other", "--url", f"ws://127.0.0.1:{port}") as other:
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "other"))
+        with start(*play, "others", "--url", f"ws://127.0.0.1:{port}", hang_s=6 * PATIENCE_S) as other:
             ends = [page.until(lambda seen: seen["game"]["places"] is not None) for page in (wide, narrow)]
             assert other.wait(PATIENCE_S) == 0
             assert "until you press Ctrl-C" in program.stderr.readline()

@@ -100,9 +100,10 @@ def test_a_win_without_ura_dora_is_told_as_no_yakuman() -> None:
     assert all([(yaku["id"], yaku["han"]) for yaku in win["yaku"]] == [(1, 1)] for win in won)
 
 
-def test_every_decision_with_a_choice_is_told_with_its_figures() -> None:
+def test_every_decision_with_a_choice_is_told_at_its_event_with_its_figures() -> None:
     items = played()
-    told = gathered(shown(*items).told)["decisions"]
+    game = gathered(shown(*items).told)
+    told = game["decisions"]
     made = [
         item.made for item in items if isinstance(item, DecisionSent) and item.made.decision.step != "forced"
     ]
@@ -113,6 +114,10 @@ def test_every_decision_with_a_choice_is_told_with_its_figures() -> None:
         assert each["options"][0]["action"] == each["preferred"]
         shares = joint({option.action: option.probability for option in one.decision.options})
         assert each["options"][0]["probability"] == pytest.approx(shares[one.decision.action], abs=1e-6)
+        if each["step"] == "discard":  # the chosen action is the next event
+            later = game["rounds"][each["round"]]["events"][each["event"] + 1 :]
+            discarded = next(event for event in later if event["type"] == "dahai")
+            assert (discarded["actor"], discarded["pai"]) == (game["seat"], each["preferred"]["tile"])
         (reason, *_) = each["notes"]
         assert reason["key"].startswith("reason_")
         assert reason["params"]["better"] == each["preferred"]["kind"]
@@ -122,16 +127,6 @@ def test_every_decision_with_a_choice_is_told_with_its_figures() -> None:
             ends = option["action"]["kind"] in ("tsumo", "ron", "nine_terminals")
             assert (option["shanten"] is None) == ends
             assert (option["danger"] is None) == (option["action"]["kind"] != "discard")
-
-
-def test_a_decision_stands_at_the_event_it_answers() -> None:
-    game = gathered(shown(*played()).told)
-    for each in game["decisions"]:
-        events = game["rounds"][each["round"]]["events"]
-        if each["step"] == "discard":
-            # the chosen action is the next event
-            discarded = next(e for e in events[each["event"] + 1 :] if e["type"] == "dahai")
-            assert (discarded["actor"], discarded["pai"]) == (game["seat"], each["preferred"]["tile"])
 
 
 def test_a_game_sent_again_keeps_its_decisions() -> None:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,6 +20,7 @@ from replays.formats import read_game
 from replays.store.index import games
 from tests.bot.table.scenes import PATIENCE_S, QUICK, HurriedPlan, served_table
 from tests.chromium import HOSTILE, Opened, needs_chromium, sync_api
+from tests.cli import start
 
 pytestmark = needs_chromium
 ADVICE_S = 10
@@ -127,29 +125,15 @@ def open_seat(open_page: Callable[..., Any]) -> Callable[..., Player]:
     return open_it
 
 
-@contextlib.contextmanager
-def suzaku_table(folder: Path, *flags: str) -> Iterator[str]:
-    """`suzaku table` in a process of its own; yields the link of its first person."""
-    flags = ("--opponents", "heuristic", "--policy", "heuristic", "--tonpuu", "--delay", "0", *flags)
-    program = subprocess.Popen(
-        [sys.executable, "-m", "bot.cli", "table", *flags, "--port", "0", "--out", str(folder)],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"XDG_STATE_HOME": str(folder / "state")},
-    )
-    with program:
-        try:
-            assert program.stdout is not None
-            yield program.stdout.readline().split(": ", 1)[1].strip()
-        finally:
-            program.terminate()
-            assert program.wait(PATIENCE_S) == 0
-
-
 @pytest.mark.slow
-def test_a_tonpuu_from_the_first_page_to_the_review(open_seat: Callable[..., Player], tmp_path: Path) -> None:
-    with suzaku_table(tmp_path, "--seed", "3", "--name", "Anna") as link:
-        player = open_seat(link)
+def test_a_tonpuu_from_the_first_page_to_the_review(
+    open_seat: Callable[..., Player], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    flags = ("--opponents", "heuristic", "--policy", "heuristic", "--tonpuu", "--delay", "0", "--seed", "3")
+    more = ("--name", "Anna", "--port", "0", "--out", str(tmp_path), "--log-level", "error")
+    with start("table", *flags, *more, hang_s=6 * PATIENCE_S) as program:
+        player = open_seat(program.stdout.readline().split(": ", 1)[1].strip())
         assert "Hanchan" not in player.tab.text_content(".sheet")
         player.sit()
         player.until(lambda seen: seen["stage"] == "playing")
@@ -171,6 +155,8 @@ def test_a_tonpuu_from_the_first_page_to_the_review(open_seat: Callable[..., Pla
         player.tab.keyboard.press("Shift+ArrowRight")
         player.tab.wait_for_selector(".decision .verdict")
         player.check()
+        program.terminate()
+        assert program.wait(PATIENCE_S) == 0
     ((entry,), problems) = games(tmp_path)
     assert not problems
     assert entry.names.count("Anna") == 1
