@@ -22,7 +22,7 @@ from bot.player.seat_player import SeatPlayer
 from bot.tenhou.client.connection import TenhouConnection
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.client.opening import open_connection
-from bot.tenhou.client.recovery import Recovery, Retries
+from bot.tenhou.client.recovery import Recovery
 from bot.tenhou.client.settings import ClientSettings, Hooks
 from bot.tenhou.gate import PlayTerms
 from bot.tenhou.messages import ClientMessage, Ready, render_json
@@ -114,7 +114,6 @@ class TenhouClient:
         Raises:
             TransportError: the connection, login or seat is lost for good; the message states what to do.
         """
-        tries = Retries()
         try:
             while not self._is_done():
                 began = self._clock.now()
@@ -124,12 +123,11 @@ class TenhouClient:
                         raise ConnectionLost("the game ended before we were asked for a decision")
                 except Exception as exc:  # task root: retry or stop, as `process_exception` decides
                     self._player.withdraw()
-                    tries.line_ended(progress=self._progress, lasted_s=self._clock.now() - began)
+                    self._recovery.line_ended(progress=self._progress, lasted_s=self._clock.now() - began)
                     self._hooks.on_line("lost")
-                    await self._recovery.after(exc, tries.count, in_game=self._session.in_game)
-                    tries.count += 1
+                    await self._recovery.after(exc, in_game=self._session.in_game)
                 else:
-                    tries = Retries()
+                    self._recovery.reset()
         finally:
             await self._player.close()
 

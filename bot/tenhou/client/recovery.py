@@ -53,7 +53,10 @@ _EXPLAINED: Final = {
 
 
 class Recovery:
-    """Waits between connections.
+    """Waits between connections, and counts tries in a row.
+
+    Progress resets the count, but only a limited number of times: a connection that keeps breaking shortly
+    after the game resumes must not cause a login every second.
 
     Args:
         settings: the waits.
@@ -61,6 +64,9 @@ class Recovery:
         clock: measures time.
         rng: randomizes the waits.
         finishing: ends a wait while no game is running.
+
+    Attributes:
+        count: tries made so far without progress.
     """
 
     def __init__(
@@ -77,12 +83,34 @@ class Recovery:
         self._rng = rng
         self._finishing = finishing
         self._pause_s = 0.0
+        self.reset()
+
+    def reset(self) -> None:
+        """A connection ended as it should: nothing is held against the next one."""
+        self.count = self._forgiven = 0
+
+    def line_ended(self, *, progress: bool, lasted_s: float) -> None:
+        """Count a lost connection.
+
+        Args:
+            progress: whether we were asked for a decision on it.
+            lasted_s: how long it was open.
+        """
+        if lasted_s >= STEADY_S:
+            self._forgiven = 0
+        if not progress:
+            return
+        if self._forgiven < FORGIVEN:
+            self._forgiven += 1
+            self.count = 0
+        else:
+            self.count = min(self.count, WEARY)
 
     def pause(self, seconds: float) -> None:
         """Wait at least this long before the next try, as the server asked."""
         self._pause_s = seconds
 
-    async def after(self, exc: Exception, tried: int, *, in_game: bool) -> None:
+    async def after(self, exc: Exception, *, in_game: bool) -> None:
         """Wait for the next try, or raise the error that ends the run.
 
         Raises:
@@ -99,11 +127,12 @@ class Recovery:
         if process_exception(exc) == "stop":
             raise exc if isinstance(exc, BotError) else TransportError(why) from exc
         waits = self._waits(exc, in_game=in_game)
-        wait = wait_s(waits, tried, self._rng.random())
-        if wait is None:
-            raise ConnectionLost(f"gave up after {tried} tries: {why}") from exc
-        wait, self._pause_s = max(wait, self._pause_s), 0.0
-        log.info("conn.retry", reason=why, wait_s=round(wait, 2), attempt=tried + 1, of=waits.tries)
+        if self.count >= waits.tries:
+            raise ConnectionLost(f"gave up after {self.count} tries: {why}") from exc
+        usual_s = min(waits.longest_s, waits.first_s * waits.growth**self.count)
+        wait, self._pause_s = max(usual_s * (0.5 + self._rng.random()), self._pause_s), 0.0
+        self.count += 1
+        log.info("conn.retry", reason=why, wait_s=round(wait, 2), attempt=self.count, of=waits.tries)
         await self._wait(wait, in_game=in_game)
 
     def _waits(self, exc: Exception, *, in_game: bool) -> Waits:
@@ -145,54 +174,6 @@ def process_exception(exc: BaseException) -> Verdict:
     ):
         return "retry"
     return "stop"
-
-
-class Retries:
-    """Counts tries in a row. Progress resets the count, but only a limited number of times.
-
-    A connection that keeps breaking shortly after the game resumes must not cause a login every second.
-
-    Attributes:
-        count: tries made so far without progress.
-    """
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._forgiven = 0
-
-    def line_ended(self, *, progress: bool, lasted_s: float) -> None:
-        """Count a lost connection.
-
-        Args:
-            progress: whether we were asked for a decision on it.
-            lasted_s: how long it was open.
-        """
-        if lasted_s >= STEADY_S:
-            self._forgiven = 0
-        if not progress:
-            return
-        if self._forgiven < FORGIVEN:
-            self._forgiven += 1
-            self.count = 0
-        else:
-            self.count = min(self.count, WEARY)
-
-
-def wait_s(waits: Waits, tried: int, jitter: float) -> float | None:
-    """Seconds to wait before the next try.
-
-    Args:
-        waits: parameters of the waits.
-        tried: tries already made in a row without progress.
-        jitter: uniform in [0, 1); varies the wait from half to one and a half times its length.
-
-    Returns:
-        The wait, or None to give up.
-    """
-    if tried >= waits.tries:
-        return None
-    length = min(waits.longest_s, waits.first_s * waits.growth**tried)
-    return length * (0.5 + jitter)
 
 
 def explain(exc: BaseException) -> str:

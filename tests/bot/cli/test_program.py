@@ -139,7 +139,7 @@ def test_an_unknown_home_folder_is_refused_for_the_cache() -> None:
 def test_help_waits_for_nothing_heavy() -> None:
     """Slow imports are left to the commands that need them."""
     heavy = ("torch", "numba", "numpy", "websockets", "starlette", "pydantic", "mahjong", "riichienv")
-    says = f"import sys, bot.cli; print([name for name in {heavy} if name in sys.modules])"
+    says = f"import sys, bot.cli.program; print([name for name in {heavy} if name in sys.modules])"
     ran = subprocess.run([sys.executable, "-c", says], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
 

@@ -161,29 +161,21 @@ def test_a_batch_that_ends_on_an_aside_is_still_answered() -> None:
     assert len(engine.receive([*messages, {"type": "reach_accepted", "actor": 2}])) == 1
 
 
-class Eager:
+def eager(questions: Sequence[Question]) -> list[list[float]]:
     """Declares riichi, and makes the first legal discard."""
-
-    source = "rule"
-
-    def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
-        yes = 1.0 if slot is Slot.RIICHI else 0.0
-        return [
-            [1.0] + [0.0] * (len(question.options) - 1)
-            if slot is Slot.DISCARD
-            else [yes] * len(question.options)
-            for question in questions
-        ]
+    yes = float(questions[0].slot is Slot.RIICHI)
+    first = 1.0 if questions[0].slot is Slot.DISCARD else yes
+    return [[first] + [yes] * (len(question.options) - 1) for question in questions]
 
 
 def test_riichi_is_two_answers_or_one_with_both() -> None:
     scene = Scene("123m406p789s1122z").draw("9p")
     reach = {"type": "reach", "actor": 0}
-    step_by_step = MjaiEngine(Eager())
+    step_by_step = MjaiEngine(Stub(eager))
     assert step_by_step.receive(told(scene)) == [reach]
     [discard] = step_by_step.receive([reach])
     assert discard == {"type": "dahai", "actor": 0, "pai": "9p", "tsumogiri": True}
-    at_once = MjaiEngine(Eager(), EngineSettings(riichi_at_once=True))
+    at_once = MjaiEngine(Stub(eager), EngineSettings(riichi_at_once=True))
     assert at_once.receive(told(scene)) == [reach, discard]
     assert at_once.receive([reach]) == []
     assert at_once.receive([discard]) == []
@@ -302,16 +294,11 @@ def test_a_round_that_is_over_asks_nothing_more() -> None:
 
 
 def test_a_policy_that_fails_is_replaced_by_the_rules_for_the_game_after_some_failures() -> None:
-    class Broken:
-        source = "model"
-        asked = 0
-
-        def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
-            self.asked += 1
-            raise RuntimeError("no memory")
+    def fail(_: object) -> None:
+        raise RuntimeError("no memory")
 
     messages = told(Scene("123m406p789s1122z").draw("9p"))
-    broken = Broken()
+    broken = Stub(fail)
     engine = MjaiEngine(broken, EngineSettings(player=0, failures=2))
     by_rules = MjaiEngine(HeuristicPolicy()).receive(messages)
     sources = []

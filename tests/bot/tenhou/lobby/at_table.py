@@ -15,6 +15,10 @@ from game.events import Four
 from tests.stacked import Play
 
 GAME_ID = "2026010203gm-0009-0000-0123abcd"
+QUIET = ("147m258p369s1234z", "258m369p147s1234z", "369m147p258s1234z", "147m369p258s1567z")
+"""Hands that nothing is done with."""
+READY = "123456789m1155p"
+"""Waits on 1p and 5p."""
 Frame = dict[str, str]
 
 

@@ -24,11 +24,8 @@ from game.tiles import tile_text
 from kit.errors import RemoteProtocolError
 from replays.mjlog.reader import read_record
 from replays.mjlog.writer import write
-from tests.bot.tenhou.lobby.at_table import GAME_ID, AtTable
+from tests.bot.tenhou.lobby.at_table import GAME_ID, QUIET, READY, AtTable
 from tests.stacked import stacked_wall
-
-PLAIN = ("147m258p369s1234z", "258m369p147s1234z", "369m147p258s1234z", "147m369p258s1567z")
-
 
 # --- seating ------------------------------------------------------------------------------------------
 
@@ -62,7 +59,7 @@ def test_the_first_deal_waits_ten_seconds_at_most() -> None:
 
 
 def test_a_deal_shows_a_player_only_its_own_hand() -> None:
-    at = AtTable(stacked_wall(PLAIN, indicators="5m"))
+    at = AtTable(stacked_wall(QUIET, indicators="5m"))
     init = next(frame for frame in at.heard(3) if frame["tag"] == "INIT")
     assert sorted(init) == ["hai", "oya", "seed", "tag", "ten"]
     assert len(init["hai"].split(",")) == 13
@@ -74,7 +71,7 @@ def test_a_deal_shows_a_player_only_its_own_hand() -> None:
 
 
 def test_own_echo_is_upper_case_and_others_see_tsumogiri_in_lower_case() -> None:
-    at = AtTable(stacked_wall(PLAIN, draws="6z6z"))
+    at = AtTable(stacked_wall(QUIET, draws="6z6z"))
     at.forget()
     at.throw("6z")
     assert at.tags(0)[0] == "D"
@@ -167,13 +164,11 @@ def test_an_added_tile_is_offered_to_a_robber_with_the_meld() -> None:
 
 # --- riichi -------------------------------------------------------------------------------------------
 
-READY = "123456789m1155p"
-"""Waits on 1p and 5p."""
 WAITS_9S = "111222333z78s55p"
 
 
 def test_riichi_is_two_steps_around_the_discard() -> None:
-    at = AtTable(stacked_wall((READY, *PLAIN[1:]), draws="9s9p"))
+    at = AtTable(stacked_wall((READY, *QUIET[1:]), draws="9s9p"))
     at.forget()
     at.say(0, DeclareRiichi())
     assert at.tags(1) == ["REACH 1 3"]
@@ -185,7 +180,7 @@ def test_riichi_is_two_steps_around_the_discard() -> None:
 
 
 def test_riichi_and_its_discard_may_come_back_to_back() -> None:
-    at = AtTable(stacked_wall((READY, *PLAIN[1:]), draws="9s9p"))
+    at = AtTable(stacked_wall((READY, *QUIET[1:]), draws="9s9p"))
     drawn = int(at.top.table.state["drawn"])
     at.say(0, DeclareRiichi(drawn))
     at.say(0, DiscardTile(drawn))
@@ -193,7 +188,7 @@ def test_riichi_and_its_discard_may_come_back_to_back() -> None:
 
 
 def test_a_riichi_tile_that_is_called_pays_its_stick_before_the_call() -> None:
-    hands = (READY, "99s258m369p14s123z", PLAIN[2], PLAIN[3])
+    hands = (READY, "99s258m369p14s123z", QUIET[2], QUIET[3])
     at = AtTable(stacked_wall(hands, draws="9s"))
     at.forget()
     at.act(0, K.RIICHI)
@@ -217,7 +212,7 @@ def test_a_riichi_tile_that_is_won_on_pays_no_stick() -> None:
 
 
 def test_furiten_comes_before_the_own_echo_and_goes_the_same_way() -> None:
-    at = AtTable(stacked_wall((READY, *PLAIN[1:]), draws="5p9s8s9s9s"))
+    at = AtTable(stacked_wall((READY, *QUIET[1:]), draws="5p9s8s9s9s"))
     at.forget()
     at.throw("5p")
     assert at.tags(0)[:2] == ["FURITEN 1", "D"]
@@ -277,7 +272,7 @@ def test_at_the_end_of_a_game_the_standing_stands_between_two_wins() -> None:
 
 
 def test_nine_terminals_are_offered_and_shown() -> None:
-    at = AtTable(stacked_wall(("19m19p19s123z258m5p", *PLAIN[1:]), draws="5s"))
+    at = AtTable(stacked_wall(("19m19p19s123z258m5p", *QUIET[1:]), draws="5s"))
     assert at.tags(0)[-1] == "T 64"
     at.forget()
     at.act(0, K.NINE_TERMINALS)
@@ -300,7 +295,7 @@ def test_a_win_states_everything_in_the_order_of_real_frames() -> None:
 
 
 def test_the_next_round_waits_for_everybody_five_seconds_at_most() -> None:
-    at = AtTable(stacked_wall((READY, *PLAIN[1:]), draws="1p"))
+    at = AtTable(stacked_wall((READY, *QUIET[1:]), draws="1p"))
     at.act(0, K.TSUMO)
     at.forget()
     for player in range(3):
@@ -313,7 +308,7 @@ def test_the_next_round_waits_for_everybody_five_seconds_at_most() -> None:
 
 
 def test_a_second_ready_for_the_same_round_does_no_harm() -> None:
-    at = AtTable(stacked_wall((READY, *PLAIN[1:]), draws="1p"))
+    at = AtTable(stacked_wall((READY, *QUIET[1:]), draws="1p"))
     at.act(0, K.TSUMO)
     at.say(2, Ready())
     at.say(2, Ready())
@@ -341,7 +336,7 @@ def test_a_second_ready_for_the_same_round_does_no_harm() -> None:
     ],
 )
 def test_an_illegal_frame_changes_nothing(message: Respond | DeclareRiichi | DiscardTile) -> None:
-    at = AtTable(stacked_wall(PLAIN, draws="9m"))
+    at = AtTable(stacked_wall(QUIET, draws="9m"))
     at.forget()
     before = len(at.top.events)
     with pytest.raises(RemoteProtocolError, match="not legal"):
@@ -354,14 +349,14 @@ def test_an_illegal_frame_changes_nothing(message: Respond | DeclareRiichi | Dis
 
 
 def test_another_copy_of_the_same_face_will_do() -> None:
-    at = AtTable(stacked_wall(("11m147p258s12345z", *PLAIN[1:]), draws="9m"))
+    at = AtTable(stacked_wall(("11m147p258s12345z", *QUIET[1:]), draws="9m"))
     listed = at.find(0, K.DISCARD, "1m").tile
     at.say(0, DiscardTile(listed ^ 1))
     assert Discard(0, listed, tsumogiri=False) in at.top.events
 
 
 def test_a_twin_of_the_drawn_tile_is_discarded_from_the_hand() -> None:
-    at = AtTable(stacked_wall(("11m147p258s12345z", *PLAIN[1:]), draws="1m"))
+    at = AtTable(stacked_wall(("11m147p258s12345z", *QUIET[1:]), draws="1m"))
     drawn = at.find(0, K.DISCARD, "1m").tile
     (twin, _) = sorted(
         tile for tile in range(4) if tile not in (drawn,) and tile in hand_tiles(at.top.table.state, 0)

@@ -10,10 +10,9 @@ from bot.tenhou.messages import DiscardTile
 from game.actions import ActionKind as K
 from game.events import PlayerLeft, PlayerReturned
 from kit.errors import RemoteProtocolError
-from tests.bot.tenhou.lobby.at_table import AtTable
+from tests.bot.tenhou.lobby.at_table import QUIET, READY, AtTable
 from tests.stacked import stacked_wall
 
-QUIET = ("147m258p369s1234z", "258m369p147s1234z", "369m147p258s1234z", "147m369p258s1567z")
 LIMITS = ClockSettings(grace_s=0.0)
 
 
@@ -73,7 +72,7 @@ def test_an_empty_bank_leaves_the_base_until_the_next_round() -> None:
 
 
 def test_the_bank_is_refilled_with_the_next_deal() -> None:
-    at = AtTable(stacked_wall(("123456789m1155p", "", "", ""), draws="1p"), clock=LIMITS)
+    at = AtTable(stacked_wall((READY, "", "", ""), draws="1p"), clock=LIMITS)
     at.now += 12
     at.act(0, K.TSUMO)
     at.ready()
@@ -93,7 +92,7 @@ def test_a_silent_player_passes_when_time_runs_out() -> None:
 
 
 def test_after_declaring_riichi_the_silent_player_discards_the_draw() -> None:
-    at = AtTable(stacked_wall(("123456789m1155p", "", "", ""), draws="9s"), clock=LIMITS)
+    at = AtTable(stacked_wall((READY, "", "", ""), draws="9s"), clock=LIMITS)
     tile = drawn(at)
     at.act(0, K.RIICHI)
     at.forget()
@@ -181,7 +180,7 @@ def test_a_decision_waits_for_a_player_who_comes_back_in_time() -> None:
 
 
 def test_between_rounds_absent_players_are_not_waited_for() -> None:
-    at = AtTable(stacked_wall(("123456789m1155p", "", "", ""), draws="1p"))
+    at = AtTable(stacked_wall((READY, "", "", ""), draws="1p"))
     at.leave(3)
     at.act(0, K.TSUMO)
     at.clients.discard(3)

@@ -7,11 +7,8 @@ import pytest
 from bot.tenhou.messages import AcceptMatch
 from game.actions import ActionKind as K
 from kit.errors import RemoteProtocolError
-from tests.bot.tenhou.lobby.at_table import AtTable, Frame
+from tests.bot.tenhou.lobby.at_table import QUIET, READY, AtTable, Frame
 from tests.stacked import stacked_wall
-
-QUIET = ("147m258p369s1234z", "258m369p147s1234z", "369m147p258s1234z", "147m369p258s1567z")
-READY = "123456789m1155p"
 
 
 def back(at: AtTable, player: int) -> list[Frame]:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+import random
 import socket
 import ssl
 
@@ -15,7 +17,10 @@ from websockets.exceptions import (
 from websockets.frames import Close
 from websockets.http11 import Response
 
-from bot.tenhou.client.recovery import Retries, explain, process_exception
+from bot.player.clock import MonotonicClock
+from bot.tenhou.client import ClientSettings
+from bot.tenhou.client.journal import Journal
+from bot.tenhou.client.recovery import Recovery, explain, process_exception
 from kit.errors import (
     ConnectionLost,
     LocalProtocolError,
@@ -87,7 +92,8 @@ def test_passing_failures_are_tried_again_lasting_ones_stop_and_all_are_explaine
 
 
 def test_a_line_that_lasted_makes_good_for_those_before() -> None:
-    tries = Retries()
+    settings = ClientSettings(urls=())
+    tries = Recovery(settings, Journal(), MonotonicClock(), random.Random(1), asyncio.Event())
     for _ in range(40):
         tries.line_ended(progress=True, lasted_s=0.5)
         tries.count += 1
