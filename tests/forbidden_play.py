@@ -28,8 +28,8 @@ from game.layout import PHASE_CALLED, PHASE_CLAIM, PHASE_DRAW, PHASE_ROB, PHASE_
 from game.melds import MeldKind
 from game.rules import legal_actions
 from game.state import apply, hand_tiles, melds_of, new_round
+from game.table.table import masked
 
-HIDDEN = (-1,) * 13
 US = 0
 Chooser = Callable[[np.void, list[Action]], Action]
 
@@ -60,16 +60,8 @@ class LawlessRound:
 
     def tell(self, event: GameEvent) -> None:
         """Fold an event into both records."""
-        seen = event
-        if isinstance(event, StartRound):
-            seen = StartRound(
-                event.round_index, event.honba, event.riichi_sticks, event.dealer, event.scores,
-                event.dora_indicator, (event.hands[0], HIDDEN, HIDDEN, HIDDEN),
-            )  # fmt: skip
-        elif isinstance(event, Draw) and event.player != US:
-            seen = Draw(event.player)
         apply(self.table, event)
-        apply(self.view, seen)
+        apply(self.view, masked(event, US))
         self.events.append(event)
 
     def play(self) -> Iterator[tuple[np.void, list[Action]]]:
@@ -194,21 +186,19 @@ class LawlessRound:
             self.tell(DoraRevealed(self.wall.pop(0)))
 
 
+CALLS = {ActionKind.CHI: Chi, ActionKind.PON: Pon, ActionKind.DAIMINKAN: Daiminkan}
+
+
 def event_of(player: int, action: Action, table: np.void) -> GameEvent:
     """What an action of a player becomes."""
-    last, own = int(table["last_player"]), action.consumed
     match action.kind:
         case ActionKind.DISCARD:
             return Discard(player, action.tile, action.tile == table["drawn"])
         case ActionKind.RIICHI:
             return Riichi(player)
-        case ActionKind.CHI:
-            return Chi(player, last, action.tile, (own[0], own[1]))
-        case ActionKind.PON:
-            return Pon(player, last, action.tile, (own[0], own[1]))
-        case ActionKind.DAIMINKAN:
-            return Daiminkan(player, last, action.tile, (own[0], own[1], own[2]))
         case ActionKind.ANKAN:
-            return Ankan(player, (own[0], own[1], own[2], own[3]))
+            return Ankan(player, action.consumed)
+        case ActionKind.KAKAN:
+            return Kakan(player, action.tile, action.consumed)
         case _:
-            return Kakan(player, action.tile, (own[0], own[1], own[2]))
+            return CALLS[action.kind](player, int(table["last_player"]), action.tile, action.consumed)
