@@ -30,9 +30,14 @@ from learning.data.positions import Positions, by_decision, positions_of
 from policies.features.draw import kinds_of
 from policies.features.encode import Planes, called, encode
 from policies.features.melds import CALL_WIDTH
-from policies.features.permute import PERMUTATIONS, permute_columns, permute_kinds, permute_planes
+from policies.features.permute import (
+    PERMUTATIONS,
+    mirrored_places,
+    permute_columns,
+    permute_kinds,
+    permute_planes,
+)
 from policies.features.table import CRITIC, KINDS, LITE, LITE_CALL, SETS
-from policies.flow.chi_places import mirrored_places
 from policies.flow.slots import Slot
 
 FEATURES: Final[dict[Sampled, str]] = {

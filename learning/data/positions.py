@@ -33,7 +33,7 @@ from learning.data.position_kernels import (
     Sampled,
     collect,
 )
-from policies.flow.chi_places import places_in_run
+from policies.features.permute import places_in_run
 from policies.flow.slots import Slot
 
 __all__ = ["PositionCounts", "Positions", "by_decision", "count", "first_games", "positions_of"]
@@ -100,7 +100,8 @@ def first_games(
 def by_decision(found: Positions, slot: Sampled) -> Positions:
     """The same decisions with one row each, for networks that answer one question about all melds.
 
-    The label of a chi is as `policies.flow.chi_places` has it; that of another call is whether there was one.
+    The label of a chi is that of `policies.features.permute.places_in_run`, or 0; that of another call is
+    whether there was one.
     """
     decisions = np.arange(len(found.players))
     taken = np.flatnonzero(found.labels)

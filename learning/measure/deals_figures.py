@@ -17,8 +17,7 @@ import numpy as np
 from game.scoring.settlement import RewardKind
 from learning.measure.deals_plan import DecisionWorlds, GameWorlds, HandErrors, SampledWorlds, WorldsPlan
 from learning.runs.statistics import Estimate, Floats, Means
-from policies.adaptation.search import SEARCHES
-from policies.play.search import SearchSettings, shrunk
+from policies.adaptation.search import SEARCHES, SearchSettings, shrunk
 
 CHOSEN_BY: Final = (16, 35, 70, 140)
 """Numbers of worlds to choose by."""
@@ -36,7 +35,7 @@ class SamplerChoices(msgspec.Struct, frozen=True):
         correlation: correlation of these with those given by the true hands; None where it is not defined.
         gains: mean gain of the better choice in so many worlds, judged with the true hands, over the
             policy's first.
-        searched: the same if the policy's probabilities count as a prior, as in `policies.play.search`.
+        searched: the same if the policy's probabilities count as a prior, as in `policies.adaptation.search`.
     """
 
     name: str

@@ -134,6 +134,45 @@ def _rows(numbers: ArrayLike, like: NDArray[Any]) -> Numbers:
     return each.reshape(-1, *(1,) * (like.ndim - 1))
 
 
+# --- the place of the called tile in a run, as Hosei's chi model answers ------------------------------------
+
+_CALLED: Final = 1
+_OWN: Final = slice(2, 4)
+"""Columns of a call's row: the called tile, and the tiles of the hand that join it in a run."""
+_RUN: Final = 3
+
+
+def places_in_run(calls: NDArray[np.int16]) -> NDArray[np.int8]:
+    """The place of the called tile, ``[N]``: 1, 2, 3 for the lowest, the middle, the highest of the run.
+
+    Args:
+        calls: ``[N, 6]`` chi as `game.rules.legal_rows` writes them.
+
+    Source: Mizuguchi and Fujita, "Learning behavioral models of mahjong players with enhanced convolution",
+    section 2.1.
+
+    >>> from game.actions import Action, ActionKind
+    >>> from game.rules import action_row
+    >>> from game.tiles import parse_hand
+    >>> called, *own = parse_hand("324m")
+    >>> places_in_run(np.array([action_row(Action(ActionKind.CHI, called, tuple(own)))]))
+    array([2], dtype=int8)
+    """
+    called, own = calls[:, _CALLED] >> 2, calls[:, _OWN] >> 2
+    places: NDArray[np.int8] = 1 + (called[:, None] > own).sum(1, dtype=np.int8)
+    return places
+
+
+def mirrored_places(places: NDArray[Any], numbers: NDArray[np.int64]) -> NDArray[Any]:
+    """The places, or 0, after permutations of the tiles: in a mirrored run the lowest tile is the highest.
+
+    >>> mirrored_places(np.array([0, 1, 2, 3]), np.array([6]))
+    array([0, 3, 2, 1])
+    """
+    swapped = (numbers >= SUIT_PERMUTATIONS) & (places > 0)
+    return np.where(swapped, _RUN + 1 - places, places)
+
+
 # --- kernels ----------------------------------------------------------------------------------------------
 
 

@@ -29,9 +29,14 @@ from kit.errors import ModelError
 from policies.checkpoint import Card, load
 from policies.checkpoint.files import Reader, read_file
 from policies.features.encode import Planes, encode
-from policies.features.permute import KIND_MAPS, SUIT_PERMUTATIONS, permute_planes
+from policies.features.permute import (
+    KIND_MAPS,
+    SUIT_PERMUTATIONS,
+    mirrored_places,
+    permute_planes,
+    places_in_run,
+)
 from policies.features.table import GUIDED, SETS, looks_deep
-from policies.flow.chi_places import mirrored_places, places_in_run
 from policies.flow.decisions import Source
 from policies.flow.slots import Question, Slot
 from policies.nets.architectures import (

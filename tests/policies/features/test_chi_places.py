@@ -8,7 +8,7 @@ import pytest
 from game.actions import Action, ActionKind
 from game.rules import action_row
 from game.tiles import parse_hand
-from policies.flow.chi_places import mirrored_places, places_in_run
+from policies.features.permute import mirrored_places, places_in_run
 from tests.policies.features.positions import permuted_calls
 
 
