@@ -73,7 +73,7 @@ def test_the_report_has_a_verdict_and_a_row_for_each_number_of_play_outs() -> No
         "30.0", "1.0",
     ]  # fmt: skip
     assert second.split()[0] == "20"
-    assert plan.startswith(
+    assert plan[0].startswith(
         "4 hands at the start of a round of hanchan self-play, seed 0; deals to learn from"
     )
 
