@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,13 +17,13 @@ from numpy.typing import NDArray
 
 from kit.errors import CheckpointMissing, ConfigError
 from kit.options import flag
-from kit.reports import aligned
 from kit.workers.ordered import batches, default_workers
 from learning.data.choice import SelectedDecisions, Selection
 from learning.data.corpus import Corpus, Numbers
 from learning.data.loader import Batch, Loader
 from learning.data.positions import count
 from learning.measure.games import GamesPlan, Measured, measured, opened, players_of
+from learning.runs.measurement import report_text
 from learning.runs.progress import Progress
 from learning.runs.statistics import Estimate, Means
 from policies.checkpoint import load, models_in
@@ -38,7 +37,7 @@ from policies.play.inference import Averaging, Model
 SUPHX: Final = {Slot.DISCARD: 0.767, Slot.RIICHI: 0.857, Slot.CHI: 0.95, Slot.PON: 0.919, Slot.KAN: 0.94}
 """Agreement of its models with players of the Phoenix room; Suphx, arXiv:2003.13590, table 3."""
 _BATCH: Final = 1024
-_WIDTH: Final = 110
+_COLUMNS: Final = ("model", "checkpoints", "permutations", "decisions", "top-1 %", "Suphx %", "difference")
 
 
 class AccuracyPlan(GamesPlan, frozen=True, kw_only=True):
@@ -111,19 +110,11 @@ class AccuracyReport(msgspec.Struct, frozen=True, kw_only=True):
         """The report for people."""
         first = self.models[0]
         plan = f"{self.data}; {self.precision}, seed {self.seed}, {self.seconds:.0f} s"
-        lines = (
+        said = (
             f"{first.folder} chooses what the player chose in {first.top1.text(2, 100.0)} % of "
-            f"{first.decisions:,} {first.model} decisions; Suphx: {100.0 * first.suphx:.1f} %",
-            *self._compared(),
-            "",
-            *aligned(
-                ("model", "checkpoints", "permutations", "decisions", "top-1 %", "Suphx %", "difference"),
-                *map(_cells, self.models),
-            ),
-            "",
-            *textwrap.wrap(plan, _WIDTH),
+            f"{first.decisions:,} {first.model} decisions; Suphx: {100.0 * first.suphx:.1f} %"
         )
-        return "\n".join(lines)
+        return report_text((said, *self._compared()), _COLUMNS, map(_cells, self.models), plan)
 
     def _compared(self) -> Iterator[str]:
         """What each other checkpoint does more or less often."""
@@ -131,15 +122,11 @@ class AccuracyReport(msgspec.Struct, frozen=True, kw_only=True):
             found: dict[str, list[str]] = {}
             for row in self.models:
                 if row.difference is not None and (row.folder, row.permutations) == (folder, permutations):
-                    found.setdefault(_verdict(row.difference), []).append(row.model)
+                    verdict = row.difference.verdict("more often", "less often")
+                    found.setdefault(verdict, []).append(row.model)
             if found:
                 said = "; ".join(f"{verdict} in {', '.join(models)}" for verdict, models in found.items())
                 yield f"{folder}, permutations {permutations}: {said}"
-
-
-def _verdict(difference: Estimate) -> str:
-    low, high = difference.low or 0.0, difference.high or 0.0
-    return "more often" if low > 0.0 else "less often" if high < 0.0 else "no clear difference"
 
 
 def _cells(row: Agreement) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import process_time
@@ -19,9 +18,14 @@ from game.scoring.settlement import GameLength, RewardKind, placements
 from game.warmup import warm_up
 from kit.errors import ConfigError
 from kit.options import INTERNAL, Count, Seed, flag
-from kit.reports import aligned
 from kit.workers.pool import Work
-from learning.runs.measurement import Measurement, MeasurementReport, SelfPlayDecision, found_in_game
+from learning.runs.measurement import (
+    Measurement,
+    MeasurementReport,
+    SelfPlayDecision,
+    found_in_game,
+    report_text,
+)
 from learning.runs.statistics import Estimate, Means
 from learning.runs.store import ResumablePlan
 from policies.adaptation import AdaptationSettings
@@ -41,7 +45,6 @@ from policies.play.named import Files, folder_of_named, load_named
 from policies.play.rollout import Choice, Request
 
 FORMAT: Final = "suzaku-adaptation/7"
-_WIDTH: Final = 110
 _COLUMNS: Final = (
     "play-outs",
     "allowed",
@@ -257,22 +260,16 @@ def text_of(report: MeasurementReport[AdaptationPlan, AdaptationFigures]) -> str
     """The report for people; the verdict is that of the most play-outs and the largest divergence."""
     plan, found = report.plan, report.figures
     last, unit = found.playouts[-1], "points" if plan.reward == "points" else "final reward"
-    low, high = last.gain.low or 0.0, last.gain.high or 0.0
-    verdict = "it gains" if low > 0.0 else "it loses" if high < 0.0 else "no clear difference"
     said = (
         f"{found.hands:,} hands at the {plan.moment} of a round of {plan.length} self-play, "
         f"seed {plan.seed}; deals to learn from: {plan.sampler}; tests of {plan.tests:,} rounds, "
         f"gains in {unit}; {plan.compute.precision}"
     )
-    who = f"{plan.policy} adapted with {last.playouts:,} play-outs"
-    lines = (
-        f"{who}, {unit} a hand: {last.gain.text(1)}: {verdict}",
-        "",
-        *aligned(_COLUMNS, *map(_cells, found.playouts)),
-        "",
-        *textwrap.wrap(said, _WIDTH),
+    verdict = (
+        f"{plan.policy} adapted with {last.playouts:,} play-outs, {unit} a hand: {last.gain.text(1)}: "
+        f"{last.gain.verdict('it gains', 'it loses')}"
     )
-    return "\n".join(lines)
+    return report_text((verdict,), _COLUMNS, map(_cells, found.playouts), said)
 
 
 def _cells(found: PlayoutFigures) -> tuple[str, ...]:

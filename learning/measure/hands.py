@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Final
@@ -13,7 +12,6 @@ from msgspec import Meta
 
 from kit.errors import ConfigError
 from kit.options import Count, NotNegative, Share, flag
-from kit.reports import aligned
 from learning.data.choice import ALL_PLAYERS, SelectedDecisions
 from learning.measure.games import GamesPlan, Measured, measured, opened, players_of
 from learning.measure.hands_figures import (
@@ -26,6 +24,7 @@ from learning.measure.hands_figures import (
     true_shares,
 )
 from learning.runs import plots
+from learning.runs.measurement import report_text
 from policies.checkpoint import HAND_MODELS, HandModel, models_in
 from policies.hands.autoregressive import AutoregressiveSettings, load_autoregressive
 from policies.hands.diffusion import DiffusionSettings, load_diffusion
@@ -50,7 +49,6 @@ _COLUMNS: Final = (
     "paper",
     "hands/s",
 )
-_WIDTH: Final = 110
 
 
 class HandsEvaluation(GamesPlan, frozen=True, kw_only=True):
@@ -116,20 +114,13 @@ class HandsReport(msgspec.Struct, frozen=True):
         """The report for people."""
         best = min(self.models, key=lambda each: each.l2.value or 0.0)
         plan = f"{self.decisions:,} decisions, {self.hands} hands each; {self.data}"
-        lines = (
+        verdict = (
             f"{best.model} expects the shanten with an L2 error of {best.l2.text(3)}"
             f"{', the least of these models' if len(self.models) > 1 else ''}; "
-            f"{_paper(best)[0]} in the paper, at other decisions",
-            "",
-            *aligned(
-                _COLUMNS,
-                ("games", "", "", f"{100.0 * self.ready:.1f}", "", "", "", ""),
-                *map(_cells, self.models),
-            ),
-            "",
-            *textwrap.wrap(plan, _WIDTH),
+            f"{_paper(best)[0]} in the paper, at other decisions"
         )
-        return "\n".join(lines)
+        games = ("games", "", "", f"{100.0 * self.ready:.1f}", "", "", "", "")
+        return report_text((verdict,), _COLUMNS, (games, *map(_cells, self.models)), plan)
 
 
 def evaluate_hands(

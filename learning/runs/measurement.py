@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Final, Generic, Self, TypeVar
 
 import msgspec
 import numpy as np
@@ -14,6 +15,7 @@ from game.scoring.settlement import GameLength
 from game.state import clone
 from game.table.walls import wall_seed
 from kit.errors import TrainingError
+from kit.reports import aligned
 from kit.workers.ordered import batches
 from kit.workers.pool import Done, Work
 from learning.runs.progress import Progress
@@ -29,6 +31,9 @@ F = TypeVar("F")
 T = TypeVar("T")
 
 
+_WIDTH: Final = 110
+
+
 class MeasurementReport(msgspec.Struct, Generic[P, F], frozen=True):
     """The results of a measurement.
 
@@ -39,6 +44,13 @@ class MeasurementReport(msgspec.Struct, Generic[P, F], frozen=True):
 
     plan: P
     figures: F
+
+
+def report_text(
+    verdicts: Iterable[str], columns: Sequence[str], rows: Iterable[Sequence[str]], plan: str
+) -> str:
+    """A report for people: sentences with the verdict, a table, and what was measured."""
+    return "\n".join((*verdicts, "", *aligned(columns, *rows), "", *textwrap.wrap(plan, _WIDTH)))
 
 
 class Measurement(Generic[P, R, F]):

@@ -50,6 +50,15 @@ class Estimate(msgspec.Struct, frozen=True):
         """
         return _with_range(self.value, self.low, self.high, lambda each: f"{scale * each:,.{digits}f}")
 
+    def verdict(self, above: str, below: str) -> str:
+        """What an interval above 0 says, or one below.
+
+        >>> Estimate(2.0, 1.0, 3.0).verdict("it gains", "it loses")
+        'it gains'
+        """
+        low, high = self.low or 0.0, self.high or 0.0
+        return above if low > 0.0 else below if high < 0.0 else "no clear difference"
+
 
 class Ranges(msgspec.Struct, frozen=True):
     """A number, its interquartile range and 95 % range over resamples; None if undefined or not finite."""

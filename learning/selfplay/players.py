@@ -1,4 +1,4 @@
-"""The players of the arena: parsing their names on the command line, and loading them."""
+"""The players of games: policies, those that think, engines; parsing their names, and loading them."""
 
 from __future__ import annotations
 

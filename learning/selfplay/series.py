@@ -342,8 +342,10 @@ def play_series(
     with resumed(series, GameRow, folder, series.games) as store, shown as progress:
         before = len(store.rows)
         progress.reach(before, series.games)
-        with contextlib.closing(_ends(series, store, form, workers, ray)) as ends:
-            for one in ends:
+        with contextlib.closing(_played(series, store, form, workers, ray)) as ended:
+            for _, one in ended:
+                if isinstance(one, Done):
+                    continue
                 if isinstance(one, GameProgress):
                     decisions += one.decisions
                 elif one.row.number not in store.rows:
@@ -361,13 +363,13 @@ def play_series(
     return PlayedSeries(rows, played, time.monotonic() - started, of_a_game)
 
 
-def _ends(
+def _played(
     series: Series,
     store: Store[Series, GameRow],
     form: RecordForm | None,
     workers: int | None,
     ray: str | None,
-) -> Generator[GameEnd | GameProgress]:
+) -> Generator[tuple[Stretch, GameEnd | GameProgress | Done]]:
     """Play what is missing in processes."""
     missing = [
         block
@@ -378,9 +380,7 @@ def _ends(
     played = {number for block in missing for number in series.numbers(block) if number in store.rows}
     setup = Setup(series, form, files, frozenset(played))
     stretches = [tuple(each) for each in batches(missing, _stretch(series, len(missing), workers, ray))]
-    for _, one in spread(player_of_blocks, setup, stretches, workers=workers, ray=ray):
-        if not isinstance(one, Done):
-            yield one
+    return spread(player_of_blocks, setup, stretches, workers=workers, ray=ray)
 
 
 def _stretch(series: Series, missing: int, workers: int | None, ray: str | None) -> int:

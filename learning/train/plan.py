@@ -1,4 +1,4 @@
-"""The plan of a training run: stored with the run, used to resume it, and copied to its checkpoint's card."""
+"""The plans of runs over decisions of games: stored with a run, used to resume it, and copied to its card."""
 
 from __future__ import annotations
 

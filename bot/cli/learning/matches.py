@@ -90,9 +90,17 @@ def arena(
     from learning.selfplay.arena.plan import make_plan
     from learning.selfplay.arena.report import compare, show_played
 
+    if differences and (records or given.keys() & {"mode", "independent"}):
+        raise ConfigError("--differences goes with none of --records, --two and --independent")
+    if horizon and not differences:
+        raise ConfigError("--horizon goes with --differences")
+    if out is None and (report_only or records):
+        raise ConfigError(
+            "--report needs --out: the folder whose games to report on"
+            if report_only
+            else "--records needs --out: records are kept beside the results"
+        )
     if differences:
-        if records or given.keys() & {"mode", "independent"}:
-            raise ConfigError("--differences goes with none of --records, --two and --independent")
         return compare_decisions(
             challenger,
             champion,
@@ -107,14 +115,6 @@ def arena(
             horizon=horizon,
             compute=compute_for(out, device, precision),
             **given,
-        )
-    if horizon:
-        raise ConfigError("--horizon goes with --differences")
-    if out is None and (report_only or records):
-        raise ConfigError(
-            "--report needs --out: the folder whose games to report on"
-            if report_only
-            else "--records needs --out: records are kept beside the results"
         )
     if out is not None and report_only:
         return show_played(out, plot, as_json=as_json)

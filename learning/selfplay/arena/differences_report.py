@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from bisect import bisect
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,9 +12,9 @@ import numpy as np
 
 from kit.distribution import require
 from kit.errors import ConfigError
-from kit.reports import aligned, write_report
+from kit.reports import write_report
 from learning.runs import plots
-from learning.runs.measurement import Measurement, MeasurementReport
+from learning.runs.measurement import Measurement, MeasurementReport, report_text
 from learning.runs.statistics import Estimate, Floats, Means
 from learning.runs.store import writing
 from learning.selfplay.arena.differences import (
@@ -32,7 +31,6 @@ from learning.selfplay.arena.differences import (
 _CONFIDENCES: Final = (0.2, 0.5, 0.8)
 _COLOUR: Final = "#b5402a"
 _EQUAL: Final = "#777777"
-_WIDTH: Final = 110
 _COLUMNS: Final = "decisions", "differing decisions a game", "points", "final reward", "place"
 
 _DIVISIONS: Final[tuple[tuple[tuple[str, ...], Callable[[Difference], int]], ...]] = (
@@ -173,8 +171,8 @@ def text_of(report: MeasurementReport[DifferencesPlan, DifferencesFigures]) -> s
     """The report for people."""
     plan, found = report.plan, report.figures
     one, other, points = plan.challenger.name, plan.champions.name, found.gain.points
-    low, high = points.low or 0.0, points.high or 0.0
-    verdict = f"{one} gains" if low > 0.0 else f"{one} loses" if high < 0.0 else "no clear difference"
+    gains = points.verdict(f"{one} gains", f"{one} loses")
+    verdict = f"{one} over {other}, points a game: {points.text(0)}: {gains}"
     cost = found.seconds_for_500
     played = (
         f"{found.games:,} {plan.length} games, seed {plan.seed}, {plan.walls} walls, "
@@ -183,14 +181,7 @@ def text_of(report: MeasurementReport[DifferencesPlan, DifferencesFigures]) -> s
         f"{found.faults:.2f} faults; "
         f"{found.seconds:,.0f} CPU s, {'-' if cost is None else f'{cost:,.0f}'} for ± 500 points"
     )
-    lines = (
-        f"{one} over {other}, points a game: {points.text(0)}: {verdict}",
-        "",
-        *aligned(_COLUMNS, *map(_cells, (found.gain, *found.by))),
-        "",
-        *textwrap.wrap(played, _WIDTH),
-    )
-    return "\n".join(lines)
+    return report_text((verdict,), _COLUMNS, map(_cells, (found.gain, *found.by)), played)
 
 
 def _cells(gain: Gain) -> tuple[str, ...]:
@@ -235,10 +226,9 @@ def compare_decisions(
     if not report_only:
         plan = make_differences_plan(challenger, champions, **given)
         report = DIFFERENCES.run(plan, folder, workers=workers, quiet=as_json, ray=ray)
-    elif folder is not None:
-        report = DIFFERENCES.so_far(folder)
     else:
-        raise ConfigError("--report needs --out: the folder whose games to report on")
+        assert folder is not None, "a report is of a folder"
+        report = DIFFERENCES.so_far(folder)
     code = write_report(report, text_of, as_json=as_json)
     if plot is not None:
         with writing(plot):

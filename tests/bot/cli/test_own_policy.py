@@ -82,7 +82,7 @@ def test_a_policy_that_fails_ends_a_command_before_it_connects_or_plays(
         pytest.fail("something was opened")
 
     monkeypatch.setattr("asyncio.run", connect)
-    monkeypatch.setattr("learning.selfplay.runner.spread", connect)
+    monkeypatch.setattr("learning.selfplay.series.spread", connect)
     (tmp_path / "mine.py").write_text(NO_ANSWER)
     name = "python:mine.py"
     ways = {

@@ -62,7 +62,7 @@ def test_hands_are_counted_and_their_gains_averaged() -> None:
 def test_the_report_has_a_verdict_and_a_row_for_each_number_of_play_outs() -> None:
     rows = [a_row(number, 10.0) for number in range(4)]
     text = text_of(MeasurementReport(a_plan(), figures_of(a_plan(), rows)))
-    verdict, _, names, first, second, _, plan = text.splitlines()
+    verdict, _, names, first, second, _, *plan = text.splitlines()
     assert verdict == ("network adapted with 20 play-outs, points a hand: 20.0 (20.0–20.0): it gains")
     assert re.split("  +", names) == [
         "play-outs", "allowed", "improved %", "gain a hand", "error", "changed %", "divergence", "signal %",
@@ -73,7 +73,7 @@ def test_the_report_has_a_verdict_and_a_row_for_each_number_of_play_outs() -> No
         "30.0", "1.0",
     ]  # fmt: skip
     assert second.split()[0] == "20"
-    assert plan.startswith(
+    assert plan[0].startswith(
         "4 hands at the start of a round of hanchan self-play, seed 0; deals to learn from"
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import signal
@@ -18,6 +19,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from kit import files
 from kit.errors import ConfigError, TrainingError
 from kit.files import check_hash, hash_beside, replace_hashed
+from learning.runs import state
 from learning.runs.loop import EvaluationResult, carry_out
 from learning.runs.progress import TrainingProgress
 from learning.runs.state import CURVES_FOLDER, STATE_FILE, RunFolder
@@ -87,6 +89,37 @@ def test_a_run_killed_in_an_evaluation_evaluates_first_when_it_resumes(whole: Pa
     assert standing(tmp_path / "parts")["step"] == 4
     carried_out(tmp_path / "parts")
     assert_same(whole, tmp_path / "parts")
+
+
+def test_fault_18_a_run_killed_within_its_saves_ends_with_the_same_numbers(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("learning.runs.loop.SAVE_EVERY_S", 0.0)
+    for saves in (1, 2, 1):
+        assert run_and_kill(tmp_path / "parts", saves) == -signal.SIGKILL
+    assert standing(tmp_path / "parts")["step"] == 4
+    carried_out(tmp_path / "parts")
+    assert_same(whole, tmp_path / "parts")
+
+
+def run_and_kill(out: Path, saves: int) -> int:
+    """Carry on in a forked process that is killed, kill -9, within the save after so many; its exit code."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    left = itertools.count(saves, -1)
+
+    def save(path: Path, data: bytes) -> None:
+        if next(left) <= 0:
+            path.with_name(path.name + ".0123456789ab.tmp").write_bytes(data[: len(data) // 2])
+            os.kill(os.getpid(), signal.SIGKILL)
+        replace_hashed(path, data)
+
+    state.replace_hashed = save  # type: ignore[attr-defined]
+    try:
+        carried_out(out)
+    finally:
+        os._exit(1)
 
 
 def test_a_finished_run_is_left_as_it_is(whole: Path) -> None:

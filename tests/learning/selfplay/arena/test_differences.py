@@ -110,7 +110,7 @@ def test_gains_are_the_sum_of_differences(players: tuple[str, str]) -> None:
     assert figures.seconds == pytest.approx(0.2)
 
 
-def test_the_report_has_a_verdict_and_a_row_for_each_part(players: tuple[str, str]) -> None:
+def test_the_report_and_the_plot_have_a_row_for_each_part(players: tuple[str, str], tmp_path: Path) -> None:
     def differ(model: str, go_around: int, confidence: float | None) -> Difference:
         return Difference(model, go_around, tenpai=False, riichi=True, round_index=0, confidence=confidence,
                           points=-100.0, reward=-1.0, place=None)  # fmt: skip
@@ -118,7 +118,8 @@ def test_the_report_has_a_verdict_and_a_row_for_each_part(players: tuple[str, st
     each = differ("pon", 20, None), differ("discard", 3, 0.2), differ("discard", 3, 0.1)
     rows = [DifferencesGame(number, 90, 0, each, 1.0) for number in range(2)]
     plan = a_plan(*players)
-    verdict, _, names, *table = text_of(MeasurementReport(plan, figures_of(plan, rows))).splitlines()
+    found = figures_of(plan, rows)
+    verdict, _, names, *table = text_of(MeasurementReport(plan, found)).splitlines()
     one, other = plan.challenger.name, plan.champions.name
     assert verdict == f"{one} over {other}, points a game: -300 (-300 to -300): {one} loses"
     assert re.split("  +", names) == ["decisions", "differing decisions a game", "points", "final reward"]
@@ -127,6 +128,10 @@ def test_the_report_has_a_verdict_and_a_row_for_each_part(players: tuple[str, st
         "East", "confidence below 20 %", "confidence 20 to 50 %", "confidence unknown",
     ]  # fmt: skip
     assert re.split("  +", table[1])[1:] == ["2.0", "-200 (-200 to -200)", "-2.0 (-2.0 to -2.0)"]
+    draw_differences(found, tmp_path / "differences.svg")
+    texts = [text for node in ET.parse(tmp_path / "differences.svg").iter() for text in (node.text or "",)]
+    shown = {f"{part.subset} ({part.differences:.1f} a game)" for part in (found.gain, *found.by)}
+    assert shown <= set(texts)
 
 
 @pytest.mark.slow
@@ -191,19 +196,6 @@ def test_how_confident_the_champion_is(
     choices = (ours, theirs)
     assert model_of(choices) == model
     assert confidence_of(model, choices, said) == (None if confidence is None else pytest.approx(confidence))
-
-
-def test_the_plot_has_a_row_for_each_part(players: tuple[str, str], tmp_path: Path) -> None:
-    each = Difference("discard", 7, tenpai=True, riichi=False, round_index=4, confidence=0.1, points=-100.0,
-                      reward=-1.0, place=None)  # fmt: skip
-    games = [DifferencesGame(number, 90, 0, (each,) * (number + 1), 1.0) for number in range(4)]
-    found = figures_of(a_plan(*players), games)
-    assert found.gain.place.value is None
-    assert found.gain.points.value == -250.0
-    path = tmp_path / "differences.svg"
-    draw_differences(found, path)
-    texts = [text for node in ET.parse(path).iter() for text in (node.text or "",)]
-    assert {f"{part.subset} (2.5 a game)" for part in (found.gain, *found.by)} <= set(texts)
 
 
 def test_players_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:
