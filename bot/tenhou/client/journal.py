@@ -73,7 +73,7 @@ class MissedGame(msgspec.Struct, frozen=True):
 
     game_id: str
     why: str
-    record: Path | None = None
+    record: str | None = None
 
 
 class Journal:
@@ -179,8 +179,8 @@ class Journal:
         kept = None
         if self._game is not None and any(isinstance(e, StartRound) for e in event.events):
             kept = self._keep_record(_record(self._game, event.events, decisions))
-        self.missed_games.append(MissedGame(self.game_id, event.why, kept))
         record = None if kept is None else str(kept)
+        self.missed_games.append(MissedGame(self.game_id, event.why, record))
         self.log.error("game.ended", missed=True, why=event.why, record=record)
         self.log = log
         self._game = None

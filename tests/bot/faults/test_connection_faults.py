@@ -99,7 +99,7 @@ async def test_fault_01_another_game_in_the_middle_of_one_is_played_and_the_firs
     assert bench.logged("game.ended")[0]["missed"]
     assert missed.why == "the server seated us at another table"
     assert missed.record is not None
-    cut, whole = (read_game(path) for path in (missed.record, result.record) if path is not None)
+    cut, whole = (read_game(Path(path)) for path in (missed.record, result.record) if path is not None)
     assert cut.ending is None
     assert [type(event).__name__ for event in cut.events] == [
         "StartGame",

@@ -55,7 +55,7 @@ def test_an_unwritten_record_and_an_interruption_are_reported() -> None:
         ({"interrupted": True}, 130, "; interrupted"),
         ({"missed": (MissedGame("G1", "it ended"),)}, 1, "game G1 was missed: it ended"),
         ({"missed": (MissedGame("G1", ""),), "interrupted": True}, 1, "game G1 was missed"),
-        ({"missed": (MissedGame("G1", "", Path("a.xml")),)}, 1, "its record up to there: a.xml"),
+        ({"missed": (MissedGame("G1", "", "a.xml"),)}, 1, "its record up to there: a.xml"),
         ({"unfinished": "G2", "interrupted": True}, 130, "game G2 was not finished: the bot left it"),
         (
             {"unfinished": "G2", "failure": "no line"},
