@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import msgspec
 import structlog
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
@@ -112,8 +112,6 @@ def make_ask_app(access: Access, program: str, policy: str, questions: Questions
             return _response(*await questions.answer(body))
         except DecisionError as exc:
             return _response(*_complaint(_UNAVAILABLE, str(exc)))
-        except ClientDisconnect:
-            return _response(*_complaint(_NOT_JSON, "this is only the beginning of a position"))
 
     routes = [Route("/", home), Route("/ask", ask, methods=["POST"])]
     return page_app(access, "bot.ask", routes)

@@ -7,7 +7,6 @@ process.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable
 from typing import Any, Final, Generic, TypeVar
 
@@ -22,6 +21,8 @@ PROCESSES: Final = 2
 """While one hangs, the other answers."""
 ANSWER_S: Final = 15.0
 """An answer takes a fraction of a second; on a crowded machine a few."""
+WAITING: Final = 32
+"""Questions that may wait; they take a few seconds together."""
 RESTART_S: Final = 5.0
 _STOPPING: Final = "Suzaku is stopping"
 
@@ -71,18 +72,24 @@ class Questions(Generic[S]):
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._answer_s = answer_s
         self._closed = False
-        self._free: deque[_Answerer[S]] = deque()
-        self._waiting: deque[asyncio.Future[_Answerer[S]]] = deque()
+        self._free: asyncio.Queue[_Answerer[S] | None] = asyncio.Queue()
+        self._waiting = 0
         self._all = {_Answerer(self) for _ in range(PROCESSES)}
 
     async def answer(self, question: object) -> Any:
         """The answer of a process that is free, or soon is.
 
+        A question that is cancelled while it waits is never answered.
+
         Raises:
             DeadlineExceeded: it takes too long.
-            ModelError: its process died, or all processes have been ended.
+            ModelError: its process died, all processes have been ended, or too many questions wait.
         """
         answerer = await self._one()
+        # to its end even if nobody waits for it any more, as its process is not free before
+        return await asyncio.shield(self._answer_of(answerer, question))
+
+    async def _answer_of(self, answerer: _Answerer[S], question: object) -> Any:
         if self._closed:
             raise ModelError(_STOPPING)
         answerer.answer = asyncio.get_running_loop().create_future()
@@ -107,8 +114,8 @@ class Questions(Generic[S]):
         for answerer in self._all:
             answerer.child.close()
             self._fail(answerer.answer, _STOPPING)
-        for waiting in self._waiting:
-            self._fail(waiting, _STOPPING)
+            answerer.ended = True
+        self._free.put_nowait(None)
 
     # --- called on the event loop for the threads that hear the processes -----------------------------------
 
@@ -145,25 +152,22 @@ class Questions(Generic[S]):
 
     async def _one(self) -> _Answerer[S]:
         """A process that is free."""
-        if self._closed:
+        if self._waiting >= WAITING:
+            raise ModelError(f"{WAITING} questions are waiting; ask again in a few seconds")
+        self._waiting += 1
+        try:
+            while (answerer := await self._free.get()) is not None and answerer.ended:
+                pass
+        finally:
+            self._waiting -= 1
+        if answerer is None:
+            self._free.put_nowait(None)
             raise ModelError(_STOPPING)
-        while self._free:
-            answerer = self._free.popleft()
-            if not answerer.ended:
-                return answerer
-        waiting: asyncio.Future[_Answerer[S]] = asyncio.get_running_loop().create_future()
-        self._waiting.append(waiting)
-        return await waiting
+        return answerer
 
     def _release(self, answerer: _Answerer[S]) -> None:
-        if answerer.ended:
-            return
-        while self._waiting:
-            waiting = self._waiting.popleft()
-            if not waiting.done():
-                waiting.set_result(answerer)
-                return
-        self._free.append(answerer)
+        if not answerer.ended:
+            self._free.put_nowait(answerer)
 
     @staticmethod
     def _fail(future: asyncio.Future[Any] | None, reason: str) -> None:

@@ -32,22 +32,25 @@ class Advisor:
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
+        self._asked: asyncio.Future[DecisionRecord] | None = None
         self.worker = WorkerThread("advice")
 
     def ask(self, observation: Observation, then: Callable[[DecisionRecord], None]) -> None:
-        """Ask about a position, which must not change any more.
+        """Ask about a position, which must not change any more; one that still waits is dropped.
 
         Args:
             observation: what the person sees, and may do.
             then: called with the decision, on the running loop.
         """
-        future = self.worker.submit(lambda: _decided(observation, self._policy))
+        if self._asked is not None:
+            self._asked.cancel()
+        self._asked = self.worker.submit(lambda: _decided(observation, self._policy))
 
         def done(asked: asyncio.Future[DecisionRecord]) -> None:
             if not asked.cancelled() and asked.exception() is None:
                 then(asked.result())
 
-        future.add_done_callback(done)
+        self._asked.add_done_callback(done)
 
 
 def _decided(observation: Observation, policy: Policy) -> DecisionRecord:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Final
 
+from anyio import CancelScope
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.web.access import Access, RequestGuard
 from replays.viewer.page import WEB, embed, styles
@@ -34,7 +36,32 @@ def page_app(access: Access, package: str, routes: Sequence[BaseRoute]) -> ASGIA
         return _file(request.path_params["name"], own)
 
     guard = Middleware(RequestGuard, access=access)
-    return Starlette(routes=[*routes, Route("/web/{name}", file)], middleware=[guard])
+    return Starlette(routes=[*routes, Route("/web/{name}", file)], middleware=[guard, Middleware(attended)])
+
+
+def attended(app: ASGIApp) -> ASGIApp:
+    """The application, which drops a request when its client has left, waiting or sending."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        came = asyncio.Queue[Message](1)  # no more of a long request than the application takes
+        attending = CancelScope()
+
+        async def listen() -> None:
+            while (message := await receive())["type"] != "http.disconnect":
+                await came.put(message)
+            attending.cancel()
+
+        listening = asyncio.create_task(listen())
+        try:
+            with attending:
+                await app(scope, came.get, send)
+        finally:
+            listening.cancel()
+
+    return answer
 
 
 def page_of(name: str, module: str, data: bytes | dict[str, object]) -> HTMLResponse:

@@ -16,11 +16,12 @@ import pytest
 
 from bot.ask import page as page_module
 from bot.ask.page import LARGEST
-from bot.ask.questions import PROCESSES, Questions
+from bot.ask.questions import PROCESSES, WAITING, Questions
 from bot.config.settings import AskPage
 from bot.web.limits import Limits
 from bot.web.serving import PagePort
 from game.position import WrittenPosition
+from kit.errors import ModelError
 from policies.nets.compute import IN_PLAY
 from tests.bot.ask.moody import moody
 from tests.bot.ask.scenes import HAND, served_page
@@ -176,6 +177,43 @@ async def test_questions_that_come_while_the_page_stops_get_an_error_at_once(
     async with asyncio.timeout(PATIENCE_S / 2):
         found = await asyncio.gather(*asked, return_exceptions=True)
     assert {str(each) for each in found} == {"Suzaku is stopping"}
+
+
+async def test_a_question_that_nobody_waits_for_is_not_answered_and_only_so_many_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answered: list[bytes] = []
+    go_on = threading.Event()
+
+    def slow(line: Any, _: object) -> None:
+        line.ready()
+        while True:
+            for body in line.hear(wait=True):
+                go_on.wait(PATIENCE_S)
+                answered.append(body)
+                line.send((200, body))
+
+    async def ask(body: bytes) -> asyncio.Task[Any]:
+        asking = asyncio.create_task(questions.answer(body))
+        await asyncio.sleep(0)
+        return asking
+
+    monkeypatch.setattr("bot.ask.questions.Child", ChildHere)
+    questions = Questions(slow, None)
+    await questions.ready
+    begun = [await ask(b"begun") for _ in range(PROCESSES)]
+    left = [await ask(b"left") for _ in range(WAITING)]
+    with pytest.raises(ModelError, match="32 questions are waiting; ask again"):
+        await questions.answer(b"too many")
+    for asking in (*begun, *left):
+        asking.cancel()
+    await asyncio.gather(*begun, *left, return_exceptions=True)
+    asking = await ask(b"stays")
+    go_on.set()
+    async with asyncio.timeout(PATIENCE_S):
+        assert await asking == (200, b"stays")
+    assert answered == [*[b"begun"] * PROCESSES, b"stays"]
+    questions.close()
 
 
 def test_a_fault_while_a_question_is_answered_is_an_error_for_its_asker(
