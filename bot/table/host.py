@@ -25,7 +25,7 @@ from bot.tenhou.lobby.table_seat import SeatInfo
 from bot.tenhou.lobby.tabletop import Move, Tabletop
 from game.actions import Action
 from game.table.table import Table
-from kit.errors import IllegalActionError, StateMismatchError
+from kit.errors import BotError
 from policies.play.rollout import Chooser, Request
 from replays.record import GameRecord, game_id
 
@@ -196,11 +196,11 @@ class TableHost:
         """
         self._seed, self.games = saved.start.seed, saved.start.number - 1
         self._file = file
-        table = self._sit_down(saved.start.game_id, replaying=True)
         try:
+            table = self._sit_down(saved.start.game_id, replaying=True)
             table.replay(saved.moves)
-        except (IllegalActionError, StateMismatchError) as exc:
-            raise saved.unusable(exc) from exc
+        except Exception as exc:  # an altered move fails anywhere
+            raise saved.unusable(exc if isinstance(exc, BotError) else "it is damaged") from exc
         for seat in self.people:
             seat.replayed()
         log.info("game.resumed", game_id=saved.start.game_id, game=self.games, moves=table.tabletop.moves)

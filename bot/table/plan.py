@@ -85,7 +85,7 @@ class TableSetup(msgspec.Struct, frozen=True):
 
     plan: TablePlan
     name: str
-    opponents: tuple[str, ...]
+    opponents: Annotated[tuple[str, ...], Meta(min_length=3, max_length=3)]
 
     @property
     def people(self) -> list[str]:

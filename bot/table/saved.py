@@ -12,10 +12,11 @@ import zlib
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO, Final, TypeAlias
+from typing import Annotated, BinaryIO, Final, TypeAlias
 
 import msgspec
 import structlog
+from msgspec import Meta
 
 from bot.play.lock import lock_file
 from bot.table.plan import TableSetup
@@ -43,8 +44,8 @@ class GameStart(msgspec.Struct, frozen=True, tag="start", kw_only=True):
     """
 
     setup: TableSetup
-    seed: int
-    number: int
+    seed: Annotated[int, Meta(ge=0)]
+    number: Annotated[int, Meta(ge=1)]
     game_id: str
     program: str = msgspec.field(default_factory=program_name)
     format: str = FORMAT
@@ -53,7 +54,7 @@ class GameStart(msgspec.Struct, frozen=True, tag="start", kw_only=True):
 class TakenBack(msgspec.Struct, frozen=True, tag="back"):
     """The game was taken back to where it had only this many moves."""
 
-    moves: int
+    moves: Annotated[int, Meta(ge=0)]
 
 
 Entry: TypeAlias = GameStart | Move | TakenBack

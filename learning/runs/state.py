@@ -9,16 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgspec
+import structlog
 import torch
 
 from kit.errors import CheckpointError, ConfigError, TrainingError
-from kit.files import check_hash, hold_folder, remove_leftovers, replace_hashed
+from kit.files import check_hash, hash_beside, hold_folder, remove_leftovers, replace_hashed
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
 
 STATE_FILE: Final = "state.pt"
 CURVES_FOLDER: Final = "curves"
+
+_log = structlog.get_logger(__name__)
 
 
 class RunFolder:
@@ -47,15 +50,18 @@ class RunFolder:
         remove_leftovers(self.folder)
         if not path.exists():
             return None
+        if not hash_beside(path).exists():
+            _log.warning("training.state_unchecked", file=str(path), reason="there is no hash beside it")
         try:
             check_hash(path)
             state = self.read(path)
-            identity = state.pop("identity")
+            different = _differences(state.pop("identity"), self.identity)
         except CheckpointError as exc:
             raise TrainingError(f"{exc}; remove it to start again") from exc
         except Exception as exc:  # torch, zipfile and the unpickler each raise their own
-            raise TrainingError(f"{path}: cannot be read ({exc}); remove it to start again") from exc
-        if different := _differences(identity, self.identity):
+            what = f"it has no {exc}" if isinstance(exc, KeyError) else str(exc).partition("\n")[0]
+            raise TrainingError(f"{path}: cannot be read ({what}); remove it to start again") from exc
+        if different:
             raise ConfigError(
                 f"{self.folder} holds another run, which differs in {different}; "
                 "choose another --out, or remove that folder to start again"

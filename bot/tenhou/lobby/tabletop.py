@@ -272,6 +272,8 @@ class Tabletop:
                 case PlayerReturned(player):
                     away.discard(player)
                     self._note_return(player)
+                case None if self.done:
+                    raise StateMismatchError("the game goes on after its end")
                 case None:
                     self._fresh = []
                     for player, action in move.answers:

@@ -7,8 +7,10 @@ import contextlib
 import os
 import random
 import socket
+import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Final
 
 import msgspec
 import pytest
@@ -20,6 +22,10 @@ from kit.errors import ConfigError
 from replays.record import GameRecord
 from tests.bot.table.scenes import PATIENCE_S, QUICK, Hosted, HurriedPlan, Page, news
 from tests.cli import run_cli
+from tests.scale import scaled
+
+EXAMPLES: Final = scaled(100, 2000)
+"""Altered games."""
 
 
 class Run(Hosted):
@@ -255,6 +261,48 @@ async def test_a_damaged_or_old_game_is_refused_in_a_sentence_and_kept(damage: s
     assert "\n" not in str(refused.value)
     assert path.read_bytes() == data
     run.host.close()
+
+
+def altered(data: bytes, rng: random.Random) -> bytes:
+    """A saved game with one line altered, repeated, left out or moved, its checksums right."""
+    entries = [msgspec.json.decode(line.partition(b" ")[2]) for line in data.splitlines()]
+    at = rng.randrange(1, len(entries))
+    match rng.randrange(4):
+        case 0:
+            entries.insert(at, entries[rng.randrange(1, len(entries))])
+        case 1:
+            entries.insert(at, {"type": "back", "moves": rng.choice([-2, 0, 1, 99])})
+        case 2:
+            del entries[at]
+        case _:
+            entries[at] = altered_value(entries[rng.choice([0, at])], rng)
+    bodies = [msgspec.json.encode(entry) for entry in entries]
+    return b"".join(b"%08x %s\n" % (zlib.crc32(body), body) for body in bodies)
+
+
+def altered_value(value: Any, rng: random.Random) -> Any:
+    """A value of JSON with something in it replaced."""
+    if not value or not isinstance(value, dict | list) or rng.random() < 0.1:
+        return rng.choice([-1, 1, 3, 4, 135, 136, 10**6, 10**30, 0.5, None, "", "x", [], {}, [0, 1]])
+    place = rng.choice([*value] if isinstance(value, dict) else range(len(value)))
+    changed = value.copy()
+    changed[place] = altered_value(value[place], rng)
+    return changed
+
+
+async def test_an_altered_game_goes_on_or_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    path = await interrupted(tmp_path)
+    data, rng, refused = path.read_bytes(), random.Random(0), 0
+    for _ in range(EXAMPLES):
+        path.write_bytes(altered(data, rng))
+        run = Run(tmp_path)
+        try:
+            run.resume()
+        except ConfigError as exc:
+            assert "delete the file" in str(exc)
+            refused += 1
+        run.cut()
+    assert refused > EXAMPLES // 2
 
 
 async def test_a_full_disk_costs_no_game(tmp_path: Path) -> None:

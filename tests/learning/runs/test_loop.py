@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import os
 import shutil
@@ -285,7 +286,9 @@ def test_a_damaged_state_is_refused(whole: Path, part: float, flipped: bool, has
 
 def test_a_state_without_a_hash_resumes_and_gets_one(whole: Path) -> None:
     hash_beside(state_of(whole)).unlink()
-    carried_out(whole)
+    with capture_logs() as logs:
+        carried_out(whole)
+    assert [line["event"] for line in logs].count("training.state_unchecked") == 1
     check_hash(state_of(whole))
     assert hash_beside(state_of(whole)).exists()
 
@@ -295,6 +298,16 @@ def test_an_empty_or_damaged_hash_is_not_taken_for_a_missing_one(whole: Path) ->
         hash_beside(state_of(whole)).write_text(text)
         with pytest.raises(TrainingError, match="damaged"):
             carried_out(whole)
+
+
+@pytest.mark.parametrize("identity", [5, None, "", "{", "[]", {"plan": 1}])
+def test_a_state_of_a_run_that_cannot_be_told_is_refused(whole: Path, identity: object) -> None:
+    saved = {**torch.load(state_of(whole), weights_only=True), "identity": identity}
+    data = io.BytesIO()
+    torch.save(saved, data)
+    replace_hashed(state_of(whole), data.getvalue())
+    with pytest.raises((TrainingError, ConfigError), match=r"to start again$"):
+        carried_out(whole)
 
 
 @pytest.mark.parametrize("name", ["status", "network", "optimiser"])
