@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import secrets
 import selectors
 import shlex
 import subprocess
@@ -22,10 +23,13 @@ import msgspec
 import structlog
 
 from kit.errors import EngineDied, EngineError, EngineGarbled, EngineLate
-from learning.selfplay.watchdog import Watchdog, kill_group
+from learning.selfplay.watchdog import Watchdog, kill_engine
 
 MAX_LINE: Final = 64 * 1024
 """Bytes of an answer; mjai answers have a few hundred at most."""
+
+MAX_NOISE: Final = 16 * 1024 * 1024
+"""Bytes on stderr for one question."""
 
 _PIECE: Final = 64 * 1024
 _LAST_WORDS: Final = 2048
@@ -73,6 +77,7 @@ class EngineProcess:
         group: its process group.
         has_answered: whether it has answered a question.
         lines_sent: number of lines written to it.
+        noise: number of bytes read from its stderr.
         cpu_s: CPU seconds of the child and of the processes it started and waited for; 0 before its end.
 
     Raises:
@@ -80,6 +85,7 @@ class EngineProcess:
     """
 
     def __init__(self, words: Sequence[str], watchdog: Watchdog) -> None:
+        mark = f"SUZAKU_ENGINE_{secrets.token_hex(8)}"
         try:
             self._process = subprocess.Popen(  # noqa: S603 - the user's own command
                 words,
@@ -88,16 +94,18 @@ class EngineProcess:
                 stderr=subprocess.PIPE,
                 bufsize=0,
                 start_new_session=True,
+                env={**os.environ, mark: ""},
             )
         except OSError as error:
             raise EngineDied(f"{words[0]} cannot be started: {error.strerror or error}") from error
         self.command: Final = shlex.join(words)
         self.group: Final = self._process.pid
         self.has_answered = False
-        self.lines_sent = 0
+        self.lines_sent = self.noise = 0
         self.cpu_s = 0.0
         self._watchdog = watchdog
-        watchdog.watch(self.group)
+        self._engine = f"{self.group} {mark}"
+        watchdog.watch(self._engine)
         self._inbox = bytearray()
         self._said = bytearray()
         for pipe in (self.stdin, self.stdout, self.stderr):
@@ -151,6 +159,7 @@ class EngineProcess:
     def overhear(self) -> bool:
         """Read from its stderr; return False once that has ended."""
         piece = self.stderr.read(_PIECE)
+        self.noise += len(piece or b"")
         self._said = (self._said + (piece or b""))[-_LAST_WORDS:]
         return piece != b""
 
@@ -178,8 +187,8 @@ class EngineProcess:
 
     def kill(self) -> None:
         """End it, with every process it has started."""
-        kill_group(self.group)
-        self._watchdog.forget(self.group)
+        kill_engine(self._engine)
+        self._watchdog.forget(self._engine)
         self.close_input()
         self.overhear()
         self.stdout.close()
@@ -246,6 +255,7 @@ class _Talk:
         self._missing = question.answers
         self._skips = question.skips
         self._within_s = question.within_s
+        self._most_noise = child.noise + MAX_NOISE
         self._pipes: list[IO[bytes]] = []
         self._begun = time.monotonic()
         self._deadline = self._begun + question.within_s
@@ -319,6 +329,8 @@ class _Talk:
     def _overhear(self) -> None:
         if not self._child.overhear():
             self._unwatch(self._child.stderr)
+        elif self._child.noise > self._most_noise:
+            self._end(EngineGarbled(f"wrote more than {MAX_NOISE >> 20} MB to stderr instead of an answer"))
 
     def _watch(self, pipe: IO[bytes], events: int, act: Callable[[], None]) -> None:
         def act_unless_over() -> None:

@@ -1,8 +1,9 @@
 """Ensures that no external engine outlives the process that started it, however that process ends.
 
-Run as a script, it reads the process groups to watch from its input, ``+GROUP`` and ``-GROUP``, one per line.
-When its input ends, it kills the remaining groups; a process that is itself killed could not do so. It works
-on groups because an engine may be a shell or a launcher that starts the real one.
+Run as a script, it reads the engines to watch from its input, ``+ENGINE`` and ``-ENGINE``, one per line.
+When its input ends, it kills the remaining ones; a process that is itself killed could not do so. An engine
+may be a shell or a launcher that starts the real one, so it is a process group, and all processes with a mark
+in their environment: those that it has started in other groups.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Final
 
 _GRACE_S: Final = 0.5
 """Engines see the end of their input at the same moment, and may exit by themselves."""
+_ROUNDS: Final = 2
+"""A process may start another while the first round goes on."""
 
 
 class Watchdog:
@@ -33,16 +37,16 @@ class Watchdog:
             start_new_session=True,
         )
 
-    def watch(self, group: int) -> None:
-        """Kill this group if our process ends."""
-        self._tell(f"+{group}\n")
+    def watch(self, engine: str) -> None:
+        """Kill this engine if our process ends: its group and its mark, with a space between."""
+        self._tell(f"+{engine}\n")
 
-    def forget(self, group: int) -> None:
-        """Stop watching this group, which has ended."""
-        self._tell(f"-{group}\n")
+    def forget(self, engine: str) -> None:
+        """Stop watching this engine, which has ended."""
+        self._tell(f"-{engine}\n")
 
     def dismiss(self) -> None:
-        """End the script, and every group it still watches."""
+        """End the script, and every engine it still watches."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait()
@@ -53,22 +57,35 @@ class Watchdog:
             self._process.stdin.write(line.encode())
 
 
-def kill_group(group: int) -> None:
-    """End a process group, if it still exists."""
+def kill_engine(engine: str) -> None:
+    """End the processes of an engine that still exist; without ``/proc`` those of its group."""
+    group, _, mark = engine.partition(" ")
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, signal.SIGKILL)
+        os.killpg(int(group), signal.SIGKILL)
+    for _ in range(_ROUNDS):
+        for pid in _marked(mark.encode()):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
 
 
-def left_over(lines: Iterable[str]) -> set[int]:
-    """The groups that were added and not removed.
+def _marked(mark: bytes) -> Iterable[int]:
+    """The processes with a mark in their environment."""
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if mark in environment.read_bytes():
+                yield int(environment.parent.name)
 
-    >>> left_over(["+12", "+7", "-12"])
-    {7}
+
+def left_over(lines: Iterable[str]) -> set[str]:
+    """The engines that were added and not removed.
+
+    >>> left_over(["+12 A", "+7 B", "-12 A"])
+    {'7 B'}
     """
-    groups: set[int] = set()
-    for line in lines:
-        (groups.add if line[0] == "+" else groups.discard)(int(line[1:]))
-    return groups
+    engines: set[str] = set()
+    for line in map(str.strip, lines):
+        (engines.add if line[0] == "+" else engines.discard)(line[1:])
+    return engines
 
 
 if __name__ == "__main__":
@@ -76,4 +93,4 @@ if __name__ == "__main__":
     if remaining:
         time.sleep(_GRACE_S)
     for one in remaining:
-        kill_group(one)
+        kill_engine(one)

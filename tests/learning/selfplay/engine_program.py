@@ -57,6 +57,8 @@ def main() -> None:
     mark.write_text("")
     if way == "launch":  # the real engine is a child process that does not check its parent
         subprocess.run([sys.executable, "-I", "-S", __file__, folder, "hang"], check=False)
+    if way == "hide":  # the same in a session of its own, and the launcher leaves it behind
+        subprocess.Popen([sys.executable, "-I", "-S", __file__, folder, "hang"], start_new_session=True)
     seat = 0
     for number, line in enumerate(sys.stdin):
         messages = json.loads(line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -148,6 +149,15 @@ def test_children_may_leave_by_themselves(watchdog: Watchdog, tmp_path: Path) ->
         os.killpg(stubborn.group, 0)
 
 
+@pytest.mark.skipif(not Path("/proc").exists(), reason="the system has no /proc")
+def test_what_a_child_has_started_in_other_sessions_ends_with_it(watchdog: Watchdog, tmp_path: Path) -> None:
+    words = shlex.split(engine_text(tmp_path / "e", "hide").partition(":")[2])
+    child = EngineProcess(words, watchdog)
+    _until(lambda: len(started(tmp_path / "e")) == 2)
+    dismiss([child])
+    wait_for_the_end(tmp_path / "e")
+
+
 STARTS = """
 import shlex, sys, time
 from learning.selfplay.engine_process import EngineProcess
@@ -162,7 +172,7 @@ time.sleep(600)
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_no_child_outlives_its_parent(tmp_path: Path, how: signal.Signals) -> None:
-    ways = {way: tmp_path / way for way in ("cheat", "hang", "launch")}
+    ways = {way: tmp_path / way for way in ("cheat", "hang", "launch", "hide")}
     commands = [engine_text(folder, way).partition(":")[2] for way, folder in ways.items()]
     with subprocess.Popen(
         [sys.executable, "-c", STARTS, *commands], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -170,7 +180,7 @@ def test_no_child_outlives_its_parent(tmp_path: Path, how: signal.Signals) -> No
         assert parent.stdout is not None
         assert parent.stdout.readline() == b"started\n"
         try:
-            _until(lambda: [len(started(folder)) for folder in ways.values()] == [1, 1, 2])
+            _until(lambda: [len(started(folder)) for folder in ways.values()] == [1, 1, 2, 2])
         finally:
             parent.send_signal(how)
     for folder in ways.values():

@@ -132,7 +132,7 @@ def test_an_engine_that_ends_with_every_game_is_started_again_without_a_fault(tm
         ("close", PATIENT_S, "closed its output"),
         ("babble", PATIENT_S, "answered a line of more than 65536 bytes"),
         ("hang", QUICK_S, "did not answer within 0.2 s"),
-        ("rave", QUICK_S, "did not answer within 0.2 s"),
+        ("rave", PATIENT_S, "wrote more than 16 MB to stderr instead of an answer"),
         ("launch", QUICK_S, "did not answer within 0.2 s"),
     ],
 )
