@@ -16,10 +16,24 @@ from typing import Any, Final, TypeGuard
 import numpy as np
 
 from game.actions import Action, ActionKind
-from game.events import GameEvent
+from game.events import (
+    Chi,
+    Discard,
+    DoraRevealed,
+    Draw,
+    DrawnRound,
+    EndGame,
+    EndRound,
+    GameEvent,
+    Kakan,
+    Pon,
+    Riichi,
+    StartGame,
+    StartRound,
+)
 from game.forbidden import why_not
-from game.rules import twins_of_drawn
-from game.state import hand_tiles
+from game.rules import legal_actions, twins_of_drawn
+from game.state import apply, hand_tiles, new_round
 from game.table.table import masked
 from game.tiles import TILES, mjai_text
 from kit.errors import IllegalActionError
@@ -60,15 +74,22 @@ def seen_by(event: GameEvent, player: int) -> Message | None:
 
 
 class SeatFeed:
-    """Messages of a game for one seat, each event once.
+    """Messages of a game for one seat, each event once, with what the seat may do.
+
+    ``possible_actions`` are those besides a discard and a pass: at the seat's own draw, and at others'
+    discards and added kans. ``cannot_dahai`` are the tiles in the hand that may not follow the seat's own
+    call or riichi.
 
     Args:
         player: who sits there, absolute.
+
+    Source: the first mjai server, and mjai.app.
     """
 
     def __init__(self, player: int) -> None:
         self._player = player
         self._told = 0
+        self._state = new_round()
 
     def messages(self, events: Sequence[GameEvent]) -> list[Message]:
         """Events since the last call, as this seat sees them.
@@ -78,7 +99,29 @@ class SeatFeed:
         """
         new = events[self._told :]
         self._told = len(events)
-        return [message for event in new if (message := seen_by(event, self._player)) is not None]
+        return [message for event in new if (message := self._message(event))]
+
+    def _message(self, event: GameEvent) -> Message | None:
+        message, player = seen_by(event, self._player), self._player
+        if isinstance(event, StartGame | EndRound | EndGame) or message is None:
+            return message
+        apply(self._state, masked(event, player))
+        own = not isinstance(event, StartRound | DoraRevealed | DrawnRound) and event.player == player
+        if own and isinstance(event, Chi | Pon | Riichi):
+            message["cannot_dahai"] = self._barred()
+        elif isinstance(event, Draw) if own else isinstance(event, Discard | Kakan):
+            message["possible_actions"] = [
+                write_action(action, self._state, player)
+                for action in legal_actions(self._state, player)
+                if action.kind not in (ActionKind.DISCARD, ActionKind.PASS)
+            ]
+        return message
+
+    def _barred(self) -> list[str]:
+        """The faces in the hand that may not be discarded."""
+        allowed = {mjai_text(action.tile) for action in legal_actions(self._state, self._player)}
+        hand = dict.fromkeys(mjai_text(tile) for tile in hand_tiles(self._state, self._player))
+        return [face for face in hand if face not in allowed]
 
 
 # --- writing answers --------------------------------------------------------------------------------------

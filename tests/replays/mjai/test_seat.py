@@ -7,7 +7,9 @@ import pytest
 
 from game.actions import PASS, Action, ActionKind
 from game.rules import legal_actions
+from game.state import hand_tiles
 from game.table.table import Table
+from game.tiles import mjai_text
 from kit.errors import IllegalActionError
 from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
@@ -182,10 +184,13 @@ def test_every_choice_of_whole_games_crosses_the_wire(policy_type: type[Policy],
     policy = policy_type()
     feeds = [SeatFeed(player) for player in range(4)]
     readers = [MjaiReader() for _ in range(4)]
+    told: dict[SeatFeed, dict[str, Any]] = {}
     while not table.done:
         for feed, reader in zip(feeds, readers, strict=True):
             for message in feed.messages(table.events):
                 reader.read(json.loads(json.dumps(message)))
+                if message["type"] != "dora":  # due after a kan, and told after what may follow it
+                    told[feed] = message
         answers = {}
         for player in table.waiting():
             legal = table.legal(player)
@@ -193,6 +198,13 @@ def test_every_choice_of_whole_games_crosses_the_wire(policy_type: type[Policy],
             said = [write_action(action, there, player) for action in legal_actions(there, player)]
             assert said == [write_action(action, table.state, player) for action in legal]
             assert [read_action(answer, legal, table.state, player) for answer in said] == legal
+            discards = {message["pai"] for message in said if message["type"] == "dahai"}
+            if "cannot_dahai" in told[feeds[player]]:
+                held = {mjai_text(tile) for tile in hand_tiles(there, player)}
+                assert set(told[feeds[player]]["cannot_dahai"]) == held - discards
+            else:
+                more = [message for message in said if message["type"] not in ("dahai", "none")]
+                assert told[feeds[player]]["possible_actions"] == more
             answers[player] = decide(table.observe(player), policy).action
         table.step(answers)
     assert len(table.results) >= 4
