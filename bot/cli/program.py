@@ -34,6 +34,8 @@ EXIT_USAGE: Final = 2
 EXIT_INTERRUPTED: Final = 130
 LONGEST_WORD: Final = 200
 """Characters; file names are shorter."""
+LONGEST_LINE: Final = 500
+"""Characters at each end of a line."""
 
 
 @command()
@@ -179,9 +181,12 @@ def _complain(message: str, code: int) -> int:
 
 
 def shortened(text: str) -> str:
-    """A message with its overlong words cut short.
+    """A message with its overlong words and lines cut short; a line keeps its end, which is the advice.
 
     >>> shortened("no folder " + "x" * 5000)[-10:]
     'xxxxxxxxx…'
+    >>> shortened("no name " + "x " * 5000 + "; give another")[-20:]
+    'x x x ; give another'
     """
-    return re.sub(rf"(\S{{{LONGEST_WORD}}})\S+", r"\1…", text)
+    words = re.sub(rf"(\S{{{LONGEST_WORD}}})\S+", r"\1…", text)
+    return re.sub(rf"(.{{{LONGEST_LINE}}}).+(.{{{LONGEST_LINE}}})", r"\1 … \2", words)

@@ -46,13 +46,22 @@ def id_lock(folder: Path, login_id: str) -> Iterator[None]:
     Raises:
         ConfigError: another process holds the lock, or the folder is not writable.
     """
-    with lock_file(folder / f"{hashed_name(login_id)}.lock"):
+    path = folder / f"{hashed_name(login_id)}.lock"
+    busy = (
+        f"another process is playing with this id (lock file {path}); "
+        "stop it first: two logins with the same id disconnect each other"
+    )
+    with lock_file(path, busy):
         yield
 
 
 @contextlib.contextmanager
-def lock_file(path: Path) -> Iterator[None]:
+def lock_file(path: Path, busy: str = "") -> Iterator[None]:
     """Hold a lock file for the duration of the block.
+
+    Args:
+        path: the file.
+        busy: the message if another process holds it.
 
     Raises:
         ConfigError: another process holds the lock, or the file cannot be created.
@@ -68,10 +77,7 @@ def lock_file(path: Path) -> Iterator[None]:
         try:
             _lock(file)
         except OSError as exc:
-            raise ConfigError(
-                f"another process is playing with this id (lock file {path}); "
-                "stop it first: two logins with the same id disconnect each other"
-            ) from exc
+            raise ConfigError(busy) from exc
         yield
     finally:
         os.close(file)

@@ -184,7 +184,8 @@ class SavedGames:
 
     def _open(self, path: Path, size: int | None = None) -> GameFile:
         lock = contextlib.ExitStack()
-        lock.enter_context(lock_file(_lock_of(path)))
+        busy = f"{path}: another `suzaku table` is playing this game; use its page, or stop it first"
+        lock.enter_context(lock_file(_lock_of(path), busy))
         try:
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             if size is not None:

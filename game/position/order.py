@@ -93,9 +93,10 @@ class _OrderSearch:
                     return _with_copies(moves)
             self._left -= search.turns
             if self._left < 0:
+                told = "the right turn, or the rivers of all four players with called tiles marked ~"
                 raise FieldError(
                     f"no order of play found in {MOST_TURNS:,} steps; check from whom each tile was called, "
-                    "or give the rivers of all four players with called tiles marked ~",
+                    f"or {f'give {told}' if unknown else 'mark called tiles in the rivers with ~'}",
                     *(f"melds.{seat}" for seat in range(4)),
                 )
         return None

@@ -14,6 +14,8 @@ def split_identity(folder: Path) -> tuple[Path, str]:
 
     >>> split_identity(Path("sets/players@7-dan"))
     (PosixPath('sets/players'), '7-dan')
+    >>> split_identity(Path("sets/players@"))
+    (PosixPath('sets/players@'), '')
     """
-    name, mark, identity = folder.name.rpartition(MARK)
-    return (folder.with_name(name), identity) if mark and name and not folder.is_dir() else (folder, "")
+    name, _, identity = folder.name.rpartition(MARK)
+    return (folder.with_name(name), identity) if identity and name and not folder.is_dir() else (folder, "")

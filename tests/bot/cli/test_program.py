@@ -154,6 +154,8 @@ def test_help_waits_for_nothing_heavy() -> None:
         ["table", "--opponents", "mine=engine:cat", "--practice"],
         ["table", "--opponents", "nobody", "--no-browser"],
         ["table", "--opponents", "person", "--name", "a name that is much too long"],
+        ["table", "--opponents", "person", "--name", "long " * 20_000],
+        ["ask", "123m", "--policy", "players@"],
         ["table", "--host", "0.0.0.0", "--token-env", "UNSET_TOKEN"],
     ],
 )
@@ -162,6 +164,7 @@ def test_bad_configuration_exits_2_and_says_why_on_stderr(args: list[str]) -> No
     assert code == 2
     assert out == ""
     assert err.strip()
+    assert max(map(len, err.splitlines())) < 1100
 
 
 @pytest.mark.parametrize(

@@ -318,6 +318,19 @@ async def test_a_full_disk_costs_no_game(tmp_path: Path) -> None:
     assert (await run.end()).ending is not None
 
 
+async def test_a_second_program_that_resumes_the_same_game_is_told_so(tmp_path: Path) -> None:
+    await interrupted(tmp_path)
+    run, other = Run(tmp_path), Run(tmp_path)
+    found = run.saved.latest(), other.saved.latest()
+    with contextlib.closing(run.saved.reopen(found[0])), pytest.raises(ConfigError) as refused:
+        other.saved.reopen(found[1])
+    assert str(refused.value).endswith(
+        ".game: another `suzaku table` is playing this game; use its page, or stop it first"
+    )
+    for each in (run, other):
+        each.host.close()
+
+
 async def test_the_command_says_what_can_be_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     code, _, said = await asyncio.to_thread(run_cli, "table", "--resume")
