@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
 import signal
+import sys
+import threading
+import time
+import types
 
 import pytest
 
-from bot.cli import end_as_on_ctrl_c
+from bot.cli import end_as_on_ctrl_c, main
 from bot.play.stopping import signals_call
 
 BOTH = pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -40,6 +45,48 @@ def test_the_first_signal_finishes_and_the_second_stops(number: int) -> None:
                 await stop.wait()
 
     asyncio.run(run())
+
+
+def test_a_signal_while_the_program_is_imported_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def being_imported(_: str) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(
+        "bot.cli.gc", types.SimpleNamespace(set_threshold=lambda *_: None, freeze=lambda: None)
+    )
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    monkeypatch.setitem(sys.modules, "bot.cli.program", types.ModuleType("bot.cli.program"))
+    monkeypatch.setattr(sys.modules["bot.cli.program"], "__getattr__", being_imported, raising=False)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "suzaku: interrupted\n"
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_a_signal_within_a_callback_of_the_compiler_is_one_line(
+    fails: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    callback = ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), signal.SIGTERM))
+
+    def compiling(_: object) -> int:
+        callback()
+        if not fails:
+            time.sleep(60.0)
+        raise RuntimeError("no compiled object yet")
+
+    monkeypatch.setattr(
+        "bot.cli.gc", types.SimpleNamespace(set_threshold=lambda *_: None, freeze=lambda: None)
+    )
+    monkeypatch.setattr("bot.cli._DROPPED", threading.Event())
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    monkeypatch.setattr("bot.cli.program.run", compiling)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "suzaku: interrupted\n"
 
 
 def test_under_nohup_a_closed_terminal_ends_nothing() -> None:
