@@ -9,10 +9,15 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import signal
+import threading
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
+DROPPED: Final = threading.Event()
+"""Set once an interrupt was dropped; what fails from then on was interrupted."""
 NICE: Final = 10
+_AGAIN_S: Final = 0.05
 _GIVEN_WAY: Final = 5
 _TRIM_THRESHOLD: Final = -1
 _MMAP_THRESHOLD: Final = -3
@@ -40,6 +45,15 @@ def on_start(startup: Startup) -> None:
 def startup() -> Startup:
     """The function that a new process calls first."""
     return _startup
+
+
+def interrupt_again() -> None:
+    """Repeat an interrupt that Python dropped, as it does in a callback of the compiler, which then fails."""
+    DROPPED.set()
+    number = signal.SIGTERM if callable(signal.getsignal(signal.SIGTERM)) else signal.SIGINT
+    again = threading.Timer(_AGAIN_S, signal.raise_signal, [number])
+    again.daemon = True
+    again.start()
 
 
 def give_way() -> None:

@@ -10,18 +10,16 @@ import gc
 import os
 import signal
 import sys
-import threading
 from types import FrameType
 from typing import Final
 
 from bot.cli.output import checked_output
+from kit.processes import DROPPED
 
 _RARELY: Final = (100_000, 50, 50)
 """Thresholds of the garbage collector; with the usual ones, it takes a tenth of a start."""
 _STREAMS: Final = (0, 1, 2)
 _INTERRUPTED: Final = 130
-_DROPPED: Final = threading.Event()
-_AGAIN_S: Final = 0.05
 
 
 def main() -> None:
@@ -35,7 +33,7 @@ def main() -> None:
             code = run(sys.argv[1:])
     except (KeyboardInterrupt, Exception) as error:
         # an interrupt while that is imported, or what becomes of one that was dropped
-        if not isinstance(error, KeyboardInterrupt) and not _DROPPED.is_set():
+        if not isinstance(error, KeyboardInterrupt) and not DROPPED.is_set():
             raise
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # one that comes again
         sys.stderr.write("suzaku: interrupted\n")
@@ -47,7 +45,6 @@ def main() -> None:
 def end_as_on_ctrl_c() -> None:
     """Turn SIGTERM and SIGHUP into Ctrl-C, for whatever handles that at the time; call it in the main thread.
 
-    Python drops an exception in a callback of the compiler, which fails then; such an interrupt comes again.
     A signal that the program was told to ignore, as `nohup` does, stays ignored. When the terminal is closed,
     output goes nowhere, so that what is printed at the end cannot fail.
     """
@@ -66,16 +63,6 @@ def end_as_on_ctrl_c() -> None:
         os.close(nowhere)
         interrupt(number, frame)
 
-    def come_again(dropped: sys.UnraisableHookArgs) -> None:
-        if dropped.exc_type is not KeyboardInterrupt:
-            sys.__unraisablehook__(dropped)
-            return
-        _DROPPED.set()
-        again = threading.Timer(_AGAIN_S, signal.raise_signal, [signal.SIGTERM])
-        again.daemon = True
-        again.start()
-
-    sys.unraisablehook = come_again
     signal.signal(signal.SIGTERM, interrupt)
     hangup = getattr(signal, "SIGHUP", None)  # not on Windows
     if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:

@@ -227,5 +227,7 @@ def _log_uncaught_in_thread(args: threading.ExceptHookArgs) -> None:
 
 
 def _log_unraisable(args: Any) -> None:
-    if args.exc_value is not None:
+    if args.exc_type is KeyboardInterrupt:
+        processes.interrupt_again()
+    elif args.exc_value is not None:
         _log_uncaught(args.exc_type, args.exc_value, args.exc_traceback)

@@ -14,6 +14,7 @@ import types
 import pytest
 
 from bot.cli import end_as_on_ctrl_c, main
+from bot.logs.setup import set_up_logs
 from bot.play.stopping import signals_call
 
 BOTH = pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -56,7 +57,6 @@ def test_a_signal_while_the_program_is_imported_is_one_line(
     monkeypatch.setattr(
         "bot.cli.gc", types.SimpleNamespace(set_threshold=lambda *_: None, freeze=lambda: None)
     )
-    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
     monkeypatch.setitem(sys.modules, "bot.cli.program", types.ModuleType("bot.cli.program"))
     monkeypatch.setattr(sys.modules["bot.cli.program"], "__getattr__", being_imported, raising=False)
     with pytest.raises(SystemExit) as ended:
@@ -65,6 +65,7 @@ def test_a_signal_while_the_program_is_imported_is_one_line(
     assert capsys.readouterr().err == "suzaku: interrupted\n"
 
 
+@pytest.mark.usefixtures("restore_logs")
 @pytest.mark.parametrize("fails", [True, False])
 def test_a_signal_within_a_callback_of_the_compiler_is_one_line(
     fails: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -72,6 +73,7 @@ def test_a_signal_within_a_callback_of_the_compiler_is_one_line(
     callback = ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), signal.SIGTERM))
 
     def compiling(_: object) -> int:
+        set_up_logs()
         callback()
         if not fails:
             time.sleep(60.0)
@@ -80,8 +82,9 @@ def test_a_signal_within_a_callback_of_the_compiler_is_one_line(
     monkeypatch.setattr(
         "bot.cli.gc", types.SimpleNamespace(set_threshold=lambda *_: None, freeze=lambda: None)
     )
-    monkeypatch.setattr("bot.cli._DROPPED", threading.Event())
-    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    dropped = threading.Event()
+    monkeypatch.setattr("kit.processes.DROPPED", dropped)
+    monkeypatch.setattr("bot.cli.DROPPED", dropped)
     monkeypatch.setattr("bot.cli.program.run", compiling)
     with pytest.raises(SystemExit) as ended:
         main()
