@@ -12,6 +12,7 @@ from bot.cli.command import Setting
 from kit.files import expand_home
 from kit.options import Count, Seed, flag
 from policies.nets.identities import split_identity
+from policies.play.included import included
 
 if TYPE_CHECKING:
     from game.scoring.settlement import GameLength
@@ -32,12 +33,12 @@ def existing_folder(text: str) -> Path:
 
 
 def existing_checkpoints(text: str) -> Path:
-    """An existing folder of checkpoints, also as asked to play like a player, ``FOLDER@NAME``."""
-    path = _path(text)
+    """A set of included checkpoints or an existing folder, also as asked to play like a player, ``@NAME``."""
+    path = included(text) or _path(text)
     if split_identity(path)[1]:
         existing_folder(str(split_identity(path)[0]))
         return path
-    return existing_folder(text)
+    return existing_folder(str(path))
 
 
 def existing_path(text: str) -> Path:

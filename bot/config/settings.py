@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 import platformdirs
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from bot.config.problems import ExpectedValues, Problem, describe_errors, report
 from bot.config.sources import SourceValues, merge, read_environment, read_yaml
@@ -31,6 +31,7 @@ from bot.tenhou.names import NAME_LENGTH, is_guest_name
 from game.scoring.settlement import RewardKind
 from kit.errors import ConfigError
 from kit.files import expand_home
+from policies.nets.identities import split_identity
 from policies.play.included import INCLUDED, included
 
 DEFAULT_FILE: Final = Path("config.yaml")
@@ -110,6 +111,16 @@ def _checkpoints(value: object) -> str:
     return str(Path(path).absolute()) if included(path) else path
 
 
+def _names_models(text: object) -> bool:
+    """Whether a text names included models or a folder, also as asked to play like a player."""
+    if not isinstance(text, str) or not text or text in BUILT_IN_POLICIES:
+        return False
+    try:
+        return split_identity(included(text) or expand_home(text))[0].is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def _hosts(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
@@ -162,7 +173,10 @@ EnvName = Annotated[
 Policy = Annotated[
     str,
     _text(lambda policy: policy in BUILT_IN_POLICIES or policy.startswith("python:")),
-    ExpectedValues("one of " + ", ".join(BUILT_IN_POLICIES) + ", or python:FILE.py for your own"),
+    ExpectedValues(
+        f"one of {', '.join((*BUILT_IN_POLICIES, *list(INCLUDED)[1:]))}, a folder of models, "
+        "or python:FILE.py for your own"
+    ),
 ]
 AdaptationMode = Annotated[Literal["off", "adapt", "search", "both"], BeforeValidator(_off)]
 Sampler = Annotated[
@@ -238,7 +252,8 @@ class DecisionSection(Section):
     """The policy, its time budget, and the fallback when it fails.
 
     Attributes:
-        policy: policy that plays: network, heuristic, or python:FILE.py for your own (docs/policy.md).
+        policy: policy that plays: network, phoenix, large, heuristic, a folder of models, or python:FILE.py
+            for your own (docs/policy.md).
         permutations: tile permutations to average over; default: the configured number.
         device: device for the models.
     """
@@ -250,6 +265,14 @@ class DecisionSection(Section):
     budget_ms: Annotated[int, Field(ge=100, le=60_000)] = 3000
     reserve_ms: Annotated[int, Field(ge=0, le=30_000)] = 1500
     failures_before_rules: Annotated[int, Field(ge=1, le=1000)] = 3
+
+    @model_validator(mode="before")
+    @classmethod
+    def _play_models(cls, values: Any) -> Any:
+        """Where the policy names models, the networks play with these."""
+        if isinstance(values, dict) and _names_models(values.get("policy")):
+            return {**values, "policy": "network", "checkpoints": values["policy"]}
+        return values
 
 
 class AdaptationSection(Section):

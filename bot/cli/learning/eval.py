@@ -58,8 +58,8 @@ def accuracy(
     Args:
         given: the measurement.
         data: games.
-        checkpoints: folder of checkpoints; default: the included ones; may be repeated, and the others are
-            then compared with the first.
+        checkpoints: folder of checkpoints, or network, phoenix or large; default: network; may be repeated,
+            and the others are then compared with the first.
         ai: kind of players.
         precision: of the networks.
         as_json: whether to print JSON.

@@ -51,13 +51,16 @@ CheckpointFolder: TypeAlias = Annotated[
 ContinueFrom: TypeAlias = Annotated[
     Checkpoints | None,
     Parameter(
-        help="Folder of a checkpoint of this model to start from. --depth may be larger, and for discards "
-        "--width; what they add has no effect at first."
+        help="Folder of a checkpoint of this model to start from, or network, phoenix or large. --depth may "
+        "be larger, and for discards --width; what they add has no effect at first."
     ),
 ]
 TowerFrom: TypeAlias = Annotated[
     Checkpoints | None,
-    Parameter(help="Folder of a discard model whose tower to start from; its feature set may differ."),
+    Parameter(
+        help="Folder of a discard model whose tower to start from, or network, phoenix or large; its feature "
+        "set may differ."
+    ),
 ]
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from cyclopts import Argument
 
+from bot.cli.shared import existing_checkpoints
+from policies.play.included import LARGE, PLAYERS
 from tests.cli import commands
 from tests.cli import run_cli as run
 
@@ -61,6 +63,11 @@ def test_missing_and_impossible_paths_are_refused(
 
 def test_the_cases_are_all_there() -> None:
     assert len(CASES) > 40
+
+
+def test_a_set_of_included_checkpoints_is_named_wherever_a_folder_is_asked_for() -> None:
+    assert existing_checkpoints("large") == LARGE
+    assert existing_checkpoints("players@7-dan") == PLAYERS.with_name("small-players@7-dan")
 
 
 @pytest.mark.parametrize(

@@ -100,6 +100,21 @@ def test_each_source_beats_the_one_before() -> None:
     assert (config.play.games, config.play.seed, config.logs.level) == (4, 6, "debug")
 
 
+@pytest.mark.parametrize(
+    ("policy", "checkpoints"),
+    [
+        ("large", "large"),
+        ("players@7-dan", "players@7-dan"),
+        ("models", "models"),
+        ("models@me", "models@me"),
+    ],
+)
+def test_models_can_be_given_as_the_policy(policy: str, checkpoints: str) -> None:
+    Path("models").mkdir()
+    decision = load("decision: {policy: heuristic, checkpoints: phoenix}\n", decision__policy=policy).decision
+    assert (decision.policy, decision.checkpoints) == ("network", checkpoints)
+
+
 def test_a_flag_that_was_not_given_changes_nothing() -> None:
     assert load("play: {games: 2}\n", play__games=None).play.games == 2
 
