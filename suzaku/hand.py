@@ -79,7 +79,7 @@ def ukeire(seen: Observation | str) -> dict[Action, Ukeire]:
     at = _observation(seen)
     waiting = int(at.record["hand_size"][at.player]) % 3 == 1
     legal = at.legal or ((PASS,) if waiting else ())
-    after, unseen = After(at.record, at.player, legal), unseen34(at.record, at.player)
+    after, unseen = After(at), unseen34(at.record, at.player)
     found = {}
     for action in legal:
         shape = after.of(action)
