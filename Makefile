@@ -119,4 +119,4 @@ lock: $(VENV)/.made
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
-	find bot game kit learning policies replays tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find bot game kit learning policies replays suzaku tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import importlib
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -75,9 +76,15 @@ def compile_later(modules: Sequence[str]) -> None:
 def _started(words: Sequence[str]) -> subprocess.Popen[bytes] | None:
     """Another process of this module, None if the system has nothing left for it."""
     nothing = subprocess.DEVNULL
+    # a `game.py` in the folder in which a user started this program is not run
+    paths = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
     with contextlib.suppress(OSError):
         return subprocess.Popen(  # noqa: S603 - this program, with names of modules
-            [sys.executable, "-m", "game.warmup", *words], stdin=nothing, stdout=nothing, stderr=nothing
+            [sys.executable, "-P", "-m", "game.warmup", *words],
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+            stdin=nothing,
+            stdout=nothing,
+            stderr=nothing,
         )
     return None
 

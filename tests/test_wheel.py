@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
 OWN, SHARED = ROOT / "bot" / "table" / "web", ROOT / "bot" / "web" / "static"
-PACKAGES = ("kit", "game", "policies", "replays", "learning", "bot")
+PACKAGES = ("kit", "game", "policies", "replays", "learning", "bot", "suzaku")
 BESIDE = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "config.yaml")
 _NOT_SOURCE = shutil.ignore_patterns("__pycache__", "games", "*.egg-info")
 WATCH = f"""

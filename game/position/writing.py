@@ -30,7 +30,7 @@ def written(record: np.void, player: int, length: GameLength = "hanchan") -> Wri
     drawn = int(record["drawn"]) if record["turn"] == player else -1
     hand = [tile for tile in hand_tiles(record, player) if tile != drawn]
     return WrittenPosition(
-        hand=_grouped([*hand, *([drawn] if drawn >= 0 else [])]),
+        hand=grouped([*hand, *([drawn] if drawn >= 0 else [])]),
         rivers=(first, second, third, fourth),
         melds=(own, right, across, left),
         dora="".join(tile_text(int(tile)) for tile in record["indicators"][: record["indicator_count"]]),
@@ -46,10 +46,10 @@ def written(record: np.void, player: int, length: GameLength = "hanchan") -> Wri
     )
 
 
-def _grouped(tiles: Sequence[int]) -> str:
+def grouped(tiles: Sequence[int]) -> str:
     """Tiles in order, with one suit for neighbours of the same.
 
-    >>> _grouped([0, 4, 36, 1])
+    >>> grouped([0, 4, 36, 1])
     '12m1p1m'
     """
     faces = [tile_text(tile) for tile in tiles]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final, Self, TypeAlias
 
 import numpy as np
 
@@ -171,9 +171,9 @@ class Table:
             self._go_on(self._round.result)
         return self.events[before:]
 
-    def clone(self) -> Table:
+    def clone(self) -> Self:
         """An independent copy over the same walls."""
-        twin = Table.__new__(Table)
+        twin = type(self).__new__(type(self))
         twin.seed = self.seed
         twin.length = self.length
         twin.events = self.events.copy()
@@ -182,7 +182,7 @@ class Table:
         twin._round = self._round.clone(twin.events)
         return twin
 
-    def __deepcopy__(self, _: dict[int, object]) -> Table:
+    def __deepcopy__(self, _: dict[int, object]) -> Self:
         return self.clone()
 
     @classmethod

@@ -18,7 +18,7 @@ from kit.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-OURS = ("kit", "game", "policies", "replays", "learning", "bot")
+OURS = ("kit", "game", "policies", "replays", "learning", "bot", "suzaku")
 MODULES = {"docstring-parser": "docstring_parser", "pyyaml": "yaml"}
 """Distributions whose module has another name."""
 WITH_OTHERS = {"llvmlite", "pydantic_core", "anyio"}

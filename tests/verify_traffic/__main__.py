@@ -3,8 +3,9 @@
     python -m tests.verify_traffic FILES…
     python -m tests.verify_traffic --insert bye FILES…
 
-Reads every server frame; with ``--insert``, inserts frames at one place at a time and checks that all later
-ones are still read. Captures are .tsv or .txt (JSON), .log or .xml.
+Reads every server frame, and reports for every client frame whether the bot's session would allow it there;
+with ``--insert``, changes one place at a time and checks that all later frames are still read. Captures are
+.tsv or .txt (JSON), .log or .xml.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--insert",
         choices=sorted(CHANGES),
-        help="insert frames at one place at a time. bye: all players leave or return after a server frame; "
-        "go, taikyoku, init: another match, game or round begins there",
+        help="change one place at a time. bye: all players leave or return after a server frame; "
+        "go, taikyoku, init: another match, game or round begins there; "
+        "forbidden: a discard that kuikae or riichi forbids",
     )
-    parser.add_argument("--every", type=int, default=1, help="with --insert: every N-th place only")
+    parser.add_argument("--every", type=int, default=1, help="with --insert: change every N-th place only")
     args = parser.parse_args(words)
     report = verify_with(args.insert, args.files, every=args.every) if args.insert else verify(args.files)
     print(json_text(report) if args.json else render(report))
@@ -44,7 +46,10 @@ def render(report: dict[str, Any]) -> str:
         f"{name.replace('_', ' ')} {value}" for name, value in report.items() if isinstance(value, int | str)
     )
     lists = {name.replace("_", " "): value for name, value in report.items() if isinstance(value, list)}
-    return "\n".join([counts, *(f"{name}: {_line(each)}" for name, value in lists.items() for each in value)])
+    listed = [f"{name}: {_line(each)}" for name, value in lists.items() for each in value]
+    return "\n".join(
+        [counts, *listed, *(f"[{kind}] {why}" for kind, why in report.get("explanations", {}).items())]
+    )
 
 
 def _line(each: object) -> str:

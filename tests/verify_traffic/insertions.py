@@ -1,30 +1,40 @@
-"""Check captured traffic with frames inserted: everything after them must still be read.
+"""Check captured traffic with frames inserted or changed: everything after the change must still be read.
 
 ``bye`` inserts a BYE of each seat after a server frame, and in a second run a UN of each. ``go``,
 ``taikyoku`` and ``init`` begin another match, game or round after a server frame: with a made frame, and in a
-second run with the last one of the capture. The record of a game that this cuts short must be complete. Each
-run follows the capture to the second deal after the change, or to its end.
+second run with the last one of the capture. The record of a game that this cuts short must be complete.
+``forbidden`` changes a discard that a rule restricts (after a chi or pon, and in riichi) into one that the
+rule forbids and the tiles allow. Each run follows the capture to the second deal after the change, or to its
+end.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import msgspec
+import numpy as np
 
+from bot.tenhou.messages import render_xml
 from bot.tenhou.messages import server_messages as m
 from bot.tenhou.session.seat import Seat
-from game.events import GameEvent, StartGame, StartRound
-from kit.errors import RemoteProtocolError, ReplayError
+from game.events import Discard, GameEvent, StartGame, StartRound
+from game.forbidden import broken_rule
+from game.layout import AT_HAND, AT_UNSEEN
+from game.melds import decode_meld
+from game.state import apply, clone
+from kit.errors import RemoteProtocolError, ReplayError, StateMismatchError
 from replays.mjlog.reader import read_record
 from replays.mjlog.writer import write
 from replays.record import GameRecord
 from replays.store.library import joined
 from tests.bot.captures import CapturedFrame, read_capture
-from tests.verify_traffic.check import Finding, TrafficCheck, parsed
+from tests.verify_traffic.check import Finding, TrafficCheck
+from tests.verify_traffic.spectated import Batch, read_frame
 
 Frames: TypeAlias = Sequence[CapturedFrame | None]
 """Frames of a capture, None where another connection begins."""
@@ -33,6 +43,7 @@ Changed: TypeAlias = tuple[TrafficCheck, Iterable[CapturedFrame | None]]
 
 _NEXT_DEALS: Final = 2
 _SOME_ID: Final = "2026010203gm-0009-0000-0123abcd"
+_read = functools.lru_cache(maxsize=1 << 16)(read_frame)
 
 
 def verify_with(change: str, paths: Iterable[Path], *, every: int = 1) -> dict[str, Any]:
@@ -54,7 +65,7 @@ def verify_with(change: str, paths: Iterable[Path], *, every: int = 1) -> dict[s
         capture = list(read_capture(path))
         files += 1
         frames += sum(frame is not None and frame.sender == "S" for frame in capture)
-        for before, changed in _changes(change, capture, path):
+        for before, changed in CHANGES[change](capture, path):
             places += 1
             if (places - 1) % every == 0:
                 runs.append(_Run(before, changed))
@@ -64,7 +75,7 @@ def verify_with(change: str, paths: Iterable[Path], *, every: int = 1) -> dict[s
         "files": files,
         "server_frames": frames,
         "runs": len(runs),
-        "insertions": len(runs) * len(CHANGES[change][0]),
+        "insertions": len(runs) * (len(COMINGS[0]) if change == "bye" else 1),
         "unread": len(unread),
         "unread_frames": unread,
         "cut": sum(run.cut for run in runs),
@@ -122,14 +133,13 @@ def _incomplete(game: tuple[GameEvent, ...]) -> str:
     return "" if same else "the record differs from the game"
 
 
-def _positions(frames: Frames, path: Path) -> Iterator[tuple[int, m.ServerMessage, TrafficCheck]]:
-    """Every server frame of a table we play, with its position and the check as it stands before it."""
-    check = TrafficCheck()
+def _positions(frames: Frames, path: Path) -> Iterator[tuple[int, CapturedFrame, TrafficCheck]]:
+    """Every server frame with its position and the check as it stands before the frame."""
+    check = TrafficCheck(_read)
     check.begin(path)
     for at, frame in enumerate(frames):
-        message = _message(frame)
-        if message is not None and check.is_followed:
-            yield at, message, check
+        if frame is not None and frame.sender == "S":
+            yield at, frame, check
         check.take(frame)
 
 
@@ -151,13 +161,36 @@ def _message(frame: CapturedFrame | None) -> m.ServerMessage | None:
     if frame is None or frame.sender != "S":
         return None
     try:
-        message = parsed(frame.text)
+        message = _read(frame.text)
     except RemoteProtocolError:
         return None
     return None if isinstance(message, m.Unknown) else message
 
 
-def _inserted(frames: Frames, at: int, texts: Iterable[str]) -> Iterator[CapturedFrame | None]:
+# --- players leave or return ------------------------------------------------------------------------------
+
+COMINGS: Final = (
+    tuple(f'<BYE who="{seat}"/>' for seat in range(4)),
+    tuple(f'<UN n{seat}="%41"/>' for seat in range(4)),
+)
+"""All players leave; all players return."""
+
+
+def _comings(frames: Frames, path: Path) -> Iterator[Changed]:
+    for at, _, before in _read_positions(frames, path):
+        for texts in COMINGS:
+            yield before, _with(frames, at, texts)
+
+
+def _read_positions(frames: Frames, path: Path) -> Iterator[tuple[int, m.ServerMessage, TrafficCheck]]:
+    """Every server frame that can be read, with its position and the check before it."""
+    for at, frame, before in _positions(frames, path):
+        message = _message(frame)
+        if message is not None:
+            yield at, message, before
+
+
+def _with(frames: Frames, at: int, texts: Iterable[str]) -> Iterator[CapturedFrame | None]:
     """The frames from a position on, with others inserted after the first."""
     following = _following(frames, at)
     first = next(following)
@@ -168,26 +201,122 @@ def _inserted(frames: Frames, at: int, texts: Iterable[str]) -> Iterator[Capture
     yield from following
 
 
-def _changes(change: str, frames: Frames, path: Path) -> Iterator[Changed]:
-    inserted = CHANGES[change]
-    for at, message, before in _positions(frames, path):
-        if _KINDS.get(type(message)) == change:
-            inserted = (inserted[0], [frames[at].text])
-        for texts in inserted:
-            yield before, _inserted(frames, at, texts)
+# --- another match, game or round begins ------------------------------------------------------------------
+
+_HANDS: Final = tuple(",".join(str(tile) for tile in range(seat, 52, 4)) for seat in range(4))
+_INIT: Final = '<INIT seed="0,0,0,1,2,135" ten="250,250,250,250" oya="0" {}/>'
+_OPEN: Final = " ".join(f'hai{seat}="{hand}"' for seat, hand in enumerate(_HANDS))
+_MADE: Final[dict[str, tuple[str, type[m.ServerMessage]]]] = {
+    "go": ('<GO type="9" lobby="0" gpid="AAAA1111-BBBB2222"/>', m.MatchFound),
+    "taikyoku": ('<TAIKYOKU oya="0" log="2026010203gm-0009-0000-0123abcd"/>', m.GameBegins),
+    "init": (_INIT.format(f'hai="{_HANDS[0]}"'), m.RoundDealt),
+}
+"""The made frame of each change, and the kind of frame it is."""
 
 
-_HAND: Final = ",".join(map(str, range(0, 52, 4)))
-CHANGES: Final[dict[str, tuple[Sequence[str], ...]]] = {
-    "bye": ([f'<BYE who="{seat}"/>' for seat in range(4)], [f'<UN n{seat}="%41"/>' for seat in range(4)]),
-    "go": (['<GO type="9" lobby="0" gpid="AAAA1111-BBBB2222"/>'],),
-    "taikyoku": ([f'<TAIKYOKU oya="0" log="{_SOME_ID}"/>'],),
-    "init": ([f'<INIT seed="0,0,0,1,2,135" ten="250,250,250,250" oya="0" hai="{_HAND}"/>'],),
+def _beginnings(frames: Frames, path: Path, *, change: str) -> Iterator[Changed]:
+    made, kind = _MADE[change]
+    last = made
+    for at, message, before in _read_positions(frames, path):
+        if isinstance(message, kind):
+            last = frames[at].text
+        open_hands = change == "init" and before.is_watching
+        yield before, _with(frames, at, [_INIT.format(_OPEN) if open_hands else made])
+        if last != made:
+            yield before, _with(frames, at, [last])
+
+
+# --- a discard that a rule forbids ------------------------------------------------------------------------
+
+
+def _forbidden(frames: Frames, path: Path) -> Iterator[Changed]:
+    for at, frame, before in _positions(frames, path):
+        message = _message(frame)
+        if not isinstance(message, m.TileDiscarded) or not before.is_followed:
+            continue
+        record, player = before.table
+        if player < 0 or (message.seat == 0 and not before.is_watching):
+            continue
+        for tile, tsumogiri in _forbidden_discards(record, (message.seat + player) % 4, message):
+            discarded = msgspec.structs.replace(message, tile=tile, tsumogiri=tsumogiri)
+            rest = _exchanged(list(_following(frames, at))[1:], message.tile, tile)
+            if rest is not None:
+                yield before, [msgspec.structs.replace(frame, text=render_xml(discarded)), *rest]
+                break
+
+
+def _forbidden_discards(record: np.void, who: int, message: m.TileDiscarded) -> Iterator[tuple[int, bool]]:
+    """Tiles that the player could have discarded against a rule, each with whether it is tsumogiri."""
+    known = bool(record["hand_known"][who])
+    place = AT_HAND + who if known else AT_UNSEEN
+    for tile in (message.tile, *np.flatnonzero(record["where"] == place).tolist()):
+        event = Discard(who, tile, known and tile == record["drawn"])
+        if broken_rule(record, event) and _fits(record, event):
+            yield tile, event.tsumogiri
+
+
+def _fits(record: np.void, event: Discard) -> bool:
+    try:
+        apply(clone(record), event)
+    except StateMismatchError:
+        return False
+    return True
+
+
+def _exchanged(frames: Frames, one: int, other: int) -> list[CapturedFrame | None] | None:
+    """The rest of a round with two tiles swapped; None if a meld contains either.
+
+    The tile discarded instead may appear later in the round, and so may the tile kept.
+    """
+    if one == other:
+        return list(frames)
+    changed: list[CapturedFrame | None] = []
+    for number, frame in enumerate(frames):
+        message = _message(frame)
+        if isinstance(message, m.RoundDealt | m.MatchFound | m.Hello):
+            return [*changed, *frames[number:]]
+        if isinstance(message, m.RoundSnapshot | Batch) or _melds_hold(message, (one, other)):
+            return None
+        if frame is not None and message is not None:
+            text = _exchange(frame.text, message, {one: other, other: one})
+            changed.append(msgspec.structs.replace(frame, text=text))
+        else:
+            changed.append(frame)
+    return changed
+
+
+def _melds_hold(message: m.ServerMessage | None, tiles: tuple[int, int]) -> bool:
+    codes: tuple[int, ...] = ()
+    if isinstance(message, m.MeldMade):
+        codes = (message.code,)
+    elif isinstance(message, m.RoundWon):
+        codes = message.melds
+    return any(tile in decode_meld(code).tiles for code in codes for tile in tiles)
+
+
+def _exchange(text: str, message: m.ServerMessage, places: dict[int, int]) -> str:
+    """A frame with tiles replaced; unchanged if it contains none of them."""
+
+    def renamed(tiles: Iterable[int]) -> tuple[int, ...]:
+        return tuple(sorted(places.get(tile, tile) for tile in tiles))
+
+    other: m.ServerMessage
+    if isinstance(message, m.TileDrawn | m.TileDiscarded | m.IndicatorShown):
+        other = msgspec.structs.replace(message, tile=places.get(message.tile, message.tile))
+    elif isinstance(message, m.RoundWon):
+        other = msgspec.structs.replace(
+            message, tile=places.get(message.tile, message.tile), hand=renamed(message.hand)
+        )
+    elif isinstance(message, m.RoundDrawn):
+        a, b, c, d = (None if hand is None else renamed(hand) for hand in message.hands)
+        other = msgspec.structs.replace(message, hands=(a, b, c, d))
+    else:
+        return text
+    return text if other == message else render_xml(other)
+
+
+CHANGES: Final[dict[str, Callable[[Frames, Path], Iterator[Changed]]]] = {
+    "bye": _comings,
+    "forbidden": _forbidden,
+    **{change: functools.partial(_beginnings, change=change) for change in _MADE},
 }
-"""What is inserted, one group in each run."""
-_KINDS: Final[dict[type[m.ServerMessage], str]] = {
-    m.MatchFound: "go",
-    m.GameBegins: "taikyoku",
-    m.RoundDealt: "init",
-}
-"""Frames of the capture that are inserted again later."""

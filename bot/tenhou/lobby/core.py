@@ -250,18 +250,18 @@ class Lobby:
             message = m.parse_client(text)
         except RemoteProtocolError as exc:
             _log.warning("proto.rejected", line=connection.number, reason=str(exc))
-            connection.count_garbage()
+            connection.count("unreadable")
             return
         try:
             self._dispatch(connection, message)
         except RemoteProtocolError as exc:
             _log.warning("proto.rejected", line=connection.number, reason=exc.reason)
-            connection.count_refused()
+            connection.count("illegal")
 
     def _dispatch(self, connection: LobbyConnection, message: m.ClientMessage) -> None:
         if isinstance(message, m.UnknownRequest):
             _log.warning("proto.unknown_tag", line=connection.number, tag=message.tag)
-            connection.count_refused()
+            connection.count("illegal")
         elif isinstance(message, m.Login):
             self._log_in(connection, message)
         elif isinstance(message, m.KeepAlive) and connection.member is None:

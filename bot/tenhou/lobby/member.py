@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-from typing import Final
+from typing import Final, Literal
 
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
@@ -20,9 +20,8 @@ from kit.errors import LoginRejected
 
 WAITING_FRAMES: Final = 2048
 """Frames queued for a client; a whole hanchan has about 1,500."""
-GARBAGE_LIMIT: Final = 5
-REFUSED_LIMIT: Final = 200
-"""Frames that are readable but not legal; a client may occasionally be late."""
+BAD_FRAMES: Final = {"unreadable": 5, "illegal": 200}
+"""After as many, a connection is closed; a client may occasionally be late, and its frame illegal."""
 FRAMES_PER_S: Final = 1000.0
 """Frames from a client, for as long as it goes on; a bot without any delay sends a hundred."""
 FRAMES_BURST: Final = 2000
@@ -47,8 +46,7 @@ class LobbyConnection:
         self.table: LobbyTable[Member] | None = None
         self.number = number
         self._socket = socket
-        self._garbage = 0
-        self._refused = 0
+        self._bad = dict.fromkeys(BAD_FRAMES, 0)
         self._budget = Budget(FRAMES_BURST, FRAMES_PER_S)
         self._close: tuple[CloseCode, str] | None = None
         self._frames: asyncio.Queue[str | None] = asyncio.Queue(WAITING_FRAMES)
@@ -92,17 +90,11 @@ class LobbyConnection:
         if not self._budget.spend():
             self.close(CloseCode.POLICY_VIOLATION, "too many frames")
 
-    def count_garbage(self) -> None:
-        """Count an unreadable frame; after a few, the connection is closed."""
-        self._garbage += 1
-        if self._garbage >= GARBAGE_LIMIT:
-            self.close(CloseCode.POLICY_VIOLATION, "too many unreadable frames")
-
-    def count_refused(self) -> None:
-        """Count a frame that is not legal; after many, the connection is closed."""
-        self._refused += 1
-        if self._refused >= REFUSED_LIMIT:
-            self.close(CloseCode.POLICY_VIOLATION, "too many illegal frames")
+    def count(self, kind: Literal["unreadable", "illegal"]) -> None:
+        """Count a frame that is no good; after some of a kind, the connection is closed."""
+        self._bad[kind] += 1
+        if self._bad[kind] >= BAD_FRAMES[kind]:
+            self.close(CloseCode.POLICY_VIOLATION, f"too many {kind} frames")
 
     async def write(self) -> None:
         """Send queued frames until the connection ends."""

@@ -15,7 +15,7 @@ from tests.cli import run_cli as run
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
 DOCUMENT = ROOT / "docs" / "policy.md"
-RECORD = ROOT / "tests" / "replays" / "records" / "kobalab-tonpuu.json"
+RECORD = ROOT / "tests" / "replays" / "files" / "ok" / "kobalab-tonpuu.json"
 SMALL = {
     "arena": ("--games", "4", "--tonpuu", "--workers", "1", "--json"),
     "play": ("--json", "--type", "tonpuu", "--seed", "7", "--out", "r"),

@@ -8,6 +8,7 @@ from kit.errors import CheckpointCorrupt, CheckpointError, ConfigError
 from learning.selfplay.players import Contender, contender, packed, seat_down
 from policies.adaptation.thinking import ThinkingChooser
 from policies.checkpoint import load, models_in, save
+from policies.deals import named
 from policies.hands import direct
 from policies.play.rollout import PolicyChooser
 from tests.policies.models import save_models
@@ -113,6 +114,7 @@ def test_a_player_is_another_if_a_model_of_hands_that_it_asks_is(
     for model in models_in(direct.HAND_MODELS_FOLDER):
         checkpoint = load(direct.HAND_MODELS_FOLDER, model)
         save(tmp_path, checkpoint.card, {name: tensor + 1 for name, tensor in checkpoint.arrays.items()})
-    monkeypatch.setattr(direct, "HAND_MODELS_FOLDER", tmp_path)
+    for module in (direct, named):
+        monkeypatch.setattr(module, "HAND_MODELS_FOLDER", tmp_path)
     changed = {text for text in texts if contender(text).identity != before[text]}
     assert changed == set(asking), "results would mix"

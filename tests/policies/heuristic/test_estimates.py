@@ -8,7 +8,7 @@ import pytest
 
 from game.scoring.value import WinContext, evaluate
 from policies.heuristic.danger import discard_risk, rates_against, tenpai_chance
-from policies.heuristic.hand_value import CLOSED, DEALER, ROUND_WIND, SEAT_WIND, SIDE_SIZE, win_value
+from policies.heuristic.hand_value import CLOSED, ROUND_WIND, SEAT_WIND, SIDE_SIZE, win_value
 from policies.heuristic.routes import win_chance
 from policies.heuristic.stakes import HAN_MAX, win_gains
 from tests.scene import Scene
@@ -121,7 +121,7 @@ def random_win(rng: np.random.Generator) -> list[int]:
 def test_the_fast_value_agrees_with_the_scoring() -> None:
     rng = np.random.default_rng(0)
     side = np.zeros(SIDE_SIZE, dtype=np.int64)
-    side[CLOSED], side[SEAT_WIND], side[ROUND_WIND], side[DEALER] = 1, 28, 27, 0
+    side[CLOSED], side[SEAT_WIND], side[ROUND_WIND] = 1, 28, 27
     out = np.empty(2, dtype=np.int64)
     agreed = 0
     total = 600

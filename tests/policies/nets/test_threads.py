@@ -20,7 +20,7 @@ import numpy as np
 from game.events import StartRound
 from policies.checkpoint import load, load_predictor
 from policies.nets.compute import Compute
-from policies.nets.device import DeviceNetwork, use_one_torch_thread
+from policies.nets.device import DeviceNetwork
 from policies.hands.direct import DirectModel
 from policies.play.included import SHIPPED
 from policies.play.inference import load_policy
@@ -30,7 +30,6 @@ from policies.reward import predict, round_starts, together
 def threads():
     return len(os.listdir("/proc/self/task"))
 
-use_one_torch_thread()
 question = known_questions()[-1]
 policy, direct, predictor = load_policy(SHIPPED), DirectModel.load(), load_predictor(SHIPPED)
 discards = load(SHIPPED, "discard").weights

@@ -397,7 +397,7 @@ async def test_fault_09_garbage_is_counted_and_a_few_close_the_line(garbage: str
 
 
 async def test_many_illegal_frames_or_too_many_close_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(member, "REFUSED_LIMIT", 5)
+    monkeypatch.setitem(member.BAD_FRAMES, "illegal", 5)
     async with Lobby() as lobby, client(lobby.url) as player:
         await player.login()
         for _ in range(5):
