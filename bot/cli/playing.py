@@ -23,6 +23,7 @@ from bot.cli.shared import (
     DryRun,
     OpenBrowser,
     OutputFile,
+    Player,
     Tonpuu,
     length_of,
 )
@@ -191,7 +192,7 @@ def table(
     given: Given[bot.table.plan.TablePlan],
     *,
     level: bot.table.plan.LevelName | None = None,
-    opponents: list[str] | None = None,
+    opponents: list[Player] | None = None,
     name: str = YOU,
     tonpuu: Tonpuu = False,
     answer_timeout: AnswerTimeout = ANSWER_S,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal, NoReturn, TypeAlias
 
@@ -17,6 +18,8 @@ from policies.play.included import included
 if TYPE_CHECKING:
     from game.scoring.settlement import GameLength
 
+_PYTHON: Final = re.compile(r"(?:^|[=,] *)python:([^,]+?\.py)(?=[:,]|$)")
+"""The file of a policy of the user's own."""
 _SHOWN: Final = 100
 """Characters of a path that a message repeats."""
 
@@ -116,6 +119,14 @@ def _source(text: str) -> str:
     return text
 
 
+def _players(text: str) -> str:
+    """One or several players; that a Python file is missing is said before anything is loaded."""
+    for file in _PYTHON.findall(text):
+        existing_path(file)
+    return text
+
+
+Player: TypeAlias = Annotated[str, _players]
 Source: TypeAlias = Annotated[str, _source, Parameter(allow_leading_hyphen=True)]
 AsJson: TypeAlias = Annotated[bool, flag("--json"), Parameter(help="Print the result as one JSON object.")]
 Workers: TypeAlias = Annotated[Count | None, Parameter(help="Number of processes; default: one per core.")]
@@ -153,7 +164,7 @@ TrainingPrecision: TypeAlias = Annotated[
     Parameter(help="Numeric precision of learning; auto is bf16 where it is fast."),
 ]
 ComparedPolicy: TypeAlias = Annotated[
-    str,
+    Player,
     Parameter(
         help="Policy to ask: network, phoenix, large, players@NAME to imitate a player or rank (LuckyJ, "
         "Suphx, 10-dan to 4-dan), heuristic, random, a folder of checkpoints, python:FILE.py "

@@ -115,8 +115,13 @@ def _names_models(text: object) -> bool:
     """Whether a text names included models or a folder, also as asked to play like a player."""
     if not isinstance(text, str) or not text or text in BUILT_IN_POLICIES:
         return False
+    return included(text) is not None or _is(lambda path: split_identity(path)[0].is_dir(), text)
+
+
+def _is(kind: Callable[[Path], bool], text: str) -> bool:
+    """Whether the path that a text names is of a kind; the system may reject some texts."""
     try:
-        return split_identity(included(text) or expand_home(text))[0].is_dir()
+        return kind(expand_home(text))
     except (OSError, ValueError):
         return False
 
@@ -459,6 +464,10 @@ def impossible(config: Config, environment: Mapping[str, str]) -> list[Problem]:
                 f"exceeds the {clock_ms} ms of the clock of {config.game_type}; lower one of them",
             )
         )
+    file = re.fullmatch(r"python:(.+\.py)(:[^:]*)?", config.decision.policy, re.DOTALL)
+    if file and not _is(Path.is_file, file[1]):
+        missing = f"{file[1]}: there is no such file; `python:` names a policy of your own"
+        problems.append(Problem(("decision.policy",), missing))
     problems += _impossible_thoughts(config)
     if play.seed is not None and (play.server == "tenhou" or config.local.url):
         problems.append(

@@ -34,14 +34,14 @@ from policies.adaptation.pmcpa import worth_of_deals
 from policies.adaptation.settings import ThinkingSettings
 from policies.adaptation.simulator import Simulator, load_simulator
 from policies.checkpoint import files_of
-from policies.checkpoint.card import MODELS
 from policies.checkpoint.files import reader_of
 from policies.deals import Deals, UniformDeals
 from policies.deals.deal import true_deals
 from policies.deals.named import settings_of
 from policies.flow.draws import drawn_bits
+from policies.flow.slots import Slot
 from policies.nets.compute import IN_PLAY, Compute
-from policies.play.named import Files, folder_of_named, load_named
+from policies.play.named import Files, folder_of_named, load_named, predictor_files
 from policies.play.rollout import Choice, Request
 
 FORMAT: Final = "suzaku-adaptation/7"
@@ -397,7 +397,7 @@ def make_plan(**given: Any) -> AdaptationPlan:
 
 
 def _setup(plan: AdaptationPlan) -> tuple[AdaptationPlan, Files]:
-    return plan, files_of(folder_of_named(plan.policy), MODELS)
+    return plan, files_of(folder_of_named(plan.policy), Slot) | predictor_files(plan.policy)
 
 
 def _figures(plan: AdaptationPlan, rows: Sequence[HandRow]) -> AdaptationFigures:

@@ -34,7 +34,7 @@ from policies.deals.named import load_sampler, models_of, settings_of
 from policies.flow.draws import drawn_bits, drawn_share
 from policies.flow.slots import Policy
 from policies.play.critic import Critic, critic_folder
-from policies.play.named import Files, files_of_named, folder_of_named, load_named
+from policies.play.named import Files, files_of_named, folder_of_named, load_named, predictor_files
 from policies.play.playouts import Branching, CutWorth, EndWorth, Playouts, RewardWorth, Unit, points_worth
 from policies.play.rollout import Choice, PolicyChooser, Request
 from policies.play.sampling import distribution_of
@@ -287,7 +287,7 @@ def make_plan(**given: Any) -> WorldsPlan:
 
 
 def _setup(plan: WorldsPlan) -> WorldsSetup:
-    predictor = files_of(folder_of_named(plan.policy), ("reward",)) if plan.final else None
+    predictor = predictor_files(plan.policy) if plan.final else None
     critic = files_of(critic_folder(plan.critic), ("critic",)) if any(plan.horizons) else None
     return WorldsSetup(plan, files_of_named(plan.policy), predictor, critic)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import re
 import secrets
 import selectors
 import shlex
@@ -33,6 +34,8 @@ MAX_NOISE: Final = 16 * 1024 * 1024
 
 _PIECE: Final = 64 * 1024
 _LAST_WORDS: Final = 2048
+_ERROR: Final = re.compile(r"(?!\s*at ).*(error|exception|panic|fatal)", re.IGNORECASE)
+"""A line that names an error, and none of the calls that led to it; some programs write more after it."""
 _EXIT_S: Final = 0.2
 """Time for a process whose output has ended to exit as well, so that its exit code can be reported."""
 _GRACE_S: Final = 1.0
@@ -211,7 +214,8 @@ class EngineProcess:
             time.sleep(_POLL_S)
         how = "closed its output" if code is None else f"died with exit code {code}"
         self.overhear()
-        words = self.last_words.rpartition("\n")[2]
+        lines = self.last_words.splitlines()
+        words = next((line for line in reversed(lines) if _ERROR.match(line)), "".join(lines[-1:])).strip()
         return f"{how}, saying {words!r}" if words else how
 
 

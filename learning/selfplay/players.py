@@ -15,7 +15,7 @@ from kit.errors import ConfigError
 from learning.selfplay.engines import ANSWER_S, MAX_NAME, EngineChooser, check_engine, engine_of
 from policies.deals.named import models_of, settings_of
 from policies.nets.compute import IN_PLAY, Compute
-from policies.play.named import Files, files_of_named, folder_of_named, load_named, name_of
+from policies.play.named import Files, files_of_named, folder_of_named, load_named, name_of, predictor_files
 from policies.play.rollout import TABLES, Chooser, PolicyChooser
 
 ENGINE_TABLES: Final = 4
@@ -76,9 +76,9 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             CheckpointError: one cannot be used.
         """
         from policies.checkpoint import files_of  # noqa: PLC0415 - torch is for those who need it
-        from policies.checkpoint.card import MODELS  # noqa: PLC0415
+        from policies.flow.slots import Slot  # noqa: PLC0415
 
-        return files_of(folder_of_named(self.policy), MODELS)
+        return files_of(folder_of_named(self.policy), Slot) | predictor_files(self.policy)
 
     def chooser(self, files: Files | None, compute: Compute) -> Chooser:
         """Load it, ready to play.

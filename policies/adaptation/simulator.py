@@ -13,6 +13,7 @@ from policies.deals.deal import DealSampler
 from policies.deals.named import load_sampler
 from policies.nets.compute import Compute
 from policies.play.inference import NetworkPolicy, load_policy
+from policies.play.named import predictor_folder
 from policies.play.playouts import EndWorth, RewardWorth, points_worth
 from policies.reward import Predictor, round_starts
 
@@ -49,7 +50,7 @@ class Simulator:
 def load_simulator(
     folder: Path, settings: ThinkingSettings, compute: Compute, read: Reader = read_file
 ) -> Simulator:
-    """The simulator of a folder of checkpoints, with its reward predictor if the reward needs one.
+    """The simulator of a folder of checkpoints, with its or the included reward predictor if it needs one.
 
     Args:
         folder: folder of the checkpoints.
@@ -62,5 +63,7 @@ def load_simulator(
         ConfigError: there is no such sampler.
     """
     policy = load_policy(folder, compute=compute, read=read)
-    predictor = load_predictor(folder, read) if settings.reward == "global" else None
+    predictor = None
+    if settings.reward == "global":
+        predictor = load_predictor(predictor_folder(folder) if read is read_file else folder, read)
     return Simulator(policy, predictor, settings)

@@ -146,7 +146,12 @@ def predictor_files(*texts: str) -> Files:
         CheckpointError: it cannot be used.
     """
     folders = [_folder(name) for name in (text.partition("+")[0] for text in texts) if _is_folder(name)]
-    return files_of(next((each for each in folders if "reward" in models_in(each)), SHIPPED), ("reward",))
+    return files_of(predictor_folder(*folders), ("reward",))
+
+
+def predictor_folder(*folders: Path) -> Path:
+    """The first of some folders with a reward predictor, else that of the included one."""
+    return next((each for each in folders if "reward" in models_in(each)), SHIPPED)
 
 
 def folder_of_named(text: str) -> Path:

@@ -64,9 +64,11 @@ class _PhysicalTiles:
         if stated is not None:
             if len(stated) != len(texts) or not all(isinstance(tile, int) for tile in stated):
                 raise _UnfitError("tiles136 does not fit the faces")
-            if any(mjai_text(tile) != text for tile, text in zip(stated, texts, strict=True)):
+            # a hidden face hides the tile, too: others' hands may have been masked since
+            tiles = [UNSEEN if text == "?" else tile for tile, text in zip(stated, texts, strict=True)]
+            if [mjai_text(tile) for tile in tiles] != texts:
                 raise _UnfitError("tiles136 does not fit the faces")
-            return list(stated)
+            return tiles
         taken: list[int] = []
         for text, place in zip(texts, places, strict=True):
             taken.append(UNSEEN if text == "?" else self.copy(text, place, taken))

@@ -11,6 +11,7 @@ from bot.cli.shared import (
     AsJson,
     CorpusFolder,
     Device,
+    Player,
     PlayPrecision,
     TrainingPrecision,
     WallSeed,
@@ -77,7 +78,7 @@ def decision(
 @command()
 def selfplay(
     *,
-    players: Annotated[list[str], flag("--player")] | None = None,
+    players: Annotated[list[Player], flag("--player")] | None = None,
     games: Count = 128,
     tables: list[Count] | None = None,
     workers: Workers = None,

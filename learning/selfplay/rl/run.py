@@ -29,6 +29,7 @@ from learning.selfplay.rl.plan import ReinforcementPlan
 from learning.selfplay.series import play_series
 from policies.checkpoint import (
     Card,
+    Checkpoint,
     Data,
     Training,
     files_of,
@@ -37,10 +38,11 @@ from policies.checkpoint import (
     models_in,
     save,
 )
-from policies.checkpoint.card import MODELS
+from policies.checkpoint.card import MODELS, Model
 from policies.checkpoint.tensors import pack
 from policies.flow.slots import Slot
 from policies.nets.architectures import Arrays
+from policies.play.named import predictor_folder
 
 
 def against_start(
@@ -167,9 +169,9 @@ class ReinforcementRun:
     ) -> None:
         self.plan, self.start, self.out, self.commit = plan, start, out, current_commit()
         self._workers, self._ray = workers, ray
-        self.files = files_of(start, MODELS)
-        self._predictor = load_predictor(start)
-        parents = {model: load(start, model).card.tensors.sha256 for model in MODELS}
+        self.files = files_of(start, Slot) | files_of(predictor_folder(start), ("reward",))
+        self._predictor = load_predictor(predictor_folder(start))
+        parents = {model: _model(start, model).card.tensors.sha256 for model in MODELS}
         self.folder = run_folder(out, RUN, {"plan": msgspec.to_builtins(plan), "start": parents})
         self.total = plan.rounded_games
         self.status = RunStatus()
@@ -320,11 +322,16 @@ def copy_policy(start: Path, folder: Path, card: Card, weights: Arrays) -> None:
     """
     for model in MODELS:
         if model != card.model:
-            other = load(start, model)
+            other = _model(start, model)
             # the folder may have been that of a run from another start
             if model not in models_in(folder) or load(folder, model).card.tensors != other.card.tensors:
                 save(folder, other.card, other.arrays)
     save(folder, card, weights)
+
+
+def _model(start: Path, model: Model) -> Checkpoint:
+    """A model of a start, or the included reward predictor if it has none."""
+    return load(predictor_folder(start) if model == "reward" else start, model)
 
 
 def _rates(played: Sequence[LearnedGame]) -> Mapping[str, float]:

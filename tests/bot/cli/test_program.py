@@ -156,6 +156,9 @@ def test_help_waits_for_nothing_heavy() -> None:
         ["table", "--opponents", "person", "--name", "a name that is much too long"],
         ["table", "--opponents", "person", "--name", "long " * 20_000],
         ["ask", "123m", "--policy", "players@"],
+        ["ask", "123m", "--policy", "python:nofile.py"],
+        ["arena", "--champion", "mine=python:nofile.py:Fast"],
+        ["play", "--policy", "python:nofile.py"],
         ["table", "--host", "0.0.0.0", "--token-env", "UNSET_TOKEN"],
     ],
 )

@@ -24,7 +24,7 @@ from policies.play.inference import load_policy
 from policies.play.rollout import PolicyChooser, Rollout, Seating
 from replays.mjai.lines import Message, render
 from replays.mjai.reader import MjaiReader
-from replays.mjai.seat import SeatFeed, read_action
+from replays.mjai.seat import SeatFeed, read_action, seen_by
 from tests.bot.bench import Stub
 from tests.scale import scaled
 from tests.scene import Scene
@@ -376,6 +376,18 @@ def test_corrupted_messages_are_answered_legally_or_not_at_all(
                 assert read_action(answer[0], legal, reader.state, player) in legal
                 fits += 1
     assert fits > 10
+
+
+def test_a_game_that_we_converted_is_played_with_other_hands_masked() -> None:
+    """The physical tiles that `suzaku convert` adds are not masked, and are as unknown as the faces."""
+    plain, exact = MjaiEngine(HeuristicPolicy()), MjaiEngine(HeuristicPolicy())
+    answers = 0
+    for event in some_game():
+        seen = seen_by(event, 1)
+        answered = plain.receive([seen])
+        answers += len(answered)
+        assert exact.receive([{**(render(event, exact=True) or {}), **(seen or {})}]) == answered
+    assert answers > 50
 
 
 def _read(reader: MjaiReader | None, message: Any) -> MjaiReader | None:

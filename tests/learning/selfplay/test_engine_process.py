@@ -121,6 +121,9 @@ def test_the_cause_of_an_exit_is_reported_without_control_characters(family: Fam
     died = fault(family.child("raise ValueError('no \\x1b[1m tile \\x07')"))
     assert isinstance(died, EngineDied)
     assert str(died) == "died with exit code 1, saying 'ValueError: no [1m tile'"
+    node = "\\nReferenceError: x is not defined\\n    at throwError (node:1)\\n\\nNode.js v20.1.0"
+    died = fault(family.child(f"import sys; sys.exit('{node}')"))
+    assert str(died) == "died with exit code 1, saying 'ReferenceError: x is not defined'"
     assert str(fault(family.child("import os; os.kill(os.getpid(), 9)"))) == "died with exit code -9"
 
 

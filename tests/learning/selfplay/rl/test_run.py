@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import multiprocessing
 import os
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -20,6 +21,7 @@ from learning.selfplay.rl.actors import Actors, LearnedGame
 from learning.selfplay.rl.learner import PolicyLearner
 from policies.checkpoint import load, models_in
 from policies.checkpoint.card import MODELS
+from policies.play.included import SHIPPED
 from tests.cli import run_cli
 from tests.learning.clusters import address, machines
 from tests.learning.selfplay.rl.setting import (
@@ -63,6 +65,15 @@ def test_a_run_leaves_a_playable_policy_that_names_its_parent(start: Path, whole
     assert card.metrics["games"] == 4
     assert card.tensors != begin.tensors
     assert load(whole, "chi").card.tensors == load(start, "chi").card.tensors
+
+
+def test_a_start_without_a_reward_predictor_learns_with_the_included_one(start: Path, tmp_path: Path) -> None:
+    bare = tmp_path / "bare"
+    shutil.copytree(start, bare)
+    for path in bare.glob("reward*"):
+        path.unlink()
+    learn(short_plan(games=2, evaluate_every=2), bare, tmp_path / "out")
+    assert load(tmp_path / "out", "reward").card.tensors == load(SHIPPED, "reward").card.tensors
 
 
 def test_models_of_another_start_do_not_stay_beside_those_that_learned(start: Path, tmp_path: Path) -> None:
