@@ -12,7 +12,7 @@ from msgspec import Meta
 from msgspec.structs import asdict, replace
 
 from kit.errors import CheckpointCorrupt, CheckpointMismatch
-from policies.features.table import CRITIC, HOSEI, LITE, LITE_CALL, SETS, SUPHX, SUPHX_CALL
+from policies.features.table import CRITIC, HOSEI, SETS
 from policies.nets.architectures import (
     HOSEI_TOWERS,
     Architecture,
@@ -56,8 +56,6 @@ LARGEST_CARD: Final = 1 << 16
 LARGEST_SIZE: Final = 1024
 """Upper limit of any width, depth or number of planes."""
 
-_OWN_TURN: Final = (LITE, SUPHX)
-_CALLS: Final = (LITE_CALL, SUPHX_CALL)
 _MAY_BE_ZERO: Final = ("squeeze", "normalised", "steps")
 _SEAL: Final = "card_sha256"
 _SHORT: Final = 8
@@ -263,7 +261,7 @@ def _check_denoiser(card: Card, architecture: DenoiserArchitecture, path: Path) 
     if card.model != architecture.generates:
         problem = f"that of the model {architecture.generates!r}, not of {card.model!r}"
         raise CheckpointMismatch(path, "architecture", problem)
-    _check_features(card, _OWN_TURN, architecture.planes, architecture.by_suit, path)
+    _check_features(card, _sets_of("discard", "suits"), architecture.planes, architecture.by_suit, path)
 
 
 def _check_planes(card: Card, architecture: Architecture, path: Path) -> None:
@@ -313,7 +311,8 @@ def _sets_of(model: Model, tower: TowerName) -> tuple[str, ...]:
         return (HOSEI,)
     if model == "critic":
         return (CRITIC,)
-    return _OWN_TURN if model in ("discard", "riichi", "direct") else _CALLS
+    calls = model in ("chi", "pon", "kan")
+    return tuple(name for name, each in SETS.items() if name != HOSEI and each.fits(calls=calls))
 
 
 def _size(architecture: AnyArchitecture) -> str:

@@ -117,7 +117,7 @@ class FeatureSet(msgspec.Struct, frozen=True):
     @property
     def of_calls(self) -> bool:
         """Whether a row is a candidate meld, so that `encode` needs ``calls``."""
-        return self.name in (LITE_CALL, SUPHX_CALL)
+        return set(_CANDIDATE) <= set(self.groups)
 
     def fits(self, *, calls: bool) -> bool:
         """Whether networks for calls, or for the other models, can use the set; Hosei's are all alike."""

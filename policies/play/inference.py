@@ -85,6 +85,7 @@ class Model:
     Attributes:
         weights: the same; not to be changed.
         blank: the planes of those groups.
+        of_calls: whether a row is a candidate meld.
     """
 
     def __init__(
@@ -96,6 +97,7 @@ class Model:
         gamma: float = 0.0,
     ) -> None:
         self.features = features
+        self.of_calls = SETS[features].of_calls
         self.gamma = gamma
         self.compute = compute
         self.weights, self._without = weights, without
@@ -125,11 +127,6 @@ class Model:
     def on_cpu(self) -> Model:
         """The same model on the CPU; nothing is read from the device it is on."""
         return self.with_arrays(self.weights.arrays, IN_PLAY)
-
-    @property
-    def of_calls(self) -> bool:
-        """Whether a row is a candidate meld."""
-        return SETS[self.features].of_calls
 
     @property
     def guided(self) -> bool:

@@ -24,13 +24,14 @@ from policies.checkpoint import (
     save,
 )
 from policies.checkpoint.files import reader_of
-from policies.features.table import HOSEI, LITE, LITE_CALL, SETS
+from policies.features.table import HOSEI, LITE, LITE_CALL, SETS, FeatureSet, Group
 from policies.nets.architectures import (
     Architecture,
     HoseiArchitecture,
     HoseiBaseArchitecture,
     PooledArchitecture,
     SuitsArchitecture,
+    architecture_of,
 )
 from policies.nets.networks import Network, arrays_of, network_of
 from policies.reward import FinishArchitecture
@@ -70,6 +71,20 @@ def test_a_saved_checkpoint_is_loaded(tmp_path: Path, model: Model) -> None:
     assert found.arrays.keys() == state.keys()
     assert all(np.array_equal(found.arrays[name], state[name]) for name in state)
     assert models_in(tmp_path) == (model,)
+
+
+@pytest.mark.parametrize(("model", "like"), [("discard", LITE), ("pon", LITE_CALL)])
+def test_a_set_with_a_plane_more_needs_no_other_place_than_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: Model, like: str
+) -> None:
+    groups = (*SETS[like].groups, Group(id="mine", planes=1, content="a plane of my own"))
+    monkeypatch.setitem(SETS, "mine/1", FeatureSet("mine/1", "my networks", groups))
+    other = small_card(model)
+    assert isinstance(other.architecture, Architecture)
+    shape = architecture_of("suits", "mine/1", other.architecture.outputs, 2, 1)
+    card = replace(other, features="mine/1", architecture=shape, without=())
+    saved_card = save(tmp_path, card, weights(card))
+    assert load(tmp_path, model).card == saved_card
 
 
 def test_files_of_a_checkpoint_are_loaded_from_memory_as_from_their_folder(tmp_path: Path) -> None:
