@@ -211,7 +211,7 @@ def _carry_on(run: TrainingRun, *, quiet: bool) -> None:
     begun = saved = time.monotonic()
     before, pause, first = status.seconds, SAVE_EVERY_S, status.step
     with (
-        _noticing_signals(lambda: status.step > first or not progress.compiles) as stopped,
+        _noticing_signals(run, lambda: status.step > first or not progress.compiles) as stopped,
         progress,
         watched_compiler(progress.compiling),
         run.folder.curves(status.step) as curves,
@@ -252,6 +252,7 @@ def _remaining(run: TrainingRun) -> Iterator[StepResult]:
 
 def _evaluate(run: TrainingRun, progress: TrainingProgress, curves: Curves) -> None:
     """Measure the weights, and keep them if they are the best."""
+    progress.note(validation="under way")
     status, found = run.status, run.evaluate()
     status.unmeasured = False
     progress.validated(found.text)
@@ -318,10 +319,11 @@ class _TrainingCurves:
 
 
 @contextmanager
-def _noticing_signals(begun: Callable[[], bool]) -> Iterator[threading.Event]:
-    """An event set by the first Ctrl-C; a second one interrupts at once, without saving.
+def _noticing_signals(run: TrainingRun, begun: Callable[[], bool]) -> Iterator[threading.Event]:
+    """An event set by the first Ctrl-C, which is acknowledged; a second one interrupts without saving.
 
     Args:
+        run: the run.
         begun: whether to finish and save the step; not the first one, which may compile for minutes.
     """
     stopped = threading.Event()
@@ -329,12 +331,18 @@ def _noticing_signals(begun: Callable[[], bool]) -> Iterator[threading.Event]:
         yield stopped
         return
 
+    def tell() -> None:
+        step = "block" if run.unit == "games" else "step"
+        _log.warning("train.stopping", hint=f"stopping after this {step}; Ctrl-C again stops now")
+
     def note(_number: int, _frame: FrameType | None) -> None:
         if stopped.is_set():
             raise KeyboardInterrupt(_AT_ONCE)
         if not begun():
             raise KeyboardInterrupt(_TOO_EARLY)
         stopped.set()
+        # on another thread, as this one may be writing to the log
+        threading.Thread(target=tell, daemon=True).start()
 
     before = signal.signal(signal.SIGINT, note)
     try:

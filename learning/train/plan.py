@@ -62,6 +62,8 @@ HOSEI_SIZES: Final[dict[str, Preset]] = {
 }
 """The sizes of `HOSEI_TOWERS`, whatever the preset."""
 _GENERATOR: Final = Preset(48, 4, 3e-3)
+_LONG: Final = 500_000
+"""Samples from which on a validation has its usual size."""
 
 
 class SamplesPlan(LearnerPlan, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -78,7 +80,7 @@ class SamplesPlan(LearnerPlan, frozen=True, kw_only=True, forbid_unknown_fields=
         warm_up: steps over which the learning rate rises, before it falls as a cosine to 0.
         augment: permute the suits and mirror the ranks (1 to 9) at random.
         validate_every: samples between two validations.
-        validation_rows: samples per validation.
+        validation_rows: samples per validation; default: 50,000, or a tenth of a smaller number of samples.
         patience: stop after this many validations without improvement; 0: never.
     """
 
@@ -257,8 +259,11 @@ def completed(
     given: Mapping[str, Any], size: Preset, *, precision: str, selection: Mapping[str, Any] | None
 ) -> dict[str, Any]:
     """The settings of a plan: the user's choices, and a size for what they leave open."""
+    samples = given.get("samples") or 0
+    short = {"validation_rows": max(1, samples // 10)} if 0 < samples < _LONG else {}
     return {
         **structs.asdict(size),
+        **short,
         **{name: value for name, value in given.items() if value is not None},
         "precision": training_precision(precision),
         "selection": Selection(**(selection or {})),

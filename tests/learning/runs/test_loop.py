@@ -8,6 +8,8 @@ import os
 import shutil
 import signal
 import sys
+import threading
+import types
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -157,6 +159,29 @@ def test_a_second_ctrl_c_stops_at_once_and_says_what_is_lost(
     with pytest.raises(KeyboardInterrupt, match=r"^stopped at once: .* usually 120 s at most, is lost"):
         carried_out(tmp_path)
     assert not state_of(tmp_path).exists()
+
+
+def test_the_first_ctrl_c_is_acknowledged_and_a_validation_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes: list[dict[str, str]] = []
+    monkeypatch.setattr(TrainingProgress, "note", lambda _, **said: notes.append(said))
+    told = threading.Event()
+
+    def evaluate(run: FakeRun) -> EvaluationResult:
+        assert notes[-1] == {"validation": "under way"}
+        os.kill(os.getpid(), signal.SIGINT)
+        assert told.wait(60.0)
+        return EvaluationResult(1.0, True, "", {}, {})
+
+    def warning(event: str, hint: str) -> None:
+        assert (event, hint) == ("train.stopping", "stopping after this step; Ctrl-C again stops now")
+        told.set()
+
+    monkeypatch.setattr("learning.runs.loop._log", types.SimpleNamespace(warning=warning))
+    monkeypatch.setattr(FakeRun, "evaluate", evaluate)
+    with pytest.raises(KeyboardInterrupt, match=r"^stopped: "):
+        carried_out(tmp_path)
 
 
 def test_ctrl_c_does_not_wait_for_a_first_step_that_compiles(

@@ -361,3 +361,11 @@ def test_threads_learn_what_one_does(corpus: Corpus) -> None:
         learner.close()
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
     assert losses[0][2] < losses[0][0]
+
+
+@pytest.mark.parametrize(
+    ("samples", "stated", "rows"),
+    [(0, {}, 50_000), (20_000, {}, 2_000), (10**7, {}, 50_000), (9, {"validation_rows": 4}, 4)],
+)
+def test_a_short_run_has_short_validations(samples: int, stated: dict[str, int], rows: int) -> None:
+    assert make_plan("discard", samples=samples, **stated).validation_rows == rows
