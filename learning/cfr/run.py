@@ -104,7 +104,7 @@ class CfrRun:
     def __init__(self, plan: CfrPlan, iterations: int, out: Path) -> None:
         self.plan = plan
         self.total = iterations
-        self.folder: RunFolder = NodeFolder(out, {"plan": msgspec.to_builtins(plan)})
+        self.folder: RunFolder = NodeFolder(out, plan, {})
         self.status = RunStatus()
         self.sums = new_sums()
         self.curve: list[CurvePoint] = []

@@ -171,15 +171,16 @@ def preparing(title: str, *, quiet: bool) -> Iterator[None]:
             raise KeyboardInterrupt(_TOO_EARLY) from exc
 
 
-def run_folder(out: Path, model: str, identity: Mapping[str, Any]) -> RunFolder:
+def run_folder(out: Path, model: str, plan: msgspec.Struct, others: Mapping[str, Any]) -> RunFolder:
     """The folder of a run.
 
     Args:
         out: folder of the checkpoint.
         model: the model in training.
-        identity: everything that determines the run's numbers, as plain values.
+        plan: the settings.
+        others: what else determines the run's numbers, as plain values.
     """
-    return RunFolder(out / RUNS_FOLDER / model, identity)
+    return RunFolder(out / RUNS_FOLDER / model, plan, others)
 
 
 def carry_out(run: TrainingRun, *, quiet: bool = False) -> None:

@@ -14,6 +14,7 @@ import torch
 
 from kit.errors import CheckpointError, ConfigError, TrainingError
 from kit.files import check_hash, hash_beside, hold_folder, remove_leftovers, replace_hashed
+from kit.options import flag_of
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -29,15 +30,17 @@ class RunFolder:
 
     Args:
         folder: created when something is saved.
-        identity: everything that determines the run's numbers, as plain values; the state of another run is
-            refused.
+        plan: the settings; the state of another run is refused, unless it only lacks fields that have their
+            defaults here, or is larger here in fields that its type says it ``grows``.
+        others: what else determines the run's numbers, as plain values.
     """
 
     file = STATE_FILE
 
-    def __init__(self, folder: Path, identity: Mapping[str, Any]) -> None:
+    def __init__(self, folder: Path, plan: msgspec.Struct, others: Mapping[str, Any]) -> None:
         self.folder = folder
-        self.identity = msgspec.json.encode(identity).decode()
+        self._plan = plan
+        self.identity = msgspec.json.encode({"plan": plan, **others}).decode()
 
     def load(self) -> dict[str, Any] | None:
         """The saved state, None if there is none.
@@ -55,7 +58,7 @@ class RunFolder:
         try:
             check_hash(path)
             state = self.read(path)
-            different = _differences(state.pop("identity"), self.identity)
+            different = self._differences(state.pop("identity"))
         except CheckpointError as exc:
             raise TrainingError(f"{exc}; remove it to start again") from exc
         except Exception as exc:  # torch, zipfile and the unpickler each raise their own
@@ -67,6 +70,15 @@ class RunFolder:
                 "choose another --out, or remove that folder to start again"
             )
         return state
+
+    def _differences(self, identity: str) -> str:
+        """What differs in another identity, if it is that of another run."""
+        theirs, ours = (
+            msgspec.json.decode(each, type=dict[str, msgspec.Raw]) for each in (identity, self.identity)
+        )
+        names = _differing(self._plan, msgspec.json.decode(theirs.pop("plan"), type=type(self._plan)))
+        del ours["plan"]
+        return ", ".join([*names, *(name for name, value in ours.items() if theirs.get(name) != value)])
 
     def save(self, state: Mapping[str, Any]) -> None:
         """Replace the saved state.
@@ -141,20 +153,13 @@ class Curves:
         self._writer.flush()
 
 
-def _differences(theirs: str, ours: str) -> str:
-    """Names of the settings in which two runs differ.
-
-    >>> _differences('{"plan":{"seed":1},"data":"x"}', '{"plan":{"seed":2},"data":"y"}')
-    'data, plan.seed'
-    """
-    one, other = _flat(msgspec.json.decode(theirs)), _flat(msgspec.json.decode(ours))
-    return ", ".join(sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name)))
-
-
-def _flat(values: Any, prefix: str = "") -> dict[str, Any]:
-    if not isinstance(values, dict):
-        return {prefix: values}
-    flat: dict[str, Any] = {}
-    for name, value in values.items():
-        flat |= _flat(value, f"{prefix}.{name}" if prefix else name)
-    return flat
+def _differing(ours: Any, theirs: Any) -> list[str]:
+    """The flags of the settings in which two plans differ, by which one does not continue the other."""
+    names = []
+    for field in msgspec.structs.fields(ours):
+        one, other = getattr(ours, field.name), getattr(theirs, field.name)
+        if isinstance(one, msgspec.Struct) and type(one) is type(other):
+            names += _differing(one, other)
+        elif one != other and not (field.name in getattr(ours, "grows", ()) and (not one or 0 < other < one)):
+            names.append(flag_of(field.name, field.type) or field.name)
+    return names

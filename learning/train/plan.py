@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal, TypeAlias, cast
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias, cast
 
 import msgspec
 from msgspec import Meta, structs
@@ -83,6 +83,8 @@ class SamplesPlan(LearnerPlan, frozen=True, kw_only=True, forbid_unknown_fields=
         validation_rows: samples per validation; default: 50,000, or a tenth of a smaller number of samples.
         patience: stop after this many validations without improvement; 0: never.
     """
+
+    grows: ClassVar[tuple[str, ...]] = ("samples", "validation_rows")
 
     width: Channels
     depth: Annotated[int, Meta(ge=1, le=1000)]

@@ -253,8 +253,8 @@ class _RewardRun:
     def __init__(self, plan: RewardPlan, corpus: Corpus, out: Path) -> None:
         self.content: str = corpus.card["content_sha256"]
         self.architecture = FinishArchitecture(hidden=plan.hidden, dense=plan.dense, rewards=plan.rewards)
-        identity = {"plan": msgspec.to_builtins(plan), "encoding": self.architecture.encoding}
-        self.folder = run_folder(out, MODEL, {**identity, "corpus": self.content})
+        others = {"encoding": self.architecture.encoding, "corpus": self.content}
+        self.folder = run_folder(out, MODEL, plan, others)
         self.plan, self.out, self.patience = plan, out, plan.patience
         self.commit = current_commit()
         self.lesson = lesson_of(games_of(plan, corpus, "train"), self.architecture)

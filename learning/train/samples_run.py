@@ -72,11 +72,8 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         self.folder = run_folder(
             out,
             self.model,
-            {
-                "plan": msgspec.to_builtins(plan),
-                "corpus": corpus.card["content_sha256"],
-                "parents": self.parents,
-            },
+            plan,
+            {"corpus": corpus.card["content_sha256"], "parents": self.parents},
         )
         self.plan, self.corpus, self.out, self.commit = plan, corpus, out, current_commit()
         self.title, self.patience = str(self.model), plan.patience

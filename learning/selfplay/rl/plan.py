@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -69,6 +69,8 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         evaluate_every: games between two evaluations; default: the preset's.
         evaluation_games: games of an evaluation against the initial policy; default: the preset's.
     """
+
+    grows: ClassVar[tuple[str, ...]] = ("games",)
 
     reward: RewardKind = "global"
     baseline: Literal["none", "critic", "oracle"] = "critic"

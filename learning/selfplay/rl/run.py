@@ -172,7 +172,7 @@ class ReinforcementRun:
         self.files = files_of(start, Slot) | files_of(predictor_folder(start), ("reward",))
         self._predictor = load_predictor(predictor_folder(start))
         parents = {model: _model(start, model).card.tensors.sha256 for model in MODELS}
-        self.folder = run_folder(out, RUN, {"plan": msgspec.to_builtins(plan), "start": parents})
+        self.folder = run_folder(out, RUN, plan, {"start": parents})
         self.total = plan.rounded_games
         self.status = RunStatus()
         self.threads = torch.get_num_threads()

@@ -75,7 +75,7 @@ def test_the_table_opens_in_any_sqlite_reader(tmp_path: Path) -> None:
 
 def test_another_run_s_folder_and_bad_tables_are_refused(tmp_path: Path) -> None:
     learn(SMALL, 10, tmp_path, quiet=True)
-    with pytest.raises(ConfigError, match=r"holds another run, which differs in plan\.seed"):
+    with pytest.raises(ConfigError, match=r"holds another run, which differs in --seed"):
         learn(CfrPlan(epoch=10, deals=4, seed=1), 10, tmp_path, quiet=True)
     path = tmp_path / NODES_FILE
     with closing(sqlite3.connect(path)) as database:

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+
+import msgspec
 
 from kit.files import replace_file
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, run_folder
 
 BATCH = 64
 CHECKPOINT = "fake.txt"
+
+
+class FakePlan(msgspec.Struct, frozen=True):
+    """The plan of a run; it was added to."""
+
+    grows: ClassVar[tuple[str, ...]] = ("steps",)
+
+    steps: int
+    seed: int
+    added: int = 1
 
 
 class FakeRun:
@@ -32,7 +44,7 @@ class FakeRun:
         self, out: Path, *, steps: int = 6, every: int = 2, best: int = 0, patience: int = 0, seed: int = 0
     ) -> None:
         self._out, self._steps, self._every, self._best, self.patience = out, steps, every, best, patience
-        self.folder = run_folder(out, self.title, {"plan": {"steps": steps, "seed": seed}})
+        self.folder = run_folder(out, self.title, FakePlan(steps, seed), {})
         self.status = RunStatus()
         self.total = BATCH * steps
         self.weights = seed

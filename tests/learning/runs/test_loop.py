@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import json
 import os
 import shutil
 import signal
@@ -26,7 +27,7 @@ from learning.runs import state
 from learning.runs.loop import EvaluationResult, carry_out
 from learning.runs.progress import TrainingProgress
 from learning.runs.state import CURVES_FOLDER, STATE_FILE, RunFolder
-from tests.learning.runs.fake_run import CHECKPOINT, FakeRun
+from tests.learning.runs.fake_run import CHECKPOINT, FakePlan, FakeRun
 from tests.learning.stopping import stop_at
 
 
@@ -279,7 +280,7 @@ def test_a_disk_that_is_full_while_a_checkpoint_is_kept_costs_no_step(
 @pytest.mark.skipif(sys.platform == "win32", reason="folders are not locked there")
 def test_two_runs_do_not_share_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "LOCK_S", 0.0)
-    with RunFolder(tmp_path / "runs" / "fake", {}).held():
+    with RunFolder(tmp_path / "runs" / "fake", FakePlan(6, 0), {}).held():
         with pytest.raises(ConfigError, match="another process is writing there"):
             carried_out(tmp_path)
         assert not state_of(tmp_path).exists()
@@ -288,8 +289,23 @@ def test_two_runs_do_not_share_a_folder(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_another_plan_in_the_same_folder_is_refused(whole: Path) -> None:
-    with pytest.raises(ConfigError, match=r"differs in plan\.seed.*another --out"):
+    with pytest.raises(ConfigError, match=r"differs in --seed; choose another --out"):
         carried_out(whole, seed=1)
+    with pytest.raises(ConfigError, match="differs in --steps;"):
+        carried_out(whole, steps=5)
+
+
+def test_a_finished_run_is_extended_and_one_from_before_an_option_goes_on(
+    whole: Path, tmp_path: Path
+) -> None:
+    saved = torch.load(state_of(whole), weights_only=True)
+    saved["identity"] = json.dumps({"plan": {"steps": 6, "seed": 0}})
+    data = io.BytesIO()
+    torch.save(saved, data)
+    replace_hashed(state_of(whole), data.getvalue())
+    carried_out(whole, steps=10)
+    carried_out(tmp_path / "at once", steps=10)
+    assert_same(tmp_path / "at once", whole)
 
 
 # --- damaged states ---------------------------------------------------------------------------------------
