@@ -29,7 +29,7 @@ _TURN: Final = tuple((slot, kinds) for slot, _, kinds in TURN_STEPS)
 _CLAIM: Final = ((Slot.CHI, (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN)),)
 
 Picks: TypeAlias = Callable[[Request], Pick]
-"""Gives each request of a rollout its way to choose."""
+"""Gives each request of a rollout the function that picks its option."""
 
 
 class Distribution(NamedTuple):
@@ -72,8 +72,8 @@ def distribution_of(answers: Sequence[SlotAnswer], temperature: float = 1.0) -> 
 def joint(said: Mapping[Action, float]) -> dict[Action, float]:
     """One distribution over all options of a decision.
 
-    Each step of a turn shares out what the "no" of the steps before it leaves, and a pass has what the calls
-    leave. A win or an abort that its rule takes has everything.
+    Each step of a turn divides the probability that the "no" of earlier steps leaves, and a pass has what the
+    calls leave. A win or an abort that its rule takes has probability 1.
 
     Args:
         said: the probability of each option in its own step, as slots and rules answer; discards that were
@@ -149,10 +149,11 @@ _DISCARD_PURPOSE: Final = 0
 
 
 def chances_of(observation: Observation, policy: Policy) -> list[tuple[Action, float]]:
-    """Options with figures whose ratios say how sure the policy is of one rather than of another.
+    """Options with weights: the ratio of two is the policy's odds of one over the other.
 
-    The likeliest is what the flow would do. A kan or riichi has its "yes", and the likeliest discard has what
-    their "no" leaves. On a claim the figures are probabilities. Of the copies of a tile kind one is listed.
+    The heaviest is what the flow would do. A kan or riichi has the probability of its "yes", and the
+    likeliest discard the probability that their "no" leaves. On a claim the weights are probabilities. Of
+    several copies of a tile kind one is listed.
 
     Args:
         observation: the decision to be made.
@@ -173,7 +174,7 @@ def chances_of(observation: Observation, policy: Policy) -> list[tuple[Action, f
 
 
 def _to_the_discard(answers: Sequence[SlotAnswer]) -> Action | None:
-    """Says "no" until there is a discard to choose, so that all slots are asked."""
+    """Answer "no" until there is a discard to choose, so that all slots are asked."""
     return most_likely(answers) if answers[0].slot is Slot.DISCARD else None
 
 
