@@ -88,7 +88,7 @@ def table_bytes(said: Mapping[str, str], sums: NodeSums, curve: Sequence[CurvePo
     """A node table as the bytes of a SQLite file.
 
     Args:
-        said: rows of ``run``.
+        said: rows of ``run``: values by name.
         sums: sums of regrets and strategies.
         curve: the evaluations.
     """

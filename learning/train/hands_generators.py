@@ -40,15 +40,15 @@ from policies.nets.towers.suits import Columns
 _HANDS: Final = 3
 _LOWEST: Final = -1e9
 _DRAWS: Final = 4
-"""Noisy or partial hands that each state is shown with."""
+"""Noisy or partial hands for each state."""
 _HIDDEN: Final = 0.1
-"""Share of the diffusion's rows that are shown without the state, for guidance."""
+"""Share of the diffusion's rows without the state, for classifier-free guidance."""
 _SCALE: Final = 4.0
 """Factor of the diffusion's level of four copies in a hand; 1 in the paper."""
 
 
 class DiffusionBatch(NamedTuple):
-    """States, their hands, and the noise they are shown with, D draws each.
+    """States, their hands, and noise for them, D draws each.
 
     Attributes:
         planes: ``[B, C, 34]`` uint8.
@@ -307,11 +307,11 @@ def first_denoiser(plan: HandsPlan, begin: Checkpoint) -> DenoiserNetwork:
 
 
 def partial_hands(copies: NDArray[np.int8], dice: np.random.Generator) -> NDArray[np.int64]:
-    """A random part of each row's hands: any number of tiles but all, each as likely, and any tiles.
+    """A random part of each row's hands: a uniform number of tiles, fewer than all, then those at random.
 
     Args:
         copies: ``[B, 3, 34]``.
-        dice: all that is random.
+        dice: random generator.
 
     Returns:
         ``[B, 3, 34]``.

@@ -3,11 +3,11 @@
 A sample is one player of a game at the start of a round: the rounds so far, and the player's final place.
 The network answers for the four players together, with the probabilities of the 24 orders of finish.
 
-Every round has the same weight. In the paper (equation 4) every game has: a round then counts less the longer
-its game lasts, which nobody knows when it begins, and the predictions become too bold, because leads are kept
-more often in games that end soon.
+Every round has the same weight. In the paper (equation 4) every game has, so a round of a longer game counts
+less. The length is unknown when the round begins, and leads are kept more often in games that end soon, so
+those predictions are overconfident.
 
-Some games are shown as if they had been joined midway, so that the predictor can also be used where the
+Some games are given without their first rounds, so that the predictor can also be used where the
 earlier rounds are unknown: after a restart, or in a game that begins at a chosen position.
 
 Source: Suphx, arXiv:2003.13590, section 3.2.
@@ -100,7 +100,7 @@ class FinishNetwork(nn.Module):
         self.answer = nn.Linear(dense, 4)
 
     def predictor(self) -> Predictor:
-        """What it has learned so far, ready to predict."""
+        """A predictor with the current weights."""
         return Predictor(self.architecture, arrays_of(self.state_dict()))
 
     def orders(self, x: Tensor) -> Tensor:
@@ -125,7 +125,7 @@ class RewardReport(msgspec.Struct, frozen=True):
         games: games of the test split.
         answers: players times rounds.
         root_error: root of the mean square error.
-        constant: the same of answering with the mean of the rewards.
+        constant: the same if every prediction is the mean reward.
     """
 
     games: int
@@ -245,7 +245,7 @@ def loss_of(network: FinishNetwork, lesson: GameTensors) -> Tensor:
 
 
 class _RewardRun:
-    """One run: its games, its network, and how both are used. A step takes a batch of games."""
+    """One run. A step takes a batch of games."""
 
     title = MODEL
     unit = "samples"
@@ -268,7 +268,7 @@ class _RewardRun:
 
     @property
     def done(self) -> int:
-        """Samples of the games learned from, counted whole even if they were shown from a later round on."""
+        """Samples of the games learned from; games without their first rounds are counted whole."""
         epoch, batch = self.status.epoch, self.status.batch
         order, _ = self._order(epoch)
         begun = order[: batch * self.plan.batch_games]
@@ -288,12 +288,12 @@ class _RewardRun:
                     yield self._step(games, shown)
 
     def _order(self, epoch: int) -> tuple[Tensor, np.random.Generator]:
-        """The games of a pass in their order, and the generator of what else is random in it."""
+        """The order of the games of a pass, and the generator of its other random numbers."""
         dice = np.random.default_rng((self.plan.seed, epoch))
         return torch.from_numpy(dice.permutation(len(self.lesson.counts))), dice
 
     def _batches(self, epoch: int) -> Iterator[tuple[Tensor, GameTensors]]:
-        """The shuffled games of a pass, and as they are shown."""
+        """The shuffled games of a pass, batch by batch, and their tensors."""
         order, dice = self._order(epoch)
         for games in torch.split(order, self.plan.batch_games):
             lesson = GameTensors(*(part[games] for part in self.lesson))
