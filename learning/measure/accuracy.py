@@ -76,7 +76,7 @@ class Agreement(msgspec.Struct, frozen=True, kw_only=True):
         decisions: number of decisions.
         top1: share in which its likeliest answer is the player's; for chi, pon and kan with the same tiles.
         difference: from the model's first row, on the same decisions; None for that one itself.
-        suphx: Suphx's share, of its own test games.
+        suphx: Suphx's share, on its own test games.
     """
 
     model: Slot
@@ -117,7 +117,7 @@ class AccuracyReport(msgspec.Struct, frozen=True, kw_only=True):
         return report_text((said, *self._compared()), _COLUMNS, map(_cells, self.models), plan)
 
     def _compared(self) -> Iterator[str]:
-        """What each other checkpoint does more or less often."""
+        """How each other checkpoint differs, in words."""
         for folder, permutations in dict.fromkeys((row.folder, row.permutations) for row in self.models):
             found: dict[str, list[str]] = {}
             for row in self.models:
@@ -234,7 +234,7 @@ def _agreements(
 
 
 class _Rows(NamedTuple):
-    """Candidates: their decisions and games, how much likelier yes is than no, and whether they happened."""
+    """Candidates: their decisions and games, the log-odds of yes, and whether they happened."""
 
     decision: Numbers
     game: Numbers

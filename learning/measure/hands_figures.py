@@ -54,7 +54,7 @@ class HandDecisions(NamedTuple):
     hands: HiddenHands
 
 
-class Foresight(msgspec.Struct, frozen=True):
+class HandPredictions(msgspec.Struct, frozen=True):
     """Predictions of a model at N decisions.
 
     Attributes:
@@ -102,17 +102,17 @@ def decisions_of(corpus: Corpus, choice: SelectedDecisions, most: int, seed: int
     )
 
 
-def predicted_directly(model: DirectModel, decisions: HandDecisions) -> Foresight:
+def predicted_directly(model: DirectModel, decisions: HandDecisions) -> HandPredictions:
     """Predictions of the direct heads."""
     begun = time.process_time()
     found = model.read(decisions.states, decisions.players)
     seconds = time.process_time() - begun
-    return Foresight(found.shanten.astype(np.float64), found.waits.astype(np.float64), seconds, 0)
+    return HandPredictions(found.shanten.astype(np.float64), found.waits.astype(np.float64), seconds, 0)
 
 
 def predicted_by_samples(
     sampler: HandSampler, decisions: HandDecisions, samples: int, seed: int, *, title: str, quiet: bool
-) -> Foresight:
+) -> HandPredictions:
     """Predictions of generated hands: the share of them with each shanten and each wait.
 
     Args:
@@ -141,7 +141,7 @@ def predicted_by_samples(
                 by_wait[row],
             )
             progress.advance(1)
-    return Foresight(by_shanten / samples, by_wait / samples, seconds, samples)
+    return HandPredictions(by_shanten / samples, by_wait / samples, seconds, samples)
 
 
 @kernel
@@ -207,7 +207,7 @@ class ModelFigures(msgspec.Struct, frozen=True):
     hands_per_s: float
 
 
-def model_figures(model: str, found: Foresight, decisions: HandDecisions) -> ModelFigures:
+def model_figures(model: str, found: HandPredictions, decisions: HandDecisions) -> ModelFigures:
     """All figures of a model."""
     truth = np.minimum(decisions.hands.shanten, SHANTEN_CLASSES - 1)
     missed = np.abs(found.shanten @ np.arange(SHANTEN_CLASSES) - truth)
@@ -241,10 +241,10 @@ def true_shares(decisions: HandDecisions) -> NDArray[np.float64]:
     return shares
 
 
-def platt_scaled(found: Foresight, decisions: HandDecisions) -> NDArray[np.float64]:
+def platt_scaled(found: HandPredictions, decisions: HandDecisions) -> NDArray[np.float64]:
     """``[N, 3, 34]``: probabilities of waits after Platt scaling.
 
-    Each half of the games is scaled by what the other half teaches, so that nothing is fitted to itself.
+    Each half of the games is scaled by a fit to the other half (cross-fitting).
 
     Source: Platt, "Probabilistic outputs for support vector machines", 1999.
     """

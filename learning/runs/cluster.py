@@ -29,7 +29,7 @@ from kit.workers.ordered import default_workers
 from kit.workers.pool import DONE, ONE_THREAD, TRIES, Done, Later, Task, TaskQueue, Work, told
 
 Program: TypeAlias = Mapping[str, str]
-"""Everything that influences results, by name: our sources, and the numeric libraries."""
+"""Versions of everything that influences results, by name: our sources and the numeric libraries."""
 
 _OWN: Final = ("game", "policies", "replays", "learning")
 _LIBRARIES: Final = ("mahjong", "numba", "numpy", "riichienv", "torch")

@@ -1,4 +1,4 @@
-"""Engines as advisers of reviews: what an external engine would have done at a player's decisions."""
+"""External engines as advisers of reviews: their choices at a player's decisions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from replays.review.moments import ASIDES, Moment
 class EngineAdviser:
     """Asks an engine about the decisions of recorded games; see `replays.review.judging.Adviser`.
 
-    The engine is shown the game as it was played, and answers wherever the player had a choice.
+    The game is sent to the engine as it was played, and it answers wherever the player had a choice.
 
     Args:
         text: the engine, as `learning.selfplay.engines.engine_of` parses it.
@@ -131,7 +131,7 @@ def _after_riichi(
 
 
 def _listed(action: Action, legal: Sequence[Action]) -> Action:
-    """The action among those that count: a twin of a discard, or a pass for a call that was taken away."""
+    """The matching legal action: an equal tile for a discard, a pass for a call that is not legal now."""
     if action in legal:
         return action
     if action.kind is ActionKind.DISCARD:

@@ -205,7 +205,7 @@ def games_of(plan: RewardPlan, corpus: Corpus, split: Split) -> GamesWithPlaces:
     return played_games(corpus, numbers)
 
 
-def lesson_of(played: GamesWithPlaces, architecture: FinishArchitecture) -> GameTensors:
+def tensors_of(played: GamesWithPlaces, architecture: FinishArchitecture) -> GameTensors:
     """Games as tensors for the network."""
     numbers = {order: number for number, order in enumerate(ORDERS)}
     return GameTensors(
@@ -220,27 +220,27 @@ def samples_of(counts: Tensor | NDArray[np.int64]) -> int:
     return 4 * int(counts.sum())
 
 
-def joined_late(lesson: GameTensors, first: Tensor) -> GameTensors:
+def joined_late(tensors: GameTensors, first: Tensor) -> GameTensors:
     """Games without their first rounds.
 
     Args:
-        lesson: games.
+        tensors: games.
         first: ``[G]`` rounds to leave out of each, fewer than it has.
     """
-    counts = lesson.counts - first
-    kept = (torch.arange(int(counts.max())) + first[:, None]).clamp(max=lesson.rounds.shape[2] - 1)
-    games, _, _, inputs = lesson.rounds.shape
+    counts = tensors.counts - first
+    kept = (torch.arange(int(counts.max())) + first[:, None]).clamp(max=tensors.rounds.shape[2] - 1)
+    games, _, _, inputs = tensors.rounds.shape
     places = kept[:, None, :, None].expand(games, 4, -1, inputs)
-    rounds = lesson.rounds.gather(2, places)
+    rounds = tensors.rounds.gather(2, places)
     rounds[:, :, 0, CHANGES] = 0.0
-    return GameTensors(rounds, counts, lesson.orders)
+    return GameTensors(rounds, counts, tensors.orders)
 
 
-def loss_of(network: FinishNetwork, lesson: GameTensors) -> Tensor:
+def loss_of(network: FinishNetwork, tensors: GameTensors) -> Tensor:
     """Mean cross-entropy of the order of finish over the rounds of all games."""
-    logs = network.orders(lesson.rounds)
-    dealt = torch.arange(logs.shape[1]) < lesson.counts[:, None]
-    found = logs.gather(2, lesson.orders[:, None, None].expand(-1, logs.shape[1], 1)).squeeze(2)
+    logs = network.orders(tensors.rounds)
+    dealt = torch.arange(logs.shape[1]) < tensors.counts[:, None]
+    found = logs.gather(2, tensors.orders[:, None, None].expand(-1, logs.shape[1], 1)).squeeze(2)
     return -found[dealt].mean()
 
 
@@ -257,10 +257,10 @@ class _RewardRun:
         self.folder = run_folder(out, MODEL, {**identity, "corpus": self.content})
         self.plan, self.out, self.patience = plan, out, plan.patience
         self.commit = current_commit()
-        self.lesson = lesson_of(games_of(plan, corpus, "train"), self.architecture)
+        self.tensors = tensors_of(games_of(plan, corpus, "train"), self.architecture)
         self.validation = games_of(plan, corpus, "validation")
-        self.batches = math.ceil(len(self.lesson.counts) / plan.batch_games)
-        self.total = plan.epochs * samples_of(self.lesson.counts)
+        self.batches = math.ceil(len(self.tensors.counts) / plan.batch_games)
+        self.total = plan.epochs * samples_of(self.tensors.counts)
         self.status = RunStatus()
         torch.manual_seed(plan.seed)
         self.network = FinishNetwork(self.architecture)
@@ -272,7 +272,7 @@ class _RewardRun:
         epoch, batch = self.status.epoch, self.status.batch
         order, _ = self._order(epoch)
         begun = order[: batch * self.plan.batch_games]
-        return epoch * samples_of(self.lesson.counts) + samples_of(self.lesson.counts[begun])
+        return epoch * samples_of(self.tensors.counts) + samples_of(self.tensors.counts[begun])
 
     @property
     def kept(self) -> bool:
@@ -290,16 +290,16 @@ class _RewardRun:
     def _order(self, epoch: int) -> tuple[Tensor, np.random.Generator]:
         """The order of the games of a pass, and the generator of its other random numbers."""
         dice = np.random.default_rng((self.plan.seed, epoch))
-        return torch.from_numpy(dice.permutation(len(self.lesson.counts))), dice
+        return torch.from_numpy(dice.permutation(len(self.tensors.counts))), dice
 
     def _batches(self, epoch: int) -> Iterator[tuple[Tensor, GameTensors]]:
         """The shuffled games of a pass, batch by batch, and their tensors."""
         order, dice = self._order(epoch)
         for games in torch.split(order, self.plan.batch_games):
-            lesson = GameTensors(*(part[games] for part in self.lesson))
+            tensors = GameTensors(*(part[games] for part in self.tensors))
             late = torch.from_numpy(dice.random(len(games)) < self.plan.joined)
-            rounds = torch.from_numpy(dice.random(len(games))) * lesson.counts
-            yield games, joined_late(lesson, rounds.long() * late)
+            rounds = torch.from_numpy(dice.random(len(games))) * tensors.counts
+            yield games, joined_late(tensors, rounds.long() * late)
 
     def _step(self, games: Tensor, shown: GameTensors) -> StepResult:
         plan, status = self.plan, self.status
@@ -312,7 +312,7 @@ class _RewardRun:
         over = status.batch == self.batches
         if over:
             status.epoch, status.batch = status.epoch + 1, 0
-        return StepResult(samples_of(self.lesson.counts[games]), loss, rate, evaluate=over)
+        return StepResult(samples_of(self.tensors.counts[games]), loss, rate, evaluate=over)
 
     def evaluate(self) -> EvaluationResult:
         """Mean square error on the validation split."""
@@ -340,7 +340,7 @@ class _RewardRun:
         save(self.out, self._card(metrics), self.network.predictor().arrays)
 
     def _card(self, metrics: dict[str, float]) -> Card:
-        plan, status, counts = self.plan, self.status, self.lesson.counts
+        plan, status, counts = self.plan, self.status, self.tensors.counts
         return Card(
             model=MODEL,
             architecture=self.architecture,
