@@ -110,11 +110,11 @@ class AccuracyReport(msgspec.Struct, frozen=True, kw_only=True):
         """The report for people."""
         first = self.models[0]
         plan = f"{self.data}; {self.precision}, seed {self.seed}, {self.seconds:.0f} s"
-        said = (
+        verdict = (
             f"{first.folder} chooses what the player chose in {first.top1.text(2, 100.0)} % of "
             f"{first.decisions:,} {first.model} decisions; Suphx: {100.0 * first.suphx:.1f} %"
         )
-        return report_text((said, *self._compared()), _COLUMNS, map(_cells, self.models), plan)
+        return report_text((verdict, *self._compared()), _COLUMNS, map(_cells, self.models), plan)
 
     def _compared(self) -> Iterator[str]:
         """How each other checkpoint differs, in words."""
@@ -125,8 +125,8 @@ class AccuracyReport(msgspec.Struct, frozen=True, kw_only=True):
                     verdict = row.difference.verdict("more often", "less often")
                     found.setdefault(verdict, []).append(row.model)
             if found:
-                said = "; ".join(f"{verdict} in {', '.join(models)}" for verdict, models in found.items())
-                yield f"{folder}, permutations {permutations}: {said}"
+                text = "; ".join(f"{verdict} in {', '.join(models)}" for verdict, models in found.items())
+                yield f"{folder}, permutations {permutations}: {text}"
 
 
 def _cells(row: Agreement) -> tuple[str, ...]:

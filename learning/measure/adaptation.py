@@ -260,7 +260,7 @@ def text_of(report: MeasurementReport[AdaptationPlan, AdaptationFigures]) -> str
     """The report for people; the verdict is that of the most play-outs and the largest divergence."""
     plan, found = report.plan, report.figures
     last, unit = found.playouts[-1], "points" if plan.reward == "points" else "final reward"
-    said = (
+    measured = (
         f"{found.hands:,} hands at the {plan.moment} of a round of {plan.length} self-play, "
         f"seed {plan.seed}; deals to learn from: {plan.sampler}; tests of {plan.tests:,} rounds, "
         f"gains in {unit}; {plan.compute.precision}"
@@ -269,7 +269,7 @@ def text_of(report: MeasurementReport[AdaptationPlan, AdaptationFigures]) -> str
         f"{plan.policy} adapted with {last.playouts:,} play-outs, {unit} a hand: {last.gain.text(1)}: "
         f"{last.gain.verdict('it gains', 'it loses')}"
     )
-    return report_text((verdict,), _COLUMNS, map(_cells, found.playouts), said)
+    return report_text((verdict,), _COLUMNS, map(_cells, found.playouts), measured)
 
 
 def _cells(found: PlayoutFigures) -> tuple[str, ...]:

@@ -120,13 +120,13 @@ def _after_riichi(
     legal = moment.declared.legal
     if answer is not None:
         chosen = _listed(answer.choice.action, legal)
-        said = read_chances(None if answer.choice.fault else answer.said, legal, chosen)
+        shares = read_chances(None if answer.choice.fault else answer.said, legal, chosen)
     else:
-        said = {action: chances[action] for action in legal}
-    total = sum(said.values())
+        shares = {action: chances[action] for action in legal}
+    total = sum(shares.values())
     return {
         Action(ActionKind.RIICHI, action.tile): chance / total if total > 0.0 else 1.0 / len(legal)
-        for action, chance in said.items()
+        for action, chance in shares.items()
     }
 
 

@@ -239,12 +239,12 @@ class EngineChooser:
 
     def _heard(self, seat: _EngineSeat, answer: Answer, times: Times) -> object:
         """The answer in a seat, one JSON value; or the error, after which the seat's child is lost."""
-        said = seat.hear(answer)
-        if not isinstance(said, EngineError):
+        value = seat.hear(answer)
+        if not isinstance(value, EngineError):
             self._has_answered, self._fruitless = True, 0
         elif not seat.given_up:
-            self._lose(seat, said, times)
-        return said
+            self._lose(seat, value, times)
+        return value
 
     def _lose(self, seat: _EngineSeat, error: EngineError, times: Times) -> None:
         """Kill the child of a seat, which gave no answer.
@@ -305,9 +305,9 @@ class EngineChooser:
         """Send the ends of finished games; their children become free for others."""
         over = [key for key, seat in self._seats.items() if seat.table.done]
         seats = [seat for key in over if (seat := self._seats.pop(key)).child]
-        told = [seat.farewell(seat.stand_up()) for seat in seats]
+        farewells = [seat.farewell(seat.stand_up()) for seat in seats]
         leaving: list[EngineProcess] = []
-        for question, answer in zip(told, ask(told), strict=True):
+        for question, answer in zip(farewells, ask(farewells), strict=True):
             # not a fault: protocols differ on whether the end of a game is answered
             stays = not isinstance(answer, EngineError) and self._engine.dialect is not Dialect.ASKED
             (self._idle if stays else leaving).append(question.child)
@@ -399,11 +399,11 @@ class _EngineSeat:
         self.inherited = False
         line = answer[self._line_asked]
         try:
-            said = msgspec.json.decode(line)
+            value = msgspec.json.decode(line)
         except (ValueError, RecursionError, msgspec.MsgspecError):
             return EngineGarbled(f"answered {line[:_SHOWN].decode(errors='replace')!r}, which is not JSON")
         self.understood = True
-        return said
+        return value
 
 
 class SkipsForced:
@@ -424,11 +424,11 @@ class SkipsForced:
         if not self._forced:
             return False
         try:
-            said = msgspec.json.decode(line)
+            message = msgspec.json.decode(line)
         except (ValueError, RecursionError, msgspec.MsgspecError):
             return False
         expected = self._forced[0]
-        if not isinstance(said, dict) or any(said.get(key) != expected[key] for key in ("type", "pai")):
+        if not isinstance(message, dict) or any(message.get(key) != expected[key] for key in ("type", "pai")):
             return False
         del self._forced[0]
         return True

@@ -284,14 +284,14 @@ def player_of_blocks(setup: Setup) -> Work[Stretch, GameEnd | GameProgress]:
         numbers = [
             number for block in blocks for number in series.numbers(block) if number not in setup.played
         ]
-        said, told = time.monotonic(), rollout.decisions
+        reported_at, reported = time.monotonic(), rollout.decisions
         for ended in rollout.steps(map(series.seating, numbers)):
             for played in ended:
                 yield GameEnd(row_of(played), spent(), file_of(series, played, setup.form))
-            if time.monotonic() - said >= _SAY_S:
-                yield GameProgress(rollout.decisions - told)
-                said, told = time.monotonic(), rollout.decisions
-        yield GameProgress(rollout.decisions - told, spent())
+            if time.monotonic() - reported_at >= _SAY_S:
+                yield GameProgress(rollout.decisions - reported)
+                reported_at, reported = time.monotonic(), rollout.decisions
+        yield GameProgress(rollout.decisions - reported, spent())
 
     return play
 

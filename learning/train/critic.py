@@ -136,11 +136,11 @@ class CriticRun(SamplesRun[CriticPlan, CriticBatch]):
 
     def evaluate(self) -> EvaluationResult:
         """The error of the averaged weights on the validation split, and the variance explained."""
-        said, true = [], []
+        predicted, true = [], []
         for batch in self.validation_batches():
-            said.append(self.learner.scores(batch).float().cpu())
+            predicted.append(self.learner.scores(batch).float().cpu())
             true.append(batch.rest)
-        scores, rest = torch.cat(said), torch.cat(true)
+        scores, rest = torch.cat(predicted), torch.cat(true)
         errors = (scores - rest).square().mean(0).view(2, 4).mean(1)
         explained = 1.0 - errors / rest.view(len(rest), 2, 4).var(0, correction=0).mean(1)
         points, reward = explained.tolist()

@@ -289,16 +289,16 @@ class _RewardRun:
 
     def _order(self, epoch: int) -> tuple[Tensor, np.random.Generator]:
         """The order of the games of a pass, and the generator of its other random numbers."""
-        dice = np.random.default_rng((self.plan.seed, epoch))
-        return torch.from_numpy(dice.permutation(len(self.tensors.counts))), dice
+        rng = np.random.default_rng((self.plan.seed, epoch))
+        return torch.from_numpy(rng.permutation(len(self.tensors.counts))), rng
 
     def _batches(self, epoch: int) -> Iterator[tuple[Tensor, GameTensors]]:
         """The shuffled games of a pass, batch by batch, and their tensors."""
-        order, dice = self._order(epoch)
+        order, rng = self._order(epoch)
         for games in torch.split(order, self.plan.batch_games):
             tensors = GameTensors(*(part[games] for part in self.tensors))
-            late = torch.from_numpy(dice.random(len(games)) < self.plan.joined)
-            rounds = torch.from_numpy(dice.random(len(games))) * tensors.counts
+            late = torch.from_numpy(rng.random(len(games)) < self.plan.joined)
+            rounds = torch.from_numpy(rng.random(len(games))) * tensors.counts
             yield games, joined_late(tensors, rounds.long() * late)
 
     def _step(self, games: Tensor, shown: GameTensors) -> StepResult:

@@ -44,7 +44,7 @@ class EndWorth(Protocol):
 
 
 def points_worth(tables: Sequence[Table], player: int) -> NDArray[np.float64]:
-    """The player's points."""
+    """``[N]``: the player's points."""
     return np.array([table.scores[player] for table in tables], np.float64)
 
 

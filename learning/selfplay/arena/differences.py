@@ -236,13 +236,13 @@ def _faces(action: Action) -> tuple[int, ...]:
 def _differing(request: Request, ours: Action, theirs: Choice) -> _Differing:
     choices = (ours, theirs.action)
     model = model_of(choices)
-    said = theirs.verdict.probabilities if theirs.verdict is not None else {}
+    chances = theirs.verdict.probabilities if theirs.verdict is not None else {}
     return _Differing.of(
         request,
         number=request.number,
         choices=choices,
         model=model,
-        confidence=confidence_of(model, choices, said),
+        confidence=confidence_of(model, choices, chances),
     )
 
 
@@ -263,18 +263,20 @@ def model_of(choices: tuple[Action, Action]) -> str:
     return next((model for model, of_model in _MODELS.items() if kinds & of_model), "discard")
 
 
-def confidence_of(model: str, choices: tuple[Action, Action], said: Mapping[Action, float]) -> float | None:
+def confidence_of(
+    model: str, choices: tuple[Action, Action], chances: Mapping[Action, float]
+) -> float | None:
     """By the champion, its choice's probability minus that of the challenger's; None if it gives none.
 
     Args:
         model: from `model_of`.
         choices: the challenger's and the champion's.
-        said: probabilities of options by the champion.
+        chances: chances of options by the champion.
     """
-    ours, theirs = (said.get(choice) for choice in choices)
+    ours, theirs = (chances.get(choice) for choice in choices)
     asked = [choice for choice in choices if choice.kind in _ON_A_DRAW and choice.kind in _MODELS[model]]
     if len(asked) == 1:  # against "no"
-        yes = said.get(asked[0])
+        yes = chances.get(asked[0])
         return None if yes is None else round(abs(2.0 * yes - 1.0), 4)
     return None if theirs is None or ours is None else round(theirs - ours, 4)
 

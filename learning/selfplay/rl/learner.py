@@ -60,7 +60,7 @@ class BlockSamples(NamedTuple):
     walls: NDArray[np.int16]
 
     def some(self, rows: NDArray[np.int64] | slice) -> BlockSamples:
-        """A subset of the samples."""
+        """The samples of some rows."""
         return BlockSamples(self.decisions[rows], self.rewards[rows], self.walls[rows])
 
 
