@@ -72,9 +72,9 @@ def shanten(seen: Observation | str) -> int:
 
 
 def ukeire(seen: Observation | str) -> dict[Action, Ukeire]:
-    """The hand after each legal action that leaves one, the best first.
+    """The hand after each legal action that leaves one waiting for a draw, the best first.
 
-    While the player waits there is one, after a pass.
+    While others play there is one, after a pass.
     """
     at = _observation(seen)
     waiting = int(at.record["hand_size"][at.player]) % 3 == 1
@@ -90,7 +90,7 @@ def ukeire(seen: Observation | str) -> dict[Action, Ukeire]:
 
 
 def value(seen: Observation | str) -> WinValue | None:
-    """What a win is worth now, honba and sticks apart; None if the player cannot win.
+    """The value of a win now, without honba and sticks; None if the player cannot win.
 
     Returns:
         ``han``, ``fu``, ``points``, and ``yaku`` or ``yakuman`` by Tenhou's ids, which are places in
@@ -108,8 +108,8 @@ def danger(seen: Observation | str) -> dict[str, list[float]]:
     """The chance that each kind, discarded now, is won on, by the included model of hands.
 
     Returns:
-        For each of the 34 kinds, that of shimocha, toimen and kamicha. Where rivers are unknown, so is most
-        of this: the model then takes the opponents for far from tenpai.
+        For each of the 34 kinds, that of shimocha, toimen and kamicha. Without rivers they are unreliable:
+        the model then takes the opponents to be far from tenpai.
     """
     at = _observation(seen)
     (deal_ins,) = _model().read(np.array([at.record]), at.player).deal_ins

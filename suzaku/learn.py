@@ -12,8 +12,9 @@ from game.layout import ROUND_STATE
 from game.observation import Observation
 from game.rules import action_row
 from game.scoring.settlement import LAST_ROUND
+from kit.errors import ConfigError
 from policies.features.encode import encode
-from policies.features.table import LITE, SETS
+from policies.features.table import LITE, SETS, FeatureSet
 
 
 def planes(
@@ -32,8 +33,10 @@ def planes(
         East South West North, white green red.
 
     Raises:
-        ValueError: there is no such set, or ``calls`` are missing or do not fit.
+        ConfigError: there is no such set.
+        ValueError: ``calls`` are missing or do not fit.
     """
+    _feature_set(features)
     records = np.array([each.record for each in observations], ROUND_STATE)
     players = np.array([each.player for each in observations], np.int8)
     rows = None if calls is None else np.array([action_row(each) for each in calls], np.int16).reshape(-1, 6)
@@ -45,6 +48,13 @@ def plane_names(features: str = LITE) -> list[str]:
     """The name of each plane: the id of its group in docs/features.md, and its place in the group.
 
     Raises:
-        KeyError: there is no such set.
+        ConfigError: there is no such set.
     """
-    return [f"{group.id}.{place}" for group in SETS[features].groups for place in range(group.planes)]
+    groups = _feature_set(features).groups
+    return [f"{group.id}.{place}" for group in groups for place in range(group.planes)]
+
+
+def _feature_set(name: str) -> FeatureSet:
+    if name not in SETS:
+        raise ConfigError(f"no set of planes is called {name!r}; there are {', '.join(SETS)}")
+    return SETS[name]

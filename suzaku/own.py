@@ -14,9 +14,9 @@ _ROOT: Final = Path(__file__).resolve().parents[1]
 
 
 def claim() -> None:
-    """Load our packages from beside this one, whatever lies in the folders that Python searches before.
+    """Load our packages from the folder of this one, even if modules of the same names are found earlier.
 
-    They are empty: their modules are loaded when they are used.
+    The packages themselves are empty: their modules are loaded when they are used.
 
     Warns:
         UserWarning: a module of the program has the name of one of them, and can no longer be imported.

@@ -59,7 +59,7 @@ class Policy:
 
 
 def load_policy(name: str = "network", *, device: Literal["auto", "cpu", "cuda"] = "cpu") -> Policy:
-    """Load a policy and all that it needs to answer at once; kernels that are not compiled yet are compiled.
+    """Load a policy, ready to answer; kernels that are not compiled yet are compiled.
 
     A network on the CPU needs no torch. One that does limits torch to one thread while it answers.
 

@@ -1,8 +1,8 @@
-"""The game tree of one deal: every choice of policies that is asked for, played out, as arrays.
+"""The game tree of one deal as arrays: all choices of policies that are tried, played to the end.
 
-The wall being known, nothing is left to chance, and between two choices of a policy the game takes its
-course. Learning and the benchmark both expand deals here and differ in which policies they try. Nodes are in
-preorder: a loop meets a node after its parent, and a backward loop after its children.
+The wall is known, so the game between two choices of a policy is determined. Learning and the benchmark both
+expand deals here, and differ in the policies they try. Nodes are in preorder: a loop meets a node after its
+parent, and a backward loop after its children.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def deal_series(seed: int, *, training: bool) -> int:
 
 
 class DealTree(NamedTuple):
-    """The tree of a deal, in memory that is used again for the next.
+    """The tree of a deal; its memory is reused for the next deal.
 
     Attributes:
         size: ``[1]`` int64, number of nodes.
@@ -151,7 +151,7 @@ def expand(
             share = strategy[policy]
             if drawn >= 0:
                 share = 1.0 if policy == drawn else 0.0
-            # what neither player would reach counts for neither
+            # a node that neither player would reach changes no sum
             if share > 0.0 or (tried[player] == ALL and tree.reach[node, 1 - player] > 0.0):
                 _note_pending(tree, left, node, policy, share)
                 left += 1

@@ -232,7 +232,7 @@ def duel_player(name: str) -> DuelPlayer:
 
 
 def table_weights(name: str) -> NDArray[np.float64]:
-    """The strategy of a table, named as for `duel_player`.
+    """``[KEYS, 3]``: the strategy of a table, named as for `duel_player`.
 
     Raises:
         ConfigError: there is no such file or folder.

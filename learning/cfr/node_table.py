@@ -70,31 +70,31 @@ class NodeFolder(RunFolder):
 
     def read(self, path: Path) -> dict[str, Any]:
         """The state in a node table, with its ``identity``."""
-        said, sums, curve = read_table(path)
-        del said["format"]
-        identity = said.pop("identity")
-        state = {name: msgspec.json.decode(value) for name, value in said.items()}
+        run, sums, curve = read_table(path)
+        del run["format"]
+        identity = run.pop("identity")
+        state = {name: msgspec.json.decode(value) for name, value in run.items()}
         return {**state, "identity": identity, "sums": sums, "curve": curve}
 
     def encoded(self, state: Mapping[str, Any]) -> bytes:
         """The node table of a state."""
         plain = {name: value for name, value in state.items() if name not in ("identity", "sums", "curve")}
-        said = {name: msgspec.json.encode(value).decode() for name, value in plain.items()}
-        said |= {"format": FORMAT, "identity": state["identity"]}
-        return table_bytes(said, state["sums"], state["curve"])
+        run = {name: msgspec.json.encode(value).decode() for name, value in plain.items()}
+        run |= {"format": FORMAT, "identity": state["identity"]}
+        return table_bytes(run, state["sums"], state["curve"])
 
 
-def table_bytes(said: Mapping[str, str], sums: NodeSums, curve: Sequence[CurvePoint]) -> bytes:
+def table_bytes(run: Mapping[str, str], sums: NodeSums, curve: Sequence[CurvePoint]) -> bytes:
     """A node table as the bytes of a SQLite file.
 
     Args:
-        said: rows of ``run``.
+        run: rows of ``run``: values by name.
         sums: sums of regrets and strategies.
         curve: the evaluations.
     """
     with closing(sqlite3.connect(":memory:")) as database:
         database.execute("CREATE TABLE run (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
-        database.executemany("INSERT INTO run VALUES (?, ?)", sorted(said.items()))
+        database.executemany("INSERT INTO run VALUES (?, ?)", sorted(run.items()))
         columns = [
             f"{name} {'INTEGER' if place < _INTEGERS else 'REAL'}" for place, name in enumerate(_COLUMNS)
         ]
@@ -113,7 +113,7 @@ def table_bytes(said: Mapping[str, str], sums: NodeSums, curve: Sequence[CurvePo
 
 
 def visited(sums: NodeSums) -> NDArray[np.int64]:
-    """The keys that have a node, ascending."""
+    """``[N]``: the keys that have a node, ascending."""
     return np.flatnonzero(sums.visits)
 
 
@@ -131,17 +131,17 @@ def read_table(path: Path) -> tuple[dict[str, str], NodeSums, list[CurvePoint]]:
         raise CheckpointMissing(path, "file", "not found", ADVICE)
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
-            said = dict(database.execute("SELECT name, value FROM run"))
-            if said.get("format") != FORMAT:
+            run = dict(database.execute("SELECT name, value FROM run"))
+            if run.get("format") != FORMAT:
                 raise CheckpointCorrupt(
-                    path, "format", f"found {said.get('format')}, expected {FORMAT}", ADVICE
+                    path, "format", f"found {run.get('format')}, expected {FORMAT}", ADVICE
                 )
             nodes = database.execute(f"SELECT {', '.join(_COLUMNS)} FROM nodes").fetchall()  # noqa: S608
             names = ", ".join(CurvePoint.__struct_fields__)
             points = database.execute(f"SELECT {names} FROM curve ORDER BY iterations").fetchall()  # noqa: S608
     except sqlite3.Error as exc:
         raise CheckpointCorrupt(path, "file", f"not a node table ({exc})", ADVICE) from exc
-    return said, _sums(path, nodes), [_point(path, point) for point in points]
+    return run, _sums(path, nodes), [_point(path, point) for point in points]
 
 
 def _rows(sums: NodeSums) -> list[tuple[Any, ...]]:

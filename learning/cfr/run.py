@@ -27,7 +27,7 @@ from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_ou
 from learning.runs.state import RunFolder
 
 STEP: Final = 500
-"""Most iterations between two looks at whether to stop: about a second."""
+"""Most iterations of a step, after which the run may stop: about a second."""
 _REGULAR_EPOCHS: Final = 20
 _GROWTH: Final = 5
 
@@ -117,7 +117,7 @@ class CfrRun:
 
     @property
     def kept(self) -> bool:
-        """Nothing is kept aside that could be missing."""
+        """Always true: the run keeps no checkpoint beside its table."""
         return True
 
     def steps(self) -> Generator[StepResult]:
@@ -170,7 +170,7 @@ class CfrRun:
         )
 
     def keep(self, metrics: dict[str, float]) -> None:
-        """Keep nothing aside: the average strategy improves with time, so the last one is the result."""
+        """Do nothing: the average strategy improves with time, so the last one is the result."""
 
     def state(self) -> dict[str, Any]:
         """The node table and the curve."""

@@ -32,7 +32,7 @@ class RegretUpdate(NamedTuple):
     """A variant of CFR.
 
     Attributes:
-        regret_power: an iteration t counts t to this power in the sums of regrets.
+        regret_power: iteration t has the weight t to this power in the sums of regrets.
         strategy_power: the same for the sums of strategies.
         floor: sums of regrets stay at 0 or above.
         alternate: the players take turns, each answering the other's newest strategy.
@@ -73,11 +73,11 @@ def new_sums() -> NodeSums:
 
 @kernel
 def learn_deals(sums: Any, tree: Any, update: Any, external: bool, seed: int, first: int, count: int) -> None:
-    """Do iterations.
+    """Run iterations of CFR.
 
     Args:
         sums: `NodeSums`, changed.
-        tree: memory, a `DealTree`.
+        tree: a `DealTree`, as working memory.
         update: `RegretUpdate`.
         external: external sampling instead of chance sampling.
         seed: of the deals and samples.

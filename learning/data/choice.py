@@ -55,7 +55,7 @@ class SelectedDecisions(NamedTuple):
 def selected(corpus: Corpus, selection: Selection, split: Part) -> SelectedDecisions:
     """The decisions of a part of the corpus that a selection takes; only of training games it takes a share.
 
-    How many decisions it takes, and whom it favours, is left to `learning.train.samples_run.choice_of`.
+    `learning.train.samples_run.choice_of` applies the number of decisions and the favoured players.
     """
     return choose(
         corpus,
@@ -79,12 +79,12 @@ def choose(
     """Select players of games by the index; games without a selected player are left out.
 
     Args:
-        corpus: The corpus.
-        games: From `Corpus.select`.
-        least_rank: Lowest dan index of the player.
-        player: The player's name; "" for any.
-        ai: Whether the player is an official AI account; either if None.
-        share: Approximate share of the games to take; a smaller share is a subset of every larger one,
+        corpus: the corpus.
+        games: from `Corpus.select`.
+        least_rank: lowest dan index of the player.
+        player: the player's name; "" for any.
+        ai: whether the player is an official AI account; either if None.
+        share: approximate share of the games to take; a smaller share is a subset of every larger one,
             whatever the other filters are.
     """
     rows = corpus.index[games]
@@ -112,13 +112,13 @@ def repeated(corpus: Corpus, choice: SelectedDecisions, times: Mapping[str, int]
 
 
 def identity_table(corpus: Corpus, names: Sequence[str]) -> NDArray[np.int64]:
-    """Who sits where, as places in a list of players.
+    """The player in each seat, as indices into a list of players.
 
     A player with an official AI account is known by its name without the mark, others by their rank.
 
     Args:
-        corpus: The corpus.
-        names: Such as ``LuckyJ`` or ``7-dan``.
+        corpus: the corpus.
+        names: such as ``LuckyJ`` or ``7-dan``.
 
     Returns:
         ``[N, 4]`` for the games of the index; -1 where none of the names fits.

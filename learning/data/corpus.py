@@ -77,7 +77,7 @@ class Corpus:
         return bytes(self.index["id"][number]).decode()
 
     def absences_of(self, number: int) -> npt.NDArray[np.void]:
-        """Times when players were away from a game: rows of `layout.ABSENCE`."""
+        """``[M]`` of `layout.ABSENCE`: times when players were away from a game."""
         first, end = np.searchsorted(self.absences["game"], (number, number + 1))
         return self.absences[first:end]
 

@@ -103,9 +103,9 @@ class Batch(NamedTuple):
         decision: ``[B]`` int64, a number for each decision, unique within the epoch. The rows of a decision
             are adjacent; the end of a batch may separate them.
         hands: all hands as arrays if requested, else None; their tiles are permuted as those of the planes.
-        moments: where the rows stand in their games, as arrays, if requested, else None.
-        who: ``[B]`` int64, the player as a place in the loader's identities, -1 for none of them; None if it
-            has none.
+        moments: the place of each row in its game, as arrays, if requested, else None.
+        who: ``[B]`` int64, the player as an index into the loader's identities, -1 for others; None if the
+            loader has none.
     """
 
     planes: torch.Tensor
@@ -131,22 +131,22 @@ class Loader:
     """Batches of decisions of one slot, shuffled, as torch tensors.
 
     Args:
-        corpus: The corpus.
-        choice: The players and games to learn from.
-        slot: The slot, or draws.
-        features: The feature set of the planes, one for this slot; the small one of the slot by default.
-        deep: Whether LA1 and LA2 are computed by search, in a set that has them.
-        batch_size: Samples in a batch; an epoch's last batch may be smaller.
-        seed: Seed of the order and of the permutations.
-        augment: Rename the tiles of each sample: suits exchanged, 1 and 9 mirrored, or neither.
-        hands: Also deliver everybody's hands.
-        moments: Also deliver where the rows stand in their games.
-        identities: Players to tell apart, as `learning.data.choice.identity_table` names them.
-        one_in: Take one decision in so many of each game, others in each epoch.
-        always: Decisions that every epoch takes, whatever ``one_in`` is: by the game's place in the index,
+        corpus: the corpus.
+        choice: the players and games to learn from.
+        slot: the slot, or draws.
+        features: the feature set of the planes, one for this slot; the small one of the slot by default.
+        deep: whether LA1 and LA2 are computed by search, in a set that has them.
+        batch_size: samples in a batch; an epoch's last batch may be smaller.
+        seed: seed of the order and of the permutations.
+        augment: permute the suits and mirror the ranks (1 to 9) of each sample at random.
+        hands: whether batches have the hands of all players.
+        moments: whether batches have the place of each row in its game.
+        identities: players to tell apart, as `learning.data.choice.identity_table` names them.
+        one_in: take every n-th decision of each game, different ones in each epoch.
+        always: decisions that every epoch takes, whatever ``one_in`` is: by the game's place in the index,
             their places among those of the slot in it.
-        workers: Threads.
-        pool_games: Games whose decisions are shuffled together; the default depends on the slot. Discards
+        workers: threads.
+        pool_games: games whose decisions are shuffled together; the default depends on the slot. Discards
             take about 0.7 MB per game, with up to three pools in memory. The games themselves are shuffled
             over the whole epoch.
     """
@@ -193,8 +193,8 @@ class Loader:
         """One pass over all decisions; the same seed and number give the same batches.
 
         Args:
-            number: Number of the epoch.
-            start: Batches to skip at the beginning; the batches after them are unchanged.
+            number: number of the epoch.
+            start: batches to skip at the beginning; the batches after them are unchanged.
 
         Raises:
             StateMismatchError: a game's events do not fit.
@@ -335,7 +335,7 @@ class Loader:
 
 
 def _shuffled(found: Positions, rng: np.random.Generator, one_in: int, always: NDArray[np.bool_]) -> Numbers:
-    """Rows of one decision in so many and of some always: decisions at random, the rows of each together."""
+    """Rows of every n-th decision, and of some always, in random order; those of a decision stay together."""
     order = rng.permutation(len(found.players))
     counts = np.bincount(found.owners, minlength=len(order))
     first = np.cumsum(counts) - counts

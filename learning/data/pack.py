@@ -1,4 +1,4 @@
-"""Converts a record to what the corpus keeps of it."""
+"""Converts a record to the form that the corpus stores."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ MOST_ROWS: Final = 5
 OF_DECISIONS: Final = 4
 """Number of leading arrays of `Positions` with one element per decision; the others have one per row."""
 TOO_LONG: Final = -1
-"""Extends the fold's reasons, which are 0 and above: the game has more events than it should."""
+"""A reason beside the fold's, which are 0 and above: the game has more events than it should."""
 
 _LENGTHS: Final = np.array(LENGTHS, dtype=np.int64)
 _TRIPLE_RON: Final = DRAW_REASONS.index("triple_ron")

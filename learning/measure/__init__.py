@@ -1,1 +1,1 @@
-"""Measures of models: `suzaku eval` (exploitability is in `learning.cfr`) and `suzaku bench`."""
+"""Measurements of models: `suzaku eval` (except exploitability, in `learning.cfr`) and `suzaku bench`."""

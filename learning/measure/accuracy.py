@@ -76,7 +76,7 @@ class Agreement(msgspec.Struct, frozen=True, kw_only=True):
         decisions: number of decisions.
         top1: share in which its likeliest answer is the player's; for chi, pon and kan with the same tiles.
         difference: from the model's first row, on the same decisions; None for that one itself.
-        suphx: Suphx's share, of its own test games.
+        suphx: Suphx's share, on its own test games.
     """
 
     model: Slot
@@ -110,14 +110,14 @@ class AccuracyReport(msgspec.Struct, frozen=True, kw_only=True):
         """The report for people."""
         first = self.models[0]
         plan = f"{self.data}; {self.precision}, seed {self.seed}, {self.seconds:.0f} s"
-        said = (
+        verdict = (
             f"{first.folder} chooses what the player chose in {first.top1.text(2, 100.0)} % of "
             f"{first.decisions:,} {first.model} decisions; Suphx: {100.0 * first.suphx:.1f} %"
         )
-        return report_text((said, *self._compared()), _COLUMNS, map(_cells, self.models), plan)
+        return report_text((verdict, *self._compared()), _COLUMNS, map(_cells, self.models), plan)
 
     def _compared(self) -> Iterator[str]:
-        """What each other checkpoint does more or less often."""
+        """How each other checkpoint differs, in words."""
         for folder, permutations in dict.fromkeys((row.folder, row.permutations) for row in self.models):
             found: dict[str, list[str]] = {}
             for row in self.models:
@@ -125,8 +125,8 @@ class AccuracyReport(msgspec.Struct, frozen=True, kw_only=True):
                     verdict = row.difference.verdict("more often", "less often")
                     found.setdefault(verdict, []).append(row.model)
             if found:
-                said = "; ".join(f"{verdict} in {', '.join(models)}" for verdict, models in found.items())
-                yield f"{folder}, permutations {permutations}: {said}"
+                text = "; ".join(f"{verdict} in {', '.join(models)}" for verdict, models in found.items())
+                yield f"{folder}, permutations {permutations}: {text}"
 
 
 def _cells(row: Agreement) -> tuple[str, ...]:
@@ -234,7 +234,7 @@ def _agreements(
 
 
 class _Rows(NamedTuple):
-    """Candidates: their decisions and games, how much likelier yes is than no, and whether they happened."""
+    """Candidates: their decisions and games, the log-odds of yes, and whether they happened."""
 
     decision: Numbers
     game: Numbers

@@ -63,7 +63,7 @@ _CLASSES: Final[tuple[tuple[str, range], ...]] = (
     ("South 1 and 2", range(4, 6)),
     ("South 3 on", range(6, 12)),
 )
-"""Rounds of the game, by what is at stake."""
+"""Classes of rounds of the game, by their stakes."""
 
 
 class AdaptationPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -133,7 +133,7 @@ class AdaptationStep(msgspec.Struct, frozen=True):
     Attributes:
         playouts: rounds learned from.
         allowed: largest divergence, as `AdaptationSettings.divergence`.
-        gain: mean worth of the adapted policy minus that of the policy as it was, over the deals of the test.
+        gain: mean value of the adapted policy minus that of the initial policy, over the deals of the test.
         error: its standard error.
         changed: share of the deals that end differently.
         divergence: of the adapted policy from the initial policy, in nats a decision.
@@ -160,7 +160,7 @@ class HandRow(msgspec.Struct, frozen=True):
         number: the hand's.
         round_index: the round, 0 East 1 … 8 West 1.
         place: the player's place before the round, 1 to 4.
-        worth: mean worth of the initial policy.
+        worth: mean value of a round to the initial policy.
         adapted: the tests, of each number of play-outs with each divergence; empty if the game had no such
             hand.
     """
@@ -177,7 +177,7 @@ class PlayoutFigures(msgspec.Struct, frozen=True):
 
     Attributes:
         playouts: rounds learned from.
-        allowed: largest divergence, allowed if the gradient is all signal; nats a decision.
+        allowed: largest divergence, in nats a decision, reached if the gradient has no noise.
         improved: share of the hands with a gain above 0 among those with another result.
         changed: share of the hands with another result.
         gain: mean gain of a hand.
@@ -260,7 +260,7 @@ def text_of(report: MeasurementReport[AdaptationPlan, AdaptationFigures]) -> str
     """The report for people; the verdict is that of the most play-outs and the largest divergence."""
     plan, found = report.plan, report.figures
     last, unit = found.playouts[-1], "points" if plan.reward == "points" else "final reward"
-    said = (
+    measured = (
         f"{found.hands:,} hands at the {plan.moment} of a round of {plan.length} self-play, "
         f"seed {plan.seed}; deals to learn from: {plan.sampler}; tests of {plan.tests:,} rounds, "
         f"gains in {unit}; {plan.compute.precision}"
@@ -269,7 +269,7 @@ def text_of(report: MeasurementReport[AdaptationPlan, AdaptationFigures]) -> str
         f"{plan.policy} adapted with {last.playouts:,} play-outs, {unit} a hand: {last.gain.text(1)}: "
         f"{last.gain.verdict('it gains', 'it loses')}"
     )
-    return report_text((verdict,), _COLUMNS, map(_cells, found.playouts), said)
+    return report_text((verdict,), _COLUMNS, map(_cells, found.playouts), measured)
 
 
 def _cells(found: PlayoutFigures) -> tuple[str, ...]:
@@ -357,7 +357,7 @@ class _Experiment:
         return HandRow(number, int(record["round_index"]), place, float(before.mean()), tuple(found))
 
     def _hand(self, number: int) -> SelfPlayDecision | None:
-        """A hand of game ``number``, drawn from all that its players had at such a moment."""
+        """A hand of game ``number``, drawn from all of its hands at the plan's moment."""
         plan = self._plan
         found = found_in_game(
             self._look,

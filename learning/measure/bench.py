@@ -245,7 +245,7 @@ class UntrainedNetworks(msgspec.Struct, frozen=True):
 
     def policy(self, averaging: Averaging, compute: Compute = IN_PLAY) -> NetworkPolicy:
         """A policy of such networks, which averages over so many suit permutations in every position."""
-        dice = np.random.default_rng(0)
+        rng = np.random.default_rng(0)
         models = {}
         for slot in Slot:
             seen = self.features if slot in (Slot.DISCARD, Slot.RIICHI) else _CALL_SETS[self.features]
@@ -253,7 +253,7 @@ class UntrainedNetworks(msgspec.Struct, frozen=True):
             shape = architecture_of(self.tower, seen, outputs, self.width, self.depth)
             # squares: a variance is not negative
             arrays = {
-                name: dice.standard_normal(size, np.float32) ** 2 for name, size in shapes_of(shape).items()
+                name: rng.standard_normal(size, np.float32) ** 2 for name, size in shapes_of(shape).items()
             }
             models[slot] = Model(Weights(shape, arrays), seen, compute=compute)
         return NetworkPolicy(models, averaging)
@@ -505,7 +505,7 @@ def bench_training(plan: TrainingPlan, folder: Path, *, seconds: float = 10.0) -
         return learner.step(batch, 0, plan.learning_rate)
 
     alone, network, both = list[float](), list[float](), list[float]()
-    _rate(kept, 0.0, learn)  # kernels, memory
+    _rate(kept, 0.0, learn)  # compiles kernels and allocates memory
     for _ in range(_ROUNDS):
         alone.append(_rate(fresh, seconds, lambda _: None))
         network.append(_rate(cycle(kept), seconds, learn))

@@ -44,13 +44,13 @@ _TABLES: Final = 128
 """Tables side by side while decisions are played out."""
 _BITS: Final = np.arange(34, dtype=np.uint64)
 _LEAST_WALLS: Final = 4
-"""With fewer walls the noise of a mean over them is not known."""
+"""With fewer walls the noise of their mean cannot be estimated."""
 _CHOSEN, _WALLS, _DEALS = range(3)
 """Purposes of random numbers."""
 
 
 class CloseDecision(SelfPlayDecision, frozen=True):
-    """A discard between two tiles that the policy finds about as good.
+    """A decision between two discards of similar probability.
 
     Attributes:
         options: the two likeliest discards of different kinds.
@@ -101,7 +101,7 @@ class WorldsSetup(msgspec.Struct, frozen=True):
 
 
 class _Judges(NamedTuple):
-    """What plays and judges in one process."""
+    """The policy, samplers and predictors of one process."""
 
     policy: Policy
     samplers: Mapping[str, DealSampler]
@@ -215,12 +215,12 @@ def differences_of(
         policy: plays on for everybody.
         decision: the choice.
         deals: one or more.
-        worths: of the ends of the rounds, by their units.
+        worths: value the ends of the rounds, by their units.
         horizon: as for `policies.play.playouts.Playouts`.
-        critic: values what is cut; needed if there is a horizon.
+        critic: values rounds that were cut; needed with a horizon.
 
     Returns:
-        For each unit ``[n]``: the worth of the first choice minus that of the second.
+        For each unit ``[n]``: the advantage of the first choice over the second.
     """
     branching = Branching(deals, decision.options, range(len(deals)))
     playouts = Playouts(PolicyChooser(policy), decision.view.length, _TABLES, horizon)

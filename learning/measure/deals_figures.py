@@ -29,12 +29,12 @@ class SamplerChoices(msgspec.Struct, frozen=True):
     Attributes:
         name: the sampler, and where its play-outs are cut.
         noise: standard deviation of the difference in one world.
-        bias: mean difference beyond that of the same worlds played to the end; 0 if they are not.
+        bias: mean difference less that of the same worlds played to the end; 0 if they are not.
         play_ms: CPU milliseconds for both choices in one world.
         deviation: standard deviation, without noise, of the differences between the two choices.
         correlation: correlation of these with those given by the true hands; None where it is not defined.
-        gains: mean gain of the better choice in so many worlds, judged with the true hands, over the
-            policy's first.
+        gains: mean gain, with the true hands, of the choice that is better in a number of worlds over the
+            policy's first choice; by that number.
         searched: the same if the policy's probabilities count as a prior, as in `policies.adaptation.search`.
     """
 
@@ -55,7 +55,7 @@ class ChoiceFigures(msgspec.Struct, frozen=True):
         advantage: of the policy's first choice over its second, with the true hands.
         deviation: standard deviation of the true differences with the true hands.
         noise: standard deviation of the difference in one world.
-        bound: gained a decision by choosing with other worlds of the true hands.
+        bound: the same gains for worlds with the true hands, judged in other such worlds.
         samplers: figures of each.
     """
 
@@ -224,7 +224,7 @@ def _gain(
     ahead = -worlds.mean(axis=2)
     if prior is not None:
         ratios, search = prior
-        least = search.deviation / 100.0  # worlds that are all alike do not make certain
+        least = search.deviation / 100.0  # equal worlds do not make a choice certain
         errors = np.maximum(worlds.std(axis=2, ddof=1), least) / np.sqrt(number)
         each = zip(ahead.flat, errors.flat, np.repeat(ratios, groups), strict=True)
         found_with = [

@@ -78,8 +78,8 @@ class WorldsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields
 class HandErrors(msgspec.Struct, frozen=True):
     """Squared errors of the means over deals, averaged over the opponents; 0 is perfect.
 
-    The variance due to the number of deals is subtracted, as if there were infinitely many; the variance due
-    to few different hands behind them is not.
+    The variance due to the number of deals is subtracted, as for infinitely many deals; the variance due to
+    repeated hands among them is not.
 
     Attributes:
         shanten: of the mean shanten.

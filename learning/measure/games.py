@@ -112,8 +112,8 @@ def opened(paths: Sequence[Path]) -> Iterator[Source]:
         others = {"unreadable": report.rejected, "duplicates": report.duplicates}
         left_out = report.not_supported | {why: count for why, count in others.items() if count}
         if not report.games:
-            said = ", ".join(f"{count} {why}" for why, count in left_out.items()) or "no records"
-            raise ReplayError(f"{', '.join(map(str, paths))}: no usable game: {said}")
+            reasons = ", ".join(f"{count} {why}" for why, count in left_out.items()) or "no records"
+            raise ReplayError(f"{', '.join(map(str, paths))}: no usable game: {reasons}")
         yield Source(tuple(paths), Corpus(Path(folder)), "all", left_out)
 
 

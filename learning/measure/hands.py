@@ -204,16 +204,16 @@ def _named(how: DiffusionSettings) -> str:
     >>> _named(DiffusionSettings(steps=4, noise=0.0, guidance=0.5, rounding="greedy"))
     'diffusion, 4 steps, noise 0, guidance 0.5, greedy'
     """
-    said = [f"diffusion, {how.steps} steps" if how.steps else "diffusion"]
+    words = [f"diffusion, {how.steps} steps" if how.steps else "diffusion"]
     if how.noise is not None:
-        said.append(f"noise {how.noise:g}")
+        words.append(f"noise {how.noise:g}")
     if how.guidance:
-        said.append(f"guidance {how.guidance:g}")
+        words.append(f"guidance {how.guidance:g}")
     if how.rounding == "greedy":
-        said.append("greedy")
+        words.append("greedy")
     if not how.match_ready:
-        said.append("ready not matched")
-    return ", ".join(said)
+        words.append("ready not matched")
+    return ", ".join(words)
 
 
 def save_plots(report: HandsReport, folder: Path) -> None:

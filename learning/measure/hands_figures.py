@@ -54,7 +54,7 @@ class HandDecisions(NamedTuple):
     hands: HiddenHands
 
 
-class Foresight(msgspec.Struct, frozen=True):
+class HandPredictions(msgspec.Struct, frozen=True):
     """Predictions of a model at N decisions.
 
     Attributes:
@@ -81,17 +81,17 @@ def decisions_of(corpus: Corpus, choice: SelectedDecisions, most: int, seed: int
     """
     total = int(corpus.index["discards"][choice.games].sum(dtype=np.int64))
     share = min(1.0, 1.3 * most / max(1, total)) if most else 1.0
-    dice = np.random.default_rng((seed, 1))
+    rng = np.random.default_rng((seed, 1))
     parts: list[tuple[NDArray[Any], ...]] = []
     for first in range(0, len(choice.games), _AT_ONCE):
         part = slice(first, first + _AT_ONCE)
         found = positions_of(corpus, SelectedDecisions(choice.games[part], choice.players[part]))
-        drawn = np.flatnonzero(dice.random(len(found.players)) < share)
+        drawn = np.flatnonzero(rng.random(len(found.players)) < share)
         parts.append((found.states[drawn], found.players[drawn], found.games[drawn]))
     states, players, games = (np.concatenate(values) for values in zip(*parts, strict=True))
     rows = np.arange(len(players))
     if most and len(rows) > most:
-        rows = np.sort(dice.permutation(rows)[:most])
+        rows = np.sort(rng.permutation(rows)[:most])
     states, whose = states[rows], players[rows].astype(np.int64)
     return HandDecisions(
         states=states,
@@ -102,17 +102,17 @@ def decisions_of(corpus: Corpus, choice: SelectedDecisions, most: int, seed: int
     )
 
 
-def predicted_directly(model: DirectModel, decisions: HandDecisions) -> Foresight:
+def predicted_directly(model: DirectModel, decisions: HandDecisions) -> HandPredictions:
     """Predictions of the direct heads."""
     begun = time.process_time()
     found = model.read(decisions.states, decisions.players)
     seconds = time.process_time() - begun
-    return Foresight(found.shanten.astype(np.float64), found.waits.astype(np.float64), seconds, 0)
+    return HandPredictions(found.shanten.astype(np.float64), found.waits.astype(np.float64), seconds, 0)
 
 
 def predicted_by_samples(
     sampler: HandSampler, decisions: HandDecisions, samples: int, seed: int, *, title: str, quiet: bool
-) -> Foresight:
+) -> HandPredictions:
     """Predictions of generated hands: the share of them with each shanten and each wait.
 
     Args:
@@ -141,7 +141,7 @@ def predicted_by_samples(
                 by_wait[row],
             )
             progress.advance(1)
-    return Foresight(by_shanten / samples, by_wait / samples, seconds, samples)
+    return HandPredictions(by_shanten / samples, by_wait / samples, seconds, samples)
 
 
 @kernel
@@ -207,7 +207,7 @@ class ModelFigures(msgspec.Struct, frozen=True):
     hands_per_s: float
 
 
-def model_figures(model: str, found: Foresight, decisions: HandDecisions) -> ModelFigures:
+def model_figures(model: str, found: HandPredictions, decisions: HandDecisions) -> ModelFigures:
     """All figures of a model."""
     truth = np.minimum(decisions.hands.shanten, SHANTEN_CLASSES - 1)
     missed = np.abs(found.shanten @ np.arange(SHANTEN_CLASSES) - truth)
@@ -241,10 +241,10 @@ def true_shares(decisions: HandDecisions) -> NDArray[np.float64]:
     return shares
 
 
-def platt_scaled(found: Foresight, decisions: HandDecisions) -> NDArray[np.float64]:
+def platt_scaled(found: HandPredictions, decisions: HandDecisions) -> NDArray[np.float64]:
     """``[N, 3, 34]``: probabilities of waits after Platt scaling.
 
-    Each half of the games is scaled by what the other half teaches, so that nothing is fitted to itself.
+    Each half of the games is scaled by a fit to the other half (cross-fitting).
 
     Source: Platt, "Probabilistic outputs for support vector machines", 1999.
     """
@@ -262,14 +262,14 @@ def platt_scaled(found: Foresight, decisions: HandDecisions) -> NDArray[np.float
 
 def _wait_figures(chances: NDArray[np.float64], decisions: HandDecisions) -> WaitFigures:
     """Calibration of ``[N, 3, 34]`` probabilities."""
-    said, truth = (each.reshape(len(chances), -1) for each in (chances, decisions.hands.waits))
-    bins = np.minimum((BINS * said).astype(np.int64), BINS - 1)
-    missed = np.zeros((len(said), BINS))
-    np.add.at(missed, (np.arange(len(said))[:, None], bins), said - truth)
-    columns = [np.bincount(bins.ravel(), weights, BINS) for weights in (None, said.ravel(), truth.ravel())]
+    share, truth = (each.reshape(len(chances), -1) for each in (chances, decisions.hands.waits))
+    bins = np.minimum((BINS * share).astype(np.int64), BINS - 1)
+    missed = np.zeros((len(share), BINS))
+    np.add.at(missed, (np.arange(len(share))[:, None], bins), share - truth)
+    columns = [np.bincount(bins.ravel(), weights, BINS) for weights in (None, share.ravel(), truth.ravel())]
     cases = np.maximum(columns[0], 1)
     return WaitFigures(
-        Means(decisions.games, missed).of(lambda means: np.abs(means).sum(-1) / said.shape[1]),
+        Means(decisions.games, missed).of(lambda means: np.abs(means).sum(-1) / share.shape[1]),
         np.stack([columns[0], columns[1] / cases, columns[2] / cases], 1).tolist(),
     )
 

@@ -29,7 +29,7 @@ from kit.workers.ordered import default_workers
 from kit.workers.pool import DONE, ONE_THREAD, TRIES, Done, Later, Task, TaskQueue, Work, told
 
 Program: TypeAlias = Mapping[str, str]
-"""Everything that influences results, by name: our sources, and the numeric libraries."""
+"""Versions of everything that influences results, by name: our sources and the numeric libraries."""
 
 _OWN: Final = ("game", "policies", "replays", "learning")
 _LIBRARIES: Final = ("mahjong", "numba", "numpy", "riichienv", "torch")
@@ -67,7 +67,7 @@ LOCAL: Final = "local"
 
 SETTINGS: Final = {
     "RAY_USAGE_STATS_ENABLED": "0",
-    # Ray's own workers are as important as ours
+    # Ray's workers do our tasks, so at no lower priority
     "RAY_worker_niceness": "0",
     # its reports of lost processes go to stdout, which carries our results, unless they are skipped
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",

@@ -107,7 +107,7 @@ SamplesT = TypeVar("SamplesT", bound=Samples)
 
 
 def scores_of_planes(network: nn.Module, planes: Tensor, batch: Any) -> Tensor:
-    """The scores of a network whose only input is the planes."""
+    """``[B, outputs]``: the scores of a network whose only input is the planes."""
     scores: Tensor = network(planes)
     return scores
 
@@ -218,7 +218,7 @@ class Learner(Generic[SamplesT]):
 
     @torch.no_grad()
     def scores(self, batch: SamplesT) -> Tensor:
-        """The scores of a batch by the averaged weights, computed in parts to limit memory."""
+        """``[rows, …]`` scores of a batch by the averaged weights, computed in parts to limit memory."""
         parts = _divided(batch, math.ceil(len(batch.planes) / _ROWS_SCORED))
         return torch.cat([self.scores_of(self.average, part) for part in parts])
 
@@ -252,14 +252,14 @@ class Learner(Generic[SamplesT]):
         self._descent.restore(state["optimiser"])
 
     def scores_of(self, network: nn.Module, batch: Any) -> Tensor:
-        """The scores of a batch by any network with the same input, in the run's precision."""
+        """``[rows, …]`` scores by any network with the same input, in the run's precision."""
         half = self.plan.precision == "bf16"
         planes = self.planes_of(batch, torch.bfloat16 if half else torch.float32)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=half):
             return self._ask(network, planes, batch)
 
     def planes_of(self, batch: Samples, dtype: torch.dtype = torch.float32) -> Tensor:
-        """The planes of a batch as a network takes them, on the device, with blanked groups."""
+        """``[B, C, 34]`` planes from 0 to 1 as a network takes them, on the device, with blanked groups."""
         x = as_input(batch.planes.to(self.device, non_blocking=True), dtype)
         return x.mul_(self._kept.to(dtype)) if self.plan.without else x
 

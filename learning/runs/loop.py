@@ -32,7 +32,7 @@ RUNS_FOLDER: Final = "runs"
 """Subfolder of the checkpoint's folder that holds a folder for each run."""
 
 _SAVING_S: Final = 6.0
-"""If a save takes longer, as of gigabytes on a busy core, the interval grows in proportion."""
+"""If a save takes longer, as one of gigabytes may, the interval grows in proportion."""
 _STATUS: Final = "status"
 """Name of the status in a saved state."""
 _AT_ONCE: Final = (
@@ -131,7 +131,7 @@ class TrainingRun(Protocol):
 
     @property
     def kept(self) -> bool:
-        """Whether the checkpoint of the best evaluation is where `keep` has saved it."""
+        """Whether the checkpoint that `keep` saved still exists."""
 
     def steps(self) -> Generator[StepResult]:
         """The steps that remain, each taken when it is asked for."""
@@ -184,7 +184,7 @@ def run_folder(out: Path, model: str, plan: msgspec.Struct, others: Mapping[str,
 
 
 def carry_out(run: TrainingRun, *, quiet: bool = False) -> None:
-    """Take a run to its end, from where an earlier start left off.
+    """Carry out a run, from the state that an earlier start saved.
 
     Args:
         run: the run.
@@ -297,7 +297,7 @@ class _TrainingCurves:
         self._losses: list[float] = []
 
     def add(self, number: int, step: StepResult) -> None:
-        """Take in a step, and draw a point if it is time.
+        """Add a step, and draw a point if it is due.
 
         Args:
             number: steps done, this one included.
@@ -325,7 +325,7 @@ def _noticing_signals(run: TrainingRun, begun: Callable[[], bool]) -> Iterator[t
 
     Args:
         run: the run.
-        begun: whether to finish and save the step; not the first one, which may compile for minutes.
+        begun: whether the first step, which may compile for minutes, is done; before, Ctrl-C stops at once.
     """
     stopped = threading.Event()
     if threading.current_thread() is not threading.main_thread():

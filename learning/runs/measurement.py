@@ -61,10 +61,11 @@ class Measurement(Generic[P, R, F]):
         plans: type of its plans.
         rows: type of its rows.
         figures: computes the figures of some rows; raises `ConfigError` if nothing was found in them.
-        setup: what a process needs to know of a plan.
+        setup: makes the setup of a process from a plan.
         prepare: called once in each process with the setup, returns the function that makes a row from its
             number.
-        together: rows that are made side by side; the function then takes a sequence of numbers.
+        together: number of rows that are made side by side; the function then takes a sequence of numbers. 0:
+            one by one.
     """
 
     def __init__(
@@ -146,12 +147,12 @@ class SelfPlayDecision(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, request: Request, **more: Any) -> Self:
-        """The decision of a request; ``more`` are fields of a subclass."""
+        """The decision of a request; ``more`` has the fields of a subclass."""
         return cls(RoundView.of(request), clone(request.record), tuple(request.table.events), **more)
 
 
 class _Watcher(Generic[T]):
-    """A chooser that plays by a policy, and keeps what it finds on the way."""
+    """A chooser that plays by a policy, and collects what is found at its decisions."""
 
     def __init__(self, policy: Policy, look: Callable[[Request, Choice], T | None]) -> None:
         self._chooser, self._look = PolicyChooser(policy), look

@@ -1,4 +1,4 @@
-"""Plots as SVG, small, and the same bytes for the same figures."""
+"""Plots as small SVG files; equal figures give equal bytes."""
 
 from __future__ import annotations
 

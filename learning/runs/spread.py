@@ -35,8 +35,8 @@ def spread(
         prepare: top-level function of a module; called once in each process, returns the function for a task.
         setup: its argument. Other machines have our program but not our files: for a cluster it must hold
             everything needed.
-        tasks: whatever can be pickled; handed out in this order, each drawn when there is a process for it;
-            `LATER` where there is none yet.
+        tasks: picklable values; handed out in this order, each drawn when there is a process for it. `LATER`
+            says that the next task is not known yet.
         workers: processes, of one thread each; one per core, of this machine or of the cluster, if None.
         ray: None for processes of our own; for a Ray cluster ``local``, ``auto`` or ``HOST:PORT``, see
             `learning.runs.cluster.results`.

@@ -1,4 +1,4 @@
-"""The folder of a training run: its curves, and its state, which is replaced at once, with its hash."""
+"""The folder of a training run: its curves, and its state, a file that is replaced atomically."""
 
 from __future__ import annotations
 

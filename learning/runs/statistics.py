@@ -51,7 +51,7 @@ class Estimate(msgspec.Struct, frozen=True):
         return _with_range(self.value, self.low, self.high, lambda each: f"{scale * each:,.{digits}f}")
 
     def verdict(self, above: str, below: str) -> str:
-        """What an interval above 0 says, or one below.
+        """The verdict of an interval above 0, or of one below.
 
         >>> Estimate(2.0, 1.0, 3.0).verdict("it gains", "it loses")
         'it gains'
@@ -75,7 +75,7 @@ class Ranges(msgspec.Struct, frozen=True):
 
 
 class Means:
-    """Means over cases, with intervals from resampling the games that the cases are of.
+    """Means over cases, with intervals from resampling the games of the cases.
 
     Args:
         games: ``[N]`` the game of each case; at least one case.

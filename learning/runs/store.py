@@ -170,7 +170,7 @@ def writing(folder: Path | None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def resumed(plan: P, kind: type[R], folder: Path | None, total: int) -> Iterator[Store[P, R]]:
-    """The results of a run while it adds to them; the arguments are those of `Store`, and the games in all.
+    """The results of a run while it adds to them; arguments as for `Store`, and the total number of games.
 
     Raises:
         ConfigError: another run is in the folder, or another process writes there.
@@ -222,7 +222,7 @@ def compute_for(folder: Path | None, device: str, precision: str) -> Compute:
 
 
 def tables_in(folder: Path | None) -> int | None:
-    """Tables played at a time in the run in a folder, which goes on with as many; None if there is none."""
+    """Tables at a time of the run in a folder, which resumes with that number; None if there is none."""
     begun = _begun_in(folder)
     return begun.tables if begun is not None else None
 

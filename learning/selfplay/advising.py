@@ -1,4 +1,4 @@
-"""Engines as advisers of reviews: what an external engine would have done at a player's decisions."""
+"""External engines as advisers of reviews: their choices at a player's decisions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from replays.review.moments import ASIDES, Moment
 class EngineAdviser:
     """Asks an engine about the decisions of recorded games; see `replays.review.judging.Adviser`.
 
-    The engine is shown the game as it was played, and answers wherever the player had a choice.
+    The game is sent to the engine as it was played, and it answers wherever the player had a choice.
 
     Args:
         text: the engine, as `learning.selfplay.engines.engine_of` parses it.
@@ -120,18 +120,18 @@ def _after_riichi(
     legal = moment.declared.legal
     if answer is not None:
         chosen = _listed(answer.choice.action, legal)
-        said = read_chances(None if answer.choice.fault else answer.said, legal, chosen)
+        shares = read_chances(None if answer.choice.fault else answer.said, legal, chosen)
     else:
-        said = {action: chances[action] for action in legal}
-    total = sum(said.values())
+        shares = {action: chances[action] for action in legal}
+    total = sum(shares.values())
     return {
         Action(ActionKind.RIICHI, action.tile): chance / total if total > 0.0 else 1.0 / len(legal)
-        for action, chance in said.items()
+        for action, chance in shares.items()
     }
 
 
 def _listed(action: Action, legal: Sequence[Action]) -> Action:
-    """The action among those that count: a twin of a discard, or a pass for a call that was taken away."""
+    """The matching legal action: an equal tile for a discard, a pass for a call that is not legal now."""
     if action in legal:
         return action
     if action.kind is ActionKind.DISCARD:

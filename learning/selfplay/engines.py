@@ -2,9 +2,9 @@
 
 An engine's `Dialect` defines the protocol. A child plays one game after another, separated by ``start_game``
 and ``end_game``. A child that gives no answer (`learning.selfplay.engine_process`) is replaced at the seat's
-next decision, and the new one is shown the game from the beginning. When that happens a second time, the seat
-plays without an engine until the next game. An illegal answer affects only that one decision. In every case
-the rules decide instead, and the fault is counted. An engine that never answers at all ends the run.
+next decision, and the game so far is sent to the new one. After a second loss the seat plays without an
+engine until the next game. An illegal answer affects only that one decision. In every case the rules decide
+instead, and the fault is counted. An engine that never answers at all ends the run.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from replays.mjai.seat import SeatFeed, read_action
 ANSWER_S: Final = 10.0
 """Time for an answer, wall-clock."""
 START_S: Final = 60.0
-"""Extra time for the first answer of a process: it has to start, and may be shown half a game."""
+"""Extra time for the first answer of a process: it has to start, and may be sent half a game."""
 
 _LOSSES: Final = 2
 """Children a seat may lose in a game."""
@@ -69,8 +69,8 @@ class Dialect(StrEnum):
     LINES = "engine-lines"
     """A line for each message; each line is answered."""
     ASKED = "engine-asked"
-    """A line for each message; only those that ask for a decision are answered. It is unknown how many
-    answers a game shown again would bring, and whether its end is answered, so a child plays a single game,
+    """A line for each message; only those that ask for a decision are answered. The number of answers to a
+    game that is sent again is unknown, and so is whether its end is answered, so a child plays one game,
     once."""
 
 
@@ -133,7 +133,7 @@ def check_engine(engine: EngineProgram) -> None:
 
 
 class ReplayedTable:
-    """A game that an engine is only shown, as far as it has been.
+    """A recorded game as far as it has been sent to an engine.
 
     Attributes:
         events: the events so far.
@@ -146,11 +146,11 @@ class ReplayedTable:
 
 
 class ReplayRequest(Observation, frozen=True, kw_only=True):
-    """A decision in a game that is only shown.
+    """A decision in a recorded game.
 
     Attributes:
         number: the game's.
-        table: what has been shown of it.
+        table: the game so far.
     """
 
     number: int
@@ -239,12 +239,12 @@ class EngineChooser:
 
     def _heard(self, seat: _EngineSeat, answer: Answer, times: Times) -> object:
         """The answer in a seat, one JSON value; or the error, after which the seat's child is lost."""
-        said = seat.hear(answer)
-        if not isinstance(said, EngineError):
+        value = seat.hear(answer)
+        if not isinstance(value, EngineError):
             self._has_answered, self._fruitless = True, 0
         elif not seat.given_up:
-            self._lose(seat, said, times)
-        return said
+            self._lose(seat, value, times)
+        return value
 
     def _lose(self, seat: _EngineSeat, error: EngineError, times: Times) -> None:
         """Kill the child of a seat, which gave no answer.
@@ -305,9 +305,9 @@ class EngineChooser:
         """Send the ends of finished games; their children become free for others."""
         over = [key for key, seat in self._seats.items() if seat.table.done]
         seats = [seat for key in over if (seat := self._seats.pop(key)).child]
-        told = [seat.farewell(seat.stand_up()) for seat in seats]
+        farewells = [seat.farewell(seat.stand_up()) for seat in seats]
         leaving: list[EngineProcess] = []
-        for question, answer in zip(told, ask(told), strict=True):
+        for question, answer in zip(farewells, ask(farewells), strict=True):
             # not a fault: protocols differ on whether the end of a game is answered
             stays = not isinstance(answer, EngineError) and self._engine.dialect is not Dialect.ASKED
             (self._idle if stays else leaving).append(question.child)
@@ -348,7 +348,7 @@ class _EngineSeat:
         self._line_asked = 0
 
     def sit_down(self, child: EngineProcess) -> None:
-        """Take a child, which will be shown the game from its beginning."""
+        """Take a child, which will be sent the game from its beginning."""
         self.child = child
         self.inherited = self.understood = child.has_answered
         self._feed = SeatFeed(self._player)
@@ -399,11 +399,11 @@ class _EngineSeat:
         self.inherited = False
         line = answer[self._line_asked]
         try:
-            said = msgspec.json.decode(line)
+            value = msgspec.json.decode(line)
         except (ValueError, RecursionError, msgspec.MsgspecError):
             return EngineGarbled(f"answered {line[:_SHOWN].decode(errors='replace')!r}, which is not JSON")
         self.understood = True
-        return said
+        return value
 
 
 class SkipsForced:
@@ -420,15 +420,15 @@ class SkipsForced:
         self._forced = forced
 
     def __call__(self, line: bytes) -> bool:
-        """Whether a line is the next forced discard, which is then done with."""
+        """Whether a line is the next forced discard; if so, the one after it is next."""
         if not self._forced:
             return False
         try:
-            said = msgspec.json.decode(line)
+            message = msgspec.json.decode(line)
         except (ValueError, RecursionError, msgspec.MsgspecError):
             return False
         expected = self._forced[0]
-        if not isinstance(said, dict) or any(said.get(key) != expected[key] for key in ("type", "pai")):
+        if not isinstance(message, dict) or any(message.get(key) != expected[key] for key in ("type", "pai")):
             return False
         del self._forced[0]
         return True

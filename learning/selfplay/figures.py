@@ -35,7 +35,7 @@ _MANY_FAULTS: Final = 0.01
 
 
 class PlayFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """Figures about the playing itself, whatever its purpose.
+    """Figures of the playing itself: faults, crashes and speed.
 
     Attributes:
         many_faults: a sentence for each player with too many replaced decisions.
@@ -61,7 +61,7 @@ class PlayFigures(msgspec.Struct, frozen=True, kw_only=True):
         return 1 if self.crashes or self.many_faults else 0
 
     def lines(self, sides: Sequence[Side], caution: str = "") -> Iterator[str]:
-        """The table of the players for people, with what went wrong and the speed."""
+        """The table of the players as text, with faults, crashes and the speed."""
         yield from (f"caution: {line}" for line in self.many_faults)
         yield from lines_of(sides)
         yield from (f"caution: {line}" for line in (caution,) if line)
@@ -83,8 +83,8 @@ class Side(msgspec.Struct, frozen=True):
         placement: average, 1–4; 2.5 means equal strength.
         first, second, third, fourth: shares of the places.
         points: results with Tenhou's uma and oka, per game.
-        rank_points: per game, in the Phoenix room at 7-dan: what a game is worth in the paper, and to
-            self-play learning with the global reward.
+        rank_points: per game, in the Phoenix room at 7-dan: the paper's reward, and that of self-play
+            learning with the global reward.
         stable_rank: with the quartiles of its resamples.
         ladder: the dan the player could expect on Tenhou.
         wins, deal_ins, riichi, calls, tsumo: shares of the rounds (tsumo: of the wins).

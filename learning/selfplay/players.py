@@ -1,4 +1,4 @@
-"""The players of games: policies, those that think, engines; parsing their names, and loading them."""
+"""The players of games: policies, policies that search or adapt, engines; their names, and loading them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FORM: Final = (
 
 
 class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A player that uses the time of a round.
+    """A policy that searches or adapts during a round.
 
     Attributes:
         policy: the initial policy, as `policies.play.named.folder_of_named` takes it.
@@ -38,7 +38,7 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         horizon: discards after which a search cuts its play-outs; 0 to play them to the end of the round.
         from_go_around: discards that the player must have made before a search.
         adapt: rounds played out for an adaptation; 0 for none.
-        reward: value of the end of a round.
+        reward: what the end of a round is valued by.
         sampler: of the deals; "" for the usual one.
     """
 
@@ -84,7 +84,7 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Load it, ready to play.
 
         Args:
-            files: its checkpoints, if the folder may not be here.
+            files: its checkpoints, if the folder may not be on this machine.
             compute: how its networks compute.
 
         Raises:
@@ -108,7 +108,7 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def thinking_player(text: str) -> ThinkingPlayer | None:
-    """The player that a text names; None if it names one of another kind.
+    """The searching or adapting player that a text names; None if it names another kind.
 
     Raises:
         ConfigError: its settings are not possible.
@@ -249,7 +249,7 @@ def seat_down(who: Contender, files: Files | None = None, compute: Compute = IN_
 
     Args:
         who: the contender.
-        files: files of its folder, if the folder may not be here.
+        files: files of its folder, if the folder may not be on this machine.
         compute: how its networks compute.
 
     Raises:

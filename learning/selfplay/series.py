@@ -40,7 +40,7 @@ from replays.tally import Tallies, tally
 RecordForm: TypeAlias = Literal["mjlog", "mjai"]
 
 BLOCK_GAMES: Final = 64
-"""Games in a block: few enough to share out."""
+"""Games in a block: few, so that processes can share them evenly."""
 RECORDS_FOLDER: Final = "games"
 CRASHES_FOLDER: Final = "crashed"
 
@@ -51,7 +51,7 @@ _DAY: Final = datetime(2000, 1, 1, tzinfo=JAPAN)
 _SAY_S: Final = 0.5
 """Seconds between two progress messages of a process."""
 _STRETCH_GAMES: Final = 2048
-"""Most games that a process is given at once; it plays them again if it is lost."""
+"""Most games of a task; they are played again if its process is lost."""
 
 
 class Series(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -263,7 +263,7 @@ class GameProgress(msgspec.Struct, frozen=True):
 
 
 Stretch: TypeAlias = tuple[int, ...]
-"""Blocks that one process plays without a pause; at the end of each stretch tables stand empty."""
+"""Blocks of one task; they are played without a pause, and only at the end are tables idle."""
 
 
 def player_of_blocks(setup: Setup) -> Work[Stretch, GameEnd | GameProgress]:
@@ -284,14 +284,14 @@ def player_of_blocks(setup: Setup) -> Work[Stretch, GameEnd | GameProgress]:
         numbers = [
             number for block in blocks for number in series.numbers(block) if number not in setup.played
         ]
-        said, told = time.monotonic(), rollout.decisions
+        reported_at, reported = time.monotonic(), rollout.decisions
         for ended in rollout.steps(map(series.seating, numbers)):
             for played in ended:
                 yield GameEnd(row_of(played), spent(), file_of(series, played, setup.form))
-            if time.monotonic() - said >= _SAY_S:
-                yield GameProgress(rollout.decisions - told)
-                said, told = time.monotonic(), rollout.decisions
-        yield GameProgress(rollout.decisions - told, spent())
+            if time.monotonic() - reported_at >= _SAY_S:
+                yield GameProgress(rollout.decisions - reported)
+                reported_at, reported = time.monotonic(), rollout.decisions
+        yield GameProgress(rollout.decisions - reported, spent())
 
     return play
 
@@ -370,7 +370,7 @@ def _played(
     workers: int | None,
     ray: str | None,
 ) -> Generator[tuple[Stretch, GameEnd | GameProgress | Done]]:
-    """Play what is missing in processes."""
+    """Play the missing games in processes."""
     missing = [
         block
         for block in range(series.blocks)

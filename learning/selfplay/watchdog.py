@@ -53,7 +53,7 @@ class Watchdog:
 
     def _tell(self, line: str) -> None:
         assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # killed from outside, which cannot be mended here
+        with contextlib.suppress(BrokenPipeError):  # somebody killed the script
             self._process.stdin.write(line.encode())
 
 

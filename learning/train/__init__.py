@@ -1,1 +1,1 @@
-"""Training of all models: from real games, and from decisions that were played out."""
+"""Training of all models: on real games, and on the values of play-outs."""

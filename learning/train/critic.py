@@ -1,7 +1,7 @@
 """Training of the critic on games with all hands known: self-play, or real games.
 
-A sample is a moment after a draw. The answers are what the rest of the round brought each of the four
-players, in points and in the change of the expected final reward.
+A sample is a moment after a draw. The targets are the changes by the rest of the round for each of the four
+players, in points and in expected final reward.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Outcomes:
         self._reward = after - before
 
     def rest(self, moments: Moments) -> NDArray[np.float32]:
-        """What the rest of the round brought.
+        """The changes by the rest of the round.
 
         Args:
             moments: in these games.
@@ -89,7 +89,7 @@ class CriticBatch(NamedTuple):
 
     Attributes:
         planes: ``[B, C, 34]`` uint8.
-        rest: ``[B, 8]`` what the rest of the round brought: points by seat, then final rewards.
+        rest: ``[B, 8]`` changes by the rest of the round: points by seat, then final rewards.
     """
 
     planes: Tensor
@@ -130,17 +130,17 @@ class CriticRun(SamplesRun[CriticPlan, CriticBatch]):
         return {**super().settings(), "one_in": self.plan.one_in, "predictor": self.plan.predictor}
 
     def prepared(self, batch: Batch, draw: tuple[int, ...]) -> CriticBatch:
-        """The planes and what the rest of the round brought."""
+        """The planes and the changes by the rest of the round."""
         assert batch.moments is not None, "they were asked for"
         return CriticBatch(batch.planes, torch.from_numpy(self._outcomes.rest(batch.moments)).flatten(1))
 
     def evaluate(self) -> EvaluationResult:
         """The error of the averaged weights on the validation split, and the variance explained."""
-        said, true = [], []
+        predicted, true = [], []
         for batch in self.validation_batches():
-            said.append(self.learner.scores(batch).float().cpu())
+            predicted.append(self.learner.scores(batch).float().cpu())
             true.append(batch.rest)
-        scores, rest = torch.cat(said), torch.cat(true)
+        scores, rest = torch.cat(predicted), torch.cat(true)
         errors = (scores - rest).square().mean(0).view(2, 4).mean(1)
         explained = 1.0 - errors / rest.view(len(rest), 2, 4).var(0, correction=0).mean(1)
         points, reward = explained.tolist()

@@ -47,7 +47,7 @@ def parent_of(plan: SamplesPlan, continue_from: Path | None, tower_from: Path | 
     """The checkpoint to begin from, according to the user's flags.
 
     Raises:
-        ConfigError: both flags are given, or a generator of hands is not told whose tower it has.
+        ConfigError: both flags are given, or no tower is given for a generator of hands.
     """
     if continue_from is not None and tower_from is not None:
         raise ConfigError("--continue-from and --tower-from: give only one of them")

@@ -95,7 +95,7 @@ class DirectRun(SamplesRun[HandsPlan, DirectBatch]):
         return {**super().settings(), **{f"weight_of_{name}": value for name, value in _WEIGHTS.items()}}
 
     def prepared(self, batch: Batch, draw: tuple[int, ...]) -> DirectBatch:
-        """The planes and what is true of the hands."""
+        """The planes and the true hands."""
         hands = batch.hands
         assert hands is not None, "the loader was not asked for hands"
         return DirectBatch(
@@ -128,5 +128,5 @@ _RUNS: Final[Mapping[HandModel, Callable[..., DirectRun | DiffusionRun | Autoreg
 
 
 def run_of(plan: HandsPlan) -> Callable[..., DirectRun | DiffusionRun | AutoregressiveRun]:
-    """What makes the run of a plan."""
+    """The class of a plan's run."""
     return DistillationRun if plan.distil else _RUNS[plan.model]

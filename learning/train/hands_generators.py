@@ -40,15 +40,15 @@ from policies.nets.towers.suits import Columns
 _HANDS: Final = 3
 _LOWEST: Final = -1e9
 _DRAWS: Final = 4
-"""Noisy or partial hands that each state is shown with."""
+"""Noisy or partial hands for each state."""
 _HIDDEN: Final = 0.1
-"""Share of the diffusion's rows that are shown without the state, for guidance."""
+"""Share of the diffusion's rows without the state, for classifier-free guidance."""
 _SCALE: Final = 4.0
 """Factor of the diffusion's level of four copies in a hand; 1 in the paper."""
 
 
 class DiffusionBatch(NamedTuple):
-    """States, their hands, and the noise they are shown with, D draws each.
+    """States, their hands, and noise for them, D draws each.
 
     Attributes:
         planes: ``[B, C, 34]`` uint8.
@@ -136,14 +136,14 @@ class DiffusionRun(_GeneratorRun[DiffusionBatch]):
     def prepared(self, batch: Batch, draw: tuple[int, ...]) -> DiffusionBatch:
         """The hands, and noise for them."""
         hands, draws = _hands_of(batch), _DRAWS
-        dice = torch.Generator().manual_seed(int(np.random.default_rng(draw).integers(2**62)))
+        rng = torch.Generator().manual_seed(int(np.random.default_rng(draw).integers(2**62)))
         rows = len(batch.planes)
         return DiffusionBatch(
             batch.planes,
             clean_hands(hands.copies, hands.reds),
-            torch.randn((rows, draws, PLAYERS, 2, hands.copies.shape[2]), generator=dice),
-            torch.rand((rows, draws), generator=dice),
-            (torch.rand((rows, draws), generator=dice) >= _HIDDEN).float(),
+            torch.randn((rows, draws, PLAYERS, 2, hands.copies.shape[2]), generator=rng),
+            torch.rand((rows, draws), generator=rng),
+            (torch.rand((rows, draws), generator=rng) >= _HIDDEN).float(),
             torch.from_numpy(hands.unseen),
             torch.from_numpy(hands.copies[:, 1:].sum(2)),
         )
@@ -207,7 +207,7 @@ class DistillationRun(DiffusionRun):
 
     @torch.no_grad()
     def truth(self, batch: DiffusionBatch, where: torch.device) -> Tensor:
-        """The hands that the parent's two steps amount to."""
+        """``[B · D, 4, 2, 34]``: the hands after two steps of the parent."""
         draws = batch.times.shape[1]
         known = Known(batch.clean[:, 0], batch.unseen, batch.sizes)
         return distilled_target(
@@ -226,8 +226,8 @@ class AutoregressiveRun(_GeneratorRun[PartialBatch]):
     def prepared(self, batch: Batch, draw: tuple[int, ...]) -> PartialBatch:
         """The hands, and how much of them is placed."""
         hands = _hands_of(batch)
-        dice = np.random.default_rng(draw)
-        placed = [partial_hands(hands.copies[:, 1:], dice) for _ in range(_DRAWS)]
+        rng = np.random.default_rng(draw)
+        placed = [partial_hands(hands.copies[:, 1:], rng) for _ in range(_DRAWS)]
         holder = np.where(hands.reds[:, 1:].any(1), hands.reds[:, 1:].argmax(1), _HANDS)
         return PartialBatch(
             batch.planes,
@@ -306,12 +306,12 @@ def first_denoiser(plan: HandsPlan, begin: Checkpoint) -> DenoiserNetwork:
     return found
 
 
-def partial_hands(copies: NDArray[np.int8], dice: np.random.Generator) -> NDArray[np.int64]:
-    """A random part of each row's hands: any number of tiles but all, each as likely, and any tiles.
+def partial_hands(copies: NDArray[np.int8], rng: np.random.Generator) -> NDArray[np.int64]:
+    """A random part of each row's hands: a uniform number of tiles, fewer than all, then those at random.
 
     Args:
         copies: ``[B, 3, 34]``.
-        dice: all that is random.
+        rng: random generator.
 
     Returns:
         ``[B, 3, 34]``.
@@ -323,8 +323,8 @@ def partial_hands(copies: NDArray[np.int8], dice: np.random.Generator) -> NDArra
     owners = np.repeat(np.repeat(np.arange(rows), hands * kinds), flat)
     sizes = np.bincount(owners, minlength=rows)
     first = np.cumsum(sizes) - sizes
-    order = np.lexsort((dice.random(len(tiles)), owners))
-    shown = np.arange(len(tiles)) - first[owners] < (dice.random(rows) * sizes).astype(np.int64)[owners]
+    order = np.lexsort((rng.random(len(tiles)), owners))
+    shown = np.arange(len(tiles)) - first[owners] < (rng.random(rows) * sizes).astype(np.int64)[owners]
     placed = np.zeros((rows, hands * kinds), np.int64)
     np.add.at(placed, (owners[order][shown], tiles[order][shown]), 1)
     return placed.reshape(copies.shape)

@@ -116,7 +116,7 @@ class SamplesPlan(LearnerPlan, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @property
     def known(self) -> tuple[str, ...]:
-        """The players that the network is told apart."""
+        """The players that the network is conditioned on."""
         return ()
 
     @property
@@ -138,9 +138,9 @@ class TrainingPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields
         tower: body of the network.
         squeeze: with the tower suits, number of channels to reduce the planes to first; 0: no reduction. 32
             is faster, and better in short runs.
-        identities: with the tower suits, let the network know who plays: a player with an official AI
-            account by name (LuckyJ), others by rank (7-dan); may be repeated. `FOLDER@NAME` then answers like
-            one of them.
+        identities: with the tower suits, condition the network on the player: a player with an official AI
+            account by name (LuckyJ), others by rank (7-dan); may be repeated. `FOLDER@NAME` then imitates one
+            of them.
     """
 
     model: Annotated[Slot, INTERNAL]
@@ -174,7 +174,7 @@ class TrainingPlan(SamplesPlan, frozen=True, kw_only=True, forbid_unknown_fields
 
     @property
     def known(self) -> tuple[str, ...]:
-        """The players that the network is told apart."""
+        """The players that the network is conditioned on."""
         return self.identities
 
     @property

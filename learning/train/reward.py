@@ -3,11 +3,11 @@
 A sample is one player of a game at the start of a round: the rounds so far, and the player's final place.
 The network answers for the four players together, with the probabilities of the 24 orders of finish.
 
-Every round has the same weight. In the paper (equation 4) every game has: a round then counts less the longer
-its game lasts, which nobody knows when it begins, and the predictions become too bold, because leads are kept
-more often in games that end soon.
+Every round has the same weight. In the paper (equation 4) every game has, so a round of a longer game counts
+less. The length is unknown when the round begins, and leads are kept more often in games that end soon, so
+those predictions are overconfident.
 
-Some games are shown as if they had been joined midway, so that the predictor can also be used where the
+Some games are given without their first rounds, so that the predictor can also be used where the
 earlier rounds are unknown: after a restart, or in a game that begins at a chosen position.
 
 Source: Suphx, arXiv:2003.13590, section 3.2.
@@ -100,7 +100,7 @@ class FinishNetwork(nn.Module):
         self.answer = nn.Linear(dense, 4)
 
     def predictor(self) -> Predictor:
-        """What it has learned so far, ready to predict."""
+        """A predictor with the current weights."""
         return Predictor(self.architecture, arrays_of(self.state_dict()))
 
     def orders(self, x: Tensor) -> Tensor:
@@ -125,7 +125,7 @@ class RewardReport(msgspec.Struct, frozen=True):
         games: games of the test split.
         answers: players times rounds.
         root_error: root of the mean square error.
-        constant: the same of answering with the mean of the rewards.
+        constant: the same if every prediction is the mean reward.
     """
 
     games: int
@@ -205,7 +205,7 @@ def games_of(plan: RewardPlan, corpus: Corpus, split: Split) -> GamesWithPlaces:
     return played_games(corpus, numbers)
 
 
-def lesson_of(played: GamesWithPlaces, architecture: FinishArchitecture) -> GameTensors:
+def tensors_of(played: GamesWithPlaces, architecture: FinishArchitecture) -> GameTensors:
     """Games as tensors for the network."""
     numbers = {order: number for number, order in enumerate(ORDERS)}
     return GameTensors(
@@ -220,32 +220,32 @@ def samples_of(counts: Tensor | NDArray[np.int64]) -> int:
     return 4 * int(counts.sum())
 
 
-def joined_late(lesson: GameTensors, first: Tensor) -> GameTensors:
+def joined_late(tensors: GameTensors, first: Tensor) -> GameTensors:
     """Games without their first rounds.
 
     Args:
-        lesson: games.
+        tensors: games.
         first: ``[G]`` rounds to leave out of each, fewer than it has.
     """
-    counts = lesson.counts - first
-    kept = (torch.arange(int(counts.max())) + first[:, None]).clamp(max=lesson.rounds.shape[2] - 1)
-    games, _, _, inputs = lesson.rounds.shape
+    counts = tensors.counts - first
+    kept = (torch.arange(int(counts.max())) + first[:, None]).clamp(max=tensors.rounds.shape[2] - 1)
+    games, _, _, inputs = tensors.rounds.shape
     places = kept[:, None, :, None].expand(games, 4, -1, inputs)
-    rounds = lesson.rounds.gather(2, places)
+    rounds = tensors.rounds.gather(2, places)
     rounds[:, :, 0, CHANGES] = 0.0
-    return GameTensors(rounds, counts, lesson.orders)
+    return GameTensors(rounds, counts, tensors.orders)
 
 
-def loss_of(network: FinishNetwork, lesson: GameTensors) -> Tensor:
+def loss_of(network: FinishNetwork, tensors: GameTensors) -> Tensor:
     """Mean cross-entropy of the order of finish over the rounds of all games."""
-    logs = network.orders(lesson.rounds)
-    dealt = torch.arange(logs.shape[1]) < lesson.counts[:, None]
-    found = logs.gather(2, lesson.orders[:, None, None].expand(-1, logs.shape[1], 1)).squeeze(2)
+    logs = network.orders(tensors.rounds)
+    dealt = torch.arange(logs.shape[1]) < tensors.counts[:, None]
+    found = logs.gather(2, tensors.orders[:, None, None].expand(-1, logs.shape[1], 1)).squeeze(2)
     return -found[dealt].mean()
 
 
 class _RewardRun:
-    """One run: its games, its network, and how both are used. A step takes a batch of games."""
+    """One run. A step takes a batch of games."""
 
     title = MODEL
     unit = "samples"
@@ -257,10 +257,10 @@ class _RewardRun:
         self.folder = run_folder(out, MODEL, plan, others)
         self.plan, self.out, self.patience = plan, out, plan.patience
         self.commit = current_commit()
-        self.lesson = lesson_of(games_of(plan, corpus, "train"), self.architecture)
+        self.tensors = tensors_of(games_of(plan, corpus, "train"), self.architecture)
         self.validation = games_of(plan, corpus, "validation")
-        self.batches = math.ceil(len(self.lesson.counts) / plan.batch_games)
-        self.total = plan.epochs * samples_of(self.lesson.counts)
+        self.batches = math.ceil(len(self.tensors.counts) / plan.batch_games)
+        self.total = plan.epochs * samples_of(self.tensors.counts)
         self.status = RunStatus()
         torch.manual_seed(plan.seed)
         self.network = FinishNetwork(self.architecture)
@@ -268,11 +268,11 @@ class _RewardRun:
 
     @property
     def done(self) -> int:
-        """Samples of the games learned from, counted whole even if they were shown from a later round on."""
+        """Samples of the games learned from; games without their first rounds are counted whole."""
         epoch, batch = self.status.epoch, self.status.batch
         order, _ = self._order(epoch)
         begun = order[: batch * self.plan.batch_games]
-        return epoch * samples_of(self.lesson.counts) + samples_of(self.lesson.counts[begun])
+        return epoch * samples_of(self.tensors.counts) + samples_of(self.tensors.counts[begun])
 
     @property
     def kept(self) -> bool:
@@ -288,18 +288,18 @@ class _RewardRun:
                     yield self._step(games, shown)
 
     def _order(self, epoch: int) -> tuple[Tensor, np.random.Generator]:
-        """The games of a pass in their order, and the generator of what else is random in it."""
-        dice = np.random.default_rng((self.plan.seed, epoch))
-        return torch.from_numpy(dice.permutation(len(self.lesson.counts))), dice
+        """The order of the games of a pass, and the generator of its other random numbers."""
+        rng = np.random.default_rng((self.plan.seed, epoch))
+        return torch.from_numpy(rng.permutation(len(self.tensors.counts))), rng
 
     def _batches(self, epoch: int) -> Iterator[tuple[Tensor, GameTensors]]:
-        """The shuffled games of a pass, and as they are shown."""
-        order, dice = self._order(epoch)
+        """The shuffled games of a pass, batch by batch, and their tensors."""
+        order, rng = self._order(epoch)
         for games in torch.split(order, self.plan.batch_games):
-            lesson = GameTensors(*(part[games] for part in self.lesson))
-            late = torch.from_numpy(dice.random(len(games)) < self.plan.joined)
-            rounds = torch.from_numpy(dice.random(len(games))) * lesson.counts
-            yield games, joined_late(lesson, rounds.long() * late)
+            tensors = GameTensors(*(part[games] for part in self.tensors))
+            late = torch.from_numpy(rng.random(len(games)) < self.plan.joined)
+            rounds = torch.from_numpy(rng.random(len(games))) * tensors.counts
+            yield games, joined_late(tensors, rounds.long() * late)
 
     def _step(self, games: Tensor, shown: GameTensors) -> StepResult:
         plan, status = self.plan, self.status
@@ -312,7 +312,7 @@ class _RewardRun:
         over = status.batch == self.batches
         if over:
             status.epoch, status.batch = status.epoch + 1, 0
-        return StepResult(samples_of(self.lesson.counts[games]), loss, rate, evaluate=over)
+        return StepResult(samples_of(self.tensors.counts[games]), loss, rate, evaluate=over)
 
     def evaluate(self) -> EvaluationResult:
         """Mean square error on the validation split."""
@@ -340,7 +340,7 @@ class _RewardRun:
         save(self.out, self._card(metrics), self.network.predictor().arrays)
 
     def _card(self, metrics: dict[str, float]) -> Card:
-        plan, status, counts = self.plan, self.status, self.lesson.counts
+        plan, status, counts = self.plan, self.status, self.tensors.counts
         return Card(
             model=MODEL,
             architecture=self.architecture,

@@ -50,9 +50,9 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         parent: the checkpoint to begin from; new weights if None.
 
     Attributes:
-        hands: whether batches hold the hands of all players.
-        moments: whether they say where the rows stand in their games.
-        begin: the parent as it was read; torch's generator is seeded for what it does not provide.
+        hands: whether batches contain the hands of all players.
+        moments: whether batches contain the place of each row in its game.
+        begin: the parent's checkpoint; torch's generator is seeded for the weights it does not provide.
         learner: the network and its optimiser.
         threads: threads of the loader and the learner.
 
@@ -100,7 +100,7 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         return choice_of(self.plan, self.corpus, split)
 
     def always(self) -> Mapping[int, Numbers]:
-        """The decisions that every pass takes, as `learning.data.loader.Loader` takes them."""
+        """The decisions that every pass takes; see the argument of `learning.data.loader.Loader`."""
         return {}
 
     def _loader(self, choice: SelectedDecisions, batch_size: int, *, augment: bool, seed: int) -> Loader:
@@ -257,7 +257,7 @@ def train(
     """Train a model, or resume an interrupted run.
 
     Args:
-        begin: makes the run of the following.
+        begin: makes the run from the other arguments.
         plan: the training settings.
         corpus: the games.
         out: folder of the checkpoint; the run's state and curves are in its subfolder ``runs/<model>``.

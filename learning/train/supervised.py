@@ -40,7 +40,7 @@ def agrees(scores: Tensor, batch: Batch) -> Tensor:
 
 
 def conditioned_scores(network: nn.Module, planes: Tensor, batch: Batch) -> Tensor:
-    """The scores of a network, conditioned on the player if it knows players."""
+    """``[B, 34]`` or ``[B, 2]`` scores of a network, conditioned on the player if it has identities."""
     scores: Tensor = network(planes) if batch.who is None else network(planes, batch.who.to(planes.device))
     return scores
 

@@ -1,1 +1,1 @@
-"""Policies that play: networks, rules and programs; many tables at a time; play-outs and search."""
+"""Policies that play: networks, rules and Python files; many tables at a time; play-outs."""

@@ -29,15 +29,15 @@ CRITIC_FOLDER: Final = Path(__file__).parents[1] / "checkpoints" / "critic"
 
 POINTS_UNIT: Final = 5_000.0
 REWARD_UNIT: Final = 30.0
-"""Points, and final rewards, for each 1 of the network's answers: about a standard deviation."""
+"""Points, and final reward, of an output of 1 of the network: each about a standard deviation."""
 REWARD_OF_STICK: Final = 4.6
-"""Final reward that a riichi stick costs, about. It is counted because the network noticed half of it,
-so that play-outs cut at a horizon overestimated riichi by 2.3 (53a5ac68)."""
+"""About the final reward that a riichi stick costs. It is counted apart, because the network predicted only
+half of it, and play-outs cut at a horizon overestimated riichi by 2.3 (53a5ac68)."""
 _SEATS: Final = np.arange(4)
 
 
 def reward_of_sticks(start: NDArray[Any], now: NDArray[Any]) -> NDArray[np.float64]:
-    """``[…, 4]``: what the riichi sticks paid in a round have changed in final reward, by who paid them.
+    """``[…, 4]``: change of each player's final reward by the riichi sticks that the player paid in a round.
 
     Args:
         start: ``[…, 4]`` scores at the start of the round.
@@ -51,8 +51,8 @@ class RestOfRound(NamedTuple):
     """The predicted changes by the rest of a round; players are absolute.
 
     Attributes:
-        points: ``[N, 4]``, riichi sticks on the table at its end included for who receives them.
-        reward: ``[N, 4]`` final reward beyond the sum of that expected at the start of the round and of
+        points: ``[N, 4]``, including riichi sticks on the table for the player who receives them.
+        reward: ``[N, 4]``: final reward less the one expected at the start of the round and less
             `reward_of_sticks`.
     """
 
@@ -101,10 +101,10 @@ class Critic:
         """
         rows = np.frombuffer(bytearray(b"".join([state.tobytes() for state in states])), ROUND_STATE)
         turns = rows["turn"].astype(np.int8)
-        said = self.model.look(rows, turns, None, length).reshape(len(rows), 2, 4).astype(np.float64)
+        found = self.model.look(rows, turns, None, length).reshape(len(rows), 2, 4).astype(np.float64)
         # the network answers by seat from the player in turn on
         seats = (_SEATS - turns[:, None]) % 4
-        points, reward = (np.take_along_axis(said[:, each], seats, axis=1) for each in range(2))
+        points, reward = (np.take_along_axis(found[:, each], seats, axis=1) for each in range(2))
         return RestOfRound(points * POINTS_UNIT, reward * REWARD_UNIT)
 
 

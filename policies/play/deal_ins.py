@@ -1,8 +1,8 @@
-"""The luck of deal-ins: whether the hands of a play-out win on the discard itself, beyond the chance of it.
+"""The luck of deal-ins: the loss by a win on the discard itself in a play-out, compared with its expectation.
 
-That is rare, decides by thousands of points, and so is most of the noise of a discard's value. Its chance is
-known better, from the model of the opponents' hands. To subtract the luck is to count a deal-in by its
-chance: a control variate, and as right as those chances.
+Such a win is rare and costs thousands of points, so it is most of the noise of a discard's value. The model
+of the opponents' hands estimates its probability with less noise. Subtracting the luck replaces the loss by
+its expectation: a control variate, unbiased as far as those probabilities are.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from policies.hands.direct import DirectModel
 from policies.heuristic.danger import danger_of
 
 REWARD_OF_LUCK: Final = 5.3e-3
-"""Final reward per point of that luck; any number leaves values unbiased."""
+"""Final reward per point of luck: the coefficient of the control variate."""
 
 
 class DiscardChoice(NamedTuple):
@@ -32,7 +32,7 @@ class DiscardChoice(NamedTuple):
 
 
 def deal_in_costs(hands: DirectModel, choices: Mapping[int, DiscardChoice]) -> dict[int, NDArray[np.float64]]:
-    """Points that a deal-in by each discard costs, times its chance.
+    """Expected points lost to a win on each discard.
 
     Args:
         hands: the model of the opponents' hands; it uses only what the players see.
@@ -56,7 +56,7 @@ def deal_in_costs(hands: DirectModel, choices: Mapping[int, DiscardChoice]) -> d
 def luck_of_deal_ins(
     points: NDArray[np.float64], ends: Sequence[Table], now: int, costs: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Points won by discards that were not won on, and lost by those that were, beyond the chance of it.
+    """The luck of each discard in points: the change by a win on it, if any, less the expected change.
 
     Args:
         points: ``[worlds, options]`` the player's points in the end.

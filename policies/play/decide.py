@@ -34,8 +34,8 @@ def decide_strictly(observation: Observation, policy: Policy) -> Decision:
 def decide(observation: Observation, policy: Policy) -> Decision:
     """Decide, whatever the policy does.
 
-    A policy that raises, answers nonsense or picks no legal action is replaced by the heuristic, and the
-    heuristic by tsumogiri or a pass. Never raises.
+    A policy that raises, gives an invalid answer or picks an illegal action is replaced by the heuristic, and
+    the heuristic by tsumogiri or a pass. Never raises.
 
     Args:
         observation: the decision to be made.

@@ -15,9 +15,9 @@ PHOENIX: Final = _FOLDER / "small-phoenix"
 SHIPPED: Final = _FOLDER / "small-ai"
 """The same, trained further on games of strong programs: the default models for play."""
 LARGE: Final = _FOLDER / "large-ai"
-"""The same with larger models for discards, chi and pon, for those who have the time."""
+"""The same with larger models for discards, chi and pon; slower."""
 PLAYERS: Final = _FOLDER / "small-players"
-"""Trained on all of them, conditioned on the player: for questions and reviews as by a player or a rank."""
+"""Trained on all of these games, conditioned on the player: imitates one player or rank."""
 
 INCLUDED: Final[Mapping[str, Path]] = MappingProxyType(
     {"network": SHIPPED, "phoenix": PHOENIX, "large": LARGE, "players": PLAYERS}

@@ -57,7 +57,7 @@ from policies.play.included import SHIPPED
 log = structlog.get_logger(__name__)
 
 Averaging: TypeAlias = Literal[1, 6, 12]
-"""Permutations a position is evaluated under: none; the suits rotated, each also mirrored; all."""
+"""Number of permutations a position is evaluated under: none; the suits rotated, each also mirrored; all."""
 
 _PERMUTATIONS: Final[dict[Averaging, NDArray[np.int64]]] = {
     1: np.array([0]),
@@ -80,7 +80,7 @@ class Model:
         features: its feature set.
         without: groups of the set that are left blank.
         compute: how it computes.
-        gamma: of a guided network, the share of what is hidden that it is shown (`policies.nets.guidance`).
+        gamma: share of the hidden planes that a guided network sees (`policies.nets.guidance`).
 
     Attributes:
         weights: the same; not to be changed.
@@ -283,7 +283,7 @@ class NetworkPolicy:
             for question in questions
             for option in (question.options if model.of_calls else question.options[:1])
         ]
-        # a record is not copied field by field
+        # one copy of bytes is faster than one for each field
         records = b"".join([question.record.tobytes() for question, _ in rows])
         states = np.frombuffer(bytearray(records), ROUND_STATE)
         players = np.array([question.player for question, _ in rows], np.int8)

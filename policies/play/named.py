@@ -108,8 +108,8 @@ def load_named(
 
 
 def _load_networks(text: str, usual: Averaging, files: Files | None, compute: Compute) -> Named:
-    name, said = _parts(text)
-    averaging = said or usual
+    name, given = _parts(text)
+    averaging = given or usual
     if files is None and not _is_folder(name):
         known = ", ".join((*INCLUDED, *_RULES))
         raise ConfigError(

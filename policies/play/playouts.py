@@ -1,9 +1,9 @@
 """Plays each option of a decision out over the same deals: to the end of the round, or up to a horizon.
 
-Everybody plays on by the same policy, so the difference of two options over one deal has less noise than
-either: its tiles are the same. Most of the noise that is left comes late in the round, when little has to do
-with the decision any more. A play-out that is cut after some discards, with the rest valued by a critic, has
-less of it and takes less time; the critic's errors are its price.
+Everybody plays on by the same policy over the same tiles, so the difference between two options has less
+noise than the value of either. Most of the remaining noise arises late in the round and has little to do with
+the decision. A play-out that is cut after some discards, with the rest valued by a critic, has less noise and
+takes less time, but adds the critic's errors.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class EndWorth(Protocol):
     def __call__(self, tables: Sequence[Table], player: int) -> NDArray[np.float64]:
         """``[N]``: the value of each table to a player.
 
-        Their rounds have just ended; that of a table still in its round is what it has come to so far, to
-        which the rest of the round adds.
+        The rounds have just ended. If a round was cut, this is the value so far, without the rest of the
+        round (see `CutWorth`).
         """
 
 
 def points_worth(tables: Sequence[Table], player: int) -> NDArray[np.float64]:
-    """The player's points."""
+    """``[N]``: the player's points."""
     return np.array([table.scores[player] for table in tables], np.float64)
 
 
@@ -118,7 +118,7 @@ class Branching(NamedTuple):
     """One decision whose options are to be played out.
 
     Attributes:
-        deals: what the player may be facing; deal ``i`` gives the same table at every call.
+        deals: possible deals of the hidden tiles; deal ``i`` gives the same table at every call.
         options: legal actions of the player.
         numbers: the deals to play over.
     """
@@ -166,8 +166,8 @@ class Playouts:
         chooser: plays for everybody.
         length: length of the games.
         tables: played side by side.
-        horizon: discards of all players after which a round is cut, the one of the option included, when the
-            next player has drawn; 0 to play to the end. `CutWorth` says what cut rounds are worth.
+        horizon: discards of all players, the option's included, after which a round is cut at the next draw;
+            0 to play to the end. `CutWorth` values rounds that were cut.
     """
 
     def __init__(self, chooser: Chooser, length: GameLength, tables: int = TABLES, horizon: int = 0) -> None:

@@ -28,7 +28,7 @@ PREFIX: Final = "python:"
 _FORM: Final = re.compile(r"(?P<file>.+\.py)(:(?P<name>[^:]*))?", re.DOTALL)
 _SOURCES: Final = tuple(source for source in get_args(Source) if source != "fallback")
 _MODULE: Final = "_suzaku_policy"
-"""The module's name begins so; it is never that of a module of ours or of a library."""
+"""Start of the module's name, which no other module has."""
 
 
 class PythonFile(msgspec.Struct, frozen=True):
@@ -55,7 +55,7 @@ def python_file_of(text: str) -> PythonFile | None:
     'mine.py:Fast'
 
     Raises:
-        ConfigError: it begins with ``python:`` and goes on otherwise.
+        ConfigError: it begins with ``python:`` but has another form.
     """
     if not text.startswith(PREFIX):
         return None
@@ -116,8 +116,8 @@ class PythonPolicy:
     """A user's policy. Whatever it raises becomes a `ModelError` that names the line.
 
     Args:
-        file: where it is from.
-        made: what does the answering.
+        file: its file.
+        made: the policy that answers.
     """
 
     def __init__(self, file: PythonFile, made: Policy) -> None:
@@ -147,7 +147,7 @@ def identity_of(file: PythonFile, code: bytes) -> str:
 
 
 def _run(file: PythonFile, code: bytes) -> ModuleType:
-    """The file as a module that nothing else has; dataclasses and the like look it up by its name."""
+    """Run the file as a module of its own; it is registered, because dataclasses look it up by its name."""
     module = ModuleType(f"{_MODULE}_{identity_of(file, code)[:16]}")
     module.__file__ = str(file.path)
     folder = str(file.path.parent.resolve())

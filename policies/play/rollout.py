@@ -101,7 +101,7 @@ class Chooser(Protocol):
 
         Args:
             requests: one or more.
-            times: to be added to.
+            times: the CPU seconds spent are added here.
 
         Raises:
             EngineUnusable: this player cannot play at all; no other error is raised.
@@ -111,7 +111,7 @@ class Chooser(Protocol):
         """Release what only the games in progress needed; more games may follow.
 
         Args:
-            times: to be added to.
+            times: the CPU seconds spent are added here.
         """
 
 
@@ -167,7 +167,7 @@ class PolicyChooser:
 
     Args:
         policy: fills the five slots.
-        picks: gives each request its way to choose among options, which must not depend on other requests.
+        picks: gives each request the function that picks its option; independent of other requests.
     """
 
     def __init__(self, policy: Policy, picks: Callable[[Request], Pick] = _always_most_likely) -> None:
@@ -392,7 +392,7 @@ class Rollout:
         length: length of the games.
 
     Attributes:
-        times: spent so far; may be replaced to start a new count.
+        times: CPU seconds spent so far; may be replaced to start a new count.
         decisions: asked for so far, in all games.
     """
 
@@ -428,8 +428,8 @@ class Rollout:
         """Play the rounds that are under way to their ends, in the order in which they end.
 
         Args:
-            tables: with who sits where; of the seating nothing else counts. The tables are played on, not
-                copied, and each is taken only when there is room for it.
+            tables: with their seatings, of which only the players count. The tables are changed, not copied,
+                and each is taken only when there is room for it.
             first: answers that some players give to the first question they are asked, whatever their chooser
                 would say.
             between: called after each step of all tables; what it raises ends the play.

@@ -29,7 +29,7 @@ _TURN: Final = tuple((slot, kinds) for slot, _, kinds in TURN_STEPS)
 _CLAIM: Final = ((Slot.CHI, (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN)),)
 
 Picks: TypeAlias = Callable[[Request], Pick]
-"""Gives each request of a rollout its way to choose."""
+"""Gives each request of a rollout the function that picks its option."""
 
 
 class Distribution(NamedTuple):
@@ -69,37 +69,37 @@ def distribution_of(answers: Sequence[SlotAnswer], temperature: float = 1.0) -> 
     return Distribution(tuple(options), tuple(weight / total for weight in weights))
 
 
-def joint(said: Mapping[Action, float]) -> dict[Action, float]:
+def joint(given: Mapping[Action, float]) -> dict[Action, float]:
     """One distribution over all options of a decision.
 
-    Each step of a turn shares out what the "no" of the steps before it leaves, and a pass has what the calls
-    leave. A win or an abort that its rule takes has everything.
+    Each step of a turn divides the probability that the "no" of earlier steps leaves, and a pass has what the
+    calls leave. A win or an abort that its rule takes has probability 1.
 
     Args:
-        said: the probability of each option in its own step, as slots and rules answer; discards that were
+        given: the probability of each option in its own step, as slots and rules answer; discards that were
             not asked for, all 0, share what is left equally.
 
     >>> riichi, one, other = Action(ActionKind.RIICHI), *(Action(ActionKind.DISCARD, tile) for tile in (0, 4))
     >>> [round(share, 2) for share in joint({riichi: 0.8, one: 0.75, other: 0.25}).values()]
     [0.8, 0.15, 0.05]
     """
-    found = dict.fromkeys(said, 0.0)
-    ruled = next((action for action in said if action.kind in _RULED and said[action] > 0.0), None)
+    found = dict.fromkeys(given, 0.0)
+    ruled = next((action for action in given if action.kind in _RULED and given[action] > 0.0), None)
     if ruled is not None:
         return found | {ruled: 1.0}
     left = 1.0
-    for slot, kinds in _CLAIM if PASS in said else _TURN:
-        options = tuple(action for action in said if action.kind in kinds)
+    for slot, kinds in _CLAIM if PASS in given else _TURN:
+        options = tuple(action for action in given if action.kind in kinds)
         if not options:
             continue
-        answers = tuple(said[each] for each in options)
+        answers = tuple(given[each] for each in options)
         if slot is Slot.DISCARD and not any(answers):  # not asked, because an earlier step decided
             answers = (1.0 / len(options),) * len(options)
         step = distribution_of([SlotAnswer(slot, options, answers)])
         shares = {each: left * share for each, share in zip(step.options, step.probabilities, strict=True)}
         left = shares.pop(None, 0.0)
         found |= {action: share for action, share in shares.items() if action is not None}
-    return found | {PASS: left} if PASS in said else found
+    return found | {PASS: left} if PASS in given else found
 
 
 def _odds(probability: float) -> float:
@@ -149,10 +149,11 @@ _DISCARD_PURPOSE: Final = 0
 
 
 def chances_of(observation: Observation, policy: Policy) -> list[tuple[Action, float]]:
-    """Options with figures whose ratios say how sure the policy is of one rather than of another.
+    """Options with weights: the ratio of two is the policy's odds of one over the other.
 
-    The likeliest is what the flow would do. A kan or riichi has its "yes", and the likeliest discard has what
-    their "no" leaves. On a claim the figures are probabilities. Of the copies of a tile kind one is listed.
+    The heaviest is what the flow would do. A kan or riichi has the probability of its "yes", and the
+    likeliest discard the probability that their "no" leaves. On a claim the weights are probabilities. Of
+    several copies of a tile kind one is listed.
 
     Args:
         observation: the decision to be made.
@@ -173,7 +174,7 @@ def chances_of(observation: Observation, policy: Policy) -> list[tuple[Action, f
 
 
 def _to_the_discard(answers: Sequence[SlotAnswer]) -> Action | None:
-    """Says "no" until there is a discard to choose, so that all slots are asked."""
+    """Answer "no" until there is a discard to choose, so that all slots are asked."""
     return most_likely(answers) if answers[0].slot is Slot.DISCARD else None
 
 

@@ -1,1 +1,1 @@
-"""Comparison of players: which is stronger, by how much and how surely, over the same walls in every seat."""
+"""Comparison of players over the same walls in every seat: the difference in strength, with its interval."""

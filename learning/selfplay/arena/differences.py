@@ -3,8 +3,8 @@
 By the performance-difference lemma, the gain of A over B is the sum, over A's own decisions, of the advantage
 of A's choice over B's if B plays on. So A plays in one seat against three of B. Wherever B would have
 chosen otherwise, both choices are played out to the end of the round by B in every seat, with the true hands,
-over the same redrawn walls. The game then goes on with A's choice. Luck is common to both sides of a
-difference, so few games say as much as a match of many.
+over the same redrawn walls. The game then goes on with A's choice. Both sides of a difference share
+their luck, so it needs far fewer games than a match for the same interval.
 
 Two things bias it: effects on later rounds count only through points or the predictor, and a horizon adds
 the critic's errors.
@@ -95,16 +95,16 @@ class Difference(msgspec.Struct, frozen=True, array_like=True):
     """One decision in which the players differ.
 
     Attributes:
-        model: that decides it, of `MODELS`.
+        model: the model that decides it, of `MODELS`.
         go_around: earlier discards of the player in the round.
         tenpai: whether the player is tenpai, or would be after a discard.
         riichi: whether an opponent has declared riichi.
         round_index: 0 East 1 … 8 West 1.
-        confidence: how much likelier the champion's choice is to the champion than the challenger's; None
-            if it does not say.
+        confidence: probability of the champion's choice minus that of the challenger's, both by the champion;
+            None if it gives none.
         points: the advantage of the challenger's choice in points, the mean over the walls.
         reward: the same in the expected final reward.
-        place: the same in the expected place; None if nothing says places.
+        place: the same in the expected place; None without a predictor of places.
     """
 
     model: str
@@ -198,7 +198,7 @@ class _Differing(SelfPlayDecision, frozen=True):
 
 
 class _Compared:
-    """The challenger at the table, and what the champion would have done in its place."""
+    """The challenger at the table, with the champion's choice at each of its decisions."""
 
     def __init__(self, challenger: Chooser, champion: Chooser) -> None:
         self._players = (challenger, champion)
@@ -236,13 +236,13 @@ def _faces(action: Action) -> tuple[int, ...]:
 def _differing(request: Request, ours: Action, theirs: Choice) -> _Differing:
     choices = (ours, theirs.action)
     model = model_of(choices)
-    said = theirs.verdict.probabilities if theirs.verdict is not None else {}
+    chances = theirs.verdict.probabilities if theirs.verdict is not None else {}
     return _Differing.of(
         request,
         number=request.number,
         choices=choices,
         model=model,
-        confidence=confidence_of(model, choices, said),
+        confidence=confidence_of(model, choices, chances),
     )
 
 
@@ -263,18 +263,20 @@ def model_of(choices: tuple[Action, Action]) -> str:
     return next((model for model, of_model in _MODELS.items() if kinds & of_model), "discard")
 
 
-def confidence_of(model: str, choices: tuple[Action, Action], said: Mapping[Action, float]) -> float | None:
-    """How much likelier the champion's choice is to the champion; None if it does not say.
+def confidence_of(
+    model: str, choices: tuple[Action, Action], chances: Mapping[Action, float]
+) -> float | None:
+    """By the champion, its choice's probability minus that of the challenger's; None if it gives none.
 
     Args:
         model: from `model_of`.
         choices: the challenger's and the champion's.
-        said: probabilities of options by the champion.
+        chances: chances of options by the champion.
     """
-    ours, theirs = (said.get(choice) for choice in choices)
+    ours, theirs = (chances.get(choice) for choice in choices)
     asked = [choice for choice in choices if choice.kind in _ON_A_DRAW and choice.kind in _MODELS[model]]
-    if len(asked) == 1:  # against all that "no" leads to
-        yes = said.get(asked[0])
+    if len(asked) == 1:  # against "no"
+        yes = chances.get(asked[0])
         return None if yes is None else round(abs(2.0 * yes - 1.0), 4)
     return None if theirs is None or ours is None else round(theirs - ours, 4)
 

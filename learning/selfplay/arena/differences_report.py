@@ -61,7 +61,7 @@ class Gain(msgspec.Struct, frozen=True):
         differences: number of them a game.
         points: gain in points.
         reward: gain in the expected final reward.
-        place: change of the expected place, below 0 is better; not defined if nothing says places.
+        place: change of the expected place, below 0 is better; not defined without a predictor of places.
     """
 
     subset: str
@@ -79,7 +79,7 @@ class DifferencesFigures(msgspec.Struct, frozen=True):
         decisions: of the challenger, a game.
         faults: decisions a game at which the rules chose for one of the players.
         gain: over all decisions.
-        by: where it comes from.
+        by: over the decisions of each subset.
         seconds: CPU time in all.
         seconds_for_500: CPU time after which the 95 % interval of the points would be ± 500.
     """

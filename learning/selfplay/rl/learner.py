@@ -39,7 +39,7 @@ from policies.policy_gradient.trajectories import Trajectory
 from policies.reward import Predictor, round_rewards, together
 
 ROWS_LEARNED: Final = 512
-"""Decisions whose layers are in memory at once: more are no faster."""
+"""Decisions whose activations are in memory at once: more are no faster."""
 
 
 POINTS: Final = 1_000
@@ -60,7 +60,7 @@ class BlockSamples(NamedTuple):
     walls: NDArray[np.int16]
 
     def some(self, rows: NDArray[np.int64] | slice) -> BlockSamples:
-        """A subset of the samples."""
+        """The samples of some rows."""
         return BlockSamples(self.decisions[rows], self.rewards[rows], self.walls[rows])
 
 

@@ -124,7 +124,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
 
     @property
     def guided(self) -> bool:
-        """Whether the policy is guided by what is hidden."""
+        """Whether the policy learns by oracle guiding."""
         return self.oracle_games + self.fade_games > 0
 
     def gamma(self, block: int) -> float:
@@ -140,7 +140,7 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         return max(0.0, 1.0 - faded / self.fade_games) if self.fade_games else 0.0
 
     def rate(self, block: int, step: int) -> float:
-        """The learning rate of a step, counted over all blocks; a tenth once nothing hidden is shown."""
+        """The learning rate of a step, counted over all blocks; a tenth once no hidden planes are left."""
         rate = self.learning_rate * min(1.0, (step + 1) / max(1, self.warm_up))
         return rate / 10.0 if self.guided and self.gamma(block) == 0.0 else rate
 

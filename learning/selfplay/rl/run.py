@@ -256,8 +256,8 @@ class ReinforcementRun:
         found = against_start(self.plan, folder, self.start, self._workers, self._ray)
         figures, best = figures_of(found), self.status.best
         points, curves = figures["points"], {f"arena/{name}": value for name, value in figures.items()}
-        said = {f"arena_{name}": round(value, 4) for name, value in figures.items()}
-        _log.info("rl.evaluation", after=self.done, **said)
+        logged = {f"arena_{name}": round(value, 4) for name, value in figures.items()}
+        _log.info("rl.evaluation", after=self.done, **logged)
         return EvaluationResult(
             score=points,
             improved=best is None or points > best,

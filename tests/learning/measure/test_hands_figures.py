@@ -11,8 +11,8 @@ from learning.data.hidden import no_hands
 from learning.measure.games import Measured
 from learning.measure.hands import HandsReport
 from learning.measure.hands_figures import (
-    Foresight,
     HandDecisions,
+    HandPredictions,
     model_figures,
     platt_scaled,
     shares_by_turn,
@@ -42,13 +42,13 @@ def decisions(seed: int = 0) -> HandDecisions:
     )
 
 
-def foresight(shanten: NDArray[np.float64], waits: NDArray[np.float64]) -> Foresight:
-    return Foresight(shanten, waits, seconds=1.0, samples=0)
+def predictions(shanten: NDArray[np.float64], waits: NDArray[np.float64]) -> HandPredictions:
+    return HandPredictions(shanten, waits, seconds=1.0, samples=0)
 
 
 def test_whoever_knows_the_hands_makes_no_error() -> None:
     truth = decisions()
-    found = model_figures("oracle", foresight(true_shares(truth), truth.hands.waits.astype(float)), truth)
+    found = model_figures("oracle", predictions(true_shares(truth), truth.hands.waits.astype(float)), truth)
     assert found.l2.value == 0.0
     assert np.array_equal(found.by_turn, shares_by_turn(true_shares(truth), truth), equal_nan=True)
     assert found.waits.ece.value == pytest.approx(0.0, abs=1e-5)
@@ -60,7 +60,7 @@ def test_a_constant_has_the_error_of_a_constant() -> None:
     shanten = np.zeros((COUNT, 3, 7))
     shanten[:, :, :4] = 0.25
     rate = truth.hands.waits.mean()
-    found = model_figures("constant", foresight(shanten, np.full((COUNT, 3, 34), rate)), truth)
+    found = model_figures("constant", predictions(shanten, np.full((COUNT, 3, 34), rate)), truth)
     assert found.l2.value == pytest.approx(1.0, abs=0.02)
     assert found.l2.low is not None and found.l2.high is not None
     assert found.l2.low < 1.0 < found.l2.high
@@ -74,7 +74,7 @@ def test_a_probability_twice_too_high_is_seen_and_scaled_back() -> None:
     chance = dice.choice((0.1, 0.4), truth.hands.waits.shape)
     waits = dice.random(chance.shape) < chance / 2
     truth = truth._replace(hands=truth.hands._replace(waits=waits))
-    found = foresight(true_shares(truth), chance)
+    found = predictions(true_shares(truth), chance)
     figures = model_figures("bold", found, truth)
     assert figures.waits.ece.value == pytest.approx(0.125, abs=0.002)
     assert figures.scaled_waits.ece.value is not None and figures.scaled_waits.ece.value < 0.005
@@ -84,7 +84,7 @@ def test_a_probability_twice_too_high_is_seen_and_scaled_back() -> None:
 
 def test_the_report_has_a_row_for_the_games_and_for_each_model() -> None:
     truth = decisions()
-    found = foresight(true_shares(truth), truth.hands.waits.astype(float))
+    found = predictions(true_shares(truth), truth.hands.waits.astype(float))
     models = tuple(model_figures(name, found, truth) for name in ("direct", "diffusion, 4 steps"))
     games = Measured(("corpus",), "0" * 64, "test", "all players", 40, 0, {})
     report = HandsReport(models, models[0].by_turn, 0.25, COUNT, 100, games)

@@ -25,10 +25,10 @@ from learning.train.reward import (
     RewardReport,
     games_of,
     joined_late,
-    lesson_of,
     loss_of,
     mean_square_error,
     report_on,
+    tensors_of,
     train_reward,
 )
 from policies.checkpoint import Card, load
@@ -92,25 +92,25 @@ def test_an_empty_selection_is_refused(corpus: Corpus) -> None:
 def test_every_round_has_equal_weight() -> None:
     games = together([(game((0, EVEN), (1, AHEAD), (2, AHEAD)), "hanchan"), (game((3, AHEAD)), "tonpuu")])
     played, model = GamesWithPlaces(games, np.array([[1, 2, 3, 4], [4, 3, 1, 2]])), network()
-    lesson = lesson_of(played, model.architecture)
+    tensors = tensors_of(played, model.architecture)
     with torch.no_grad():
-        logs = model.orders(lesson.rounds).numpy()
-        found = float(loss_of(model, lesson))
+        logs = model.orders(tensors.rounds).numpy()
+        found = float(loss_of(model, tensors))
     first, second = ORDERS.index((0, 1, 2, 3)), ORDERS.index((3, 2, 0, 1))
-    assert lesson.orders.tolist() == [first, second]
+    assert tensors.orders.tolist() == [first, second]
     assert found == pytest.approx(-(logs[0, :3, first].sum() + logs[1, 0, second]) / 4, rel=1e-5)
 
 
 def test_a_game_joined_late_lacks_its_first_rounds(corpus: Corpus) -> None:
     played = played_games(corpus, corpus.select()[:3])
-    lesson = lesson_of(played, FinishArchitecture())
-    late = joined_late(lesson, torch.tensor([0, 2, int(played.games.counts[2]) - 1]))
+    tensors = tensors_of(played, FinishArchitecture())
+    late = joined_late(tensors, torch.tensor([0, 2, int(played.games.counts[2]) - 1]))
     assert late.counts.tolist() == [int(played.games.counts[0]), int(played.games.counts[1]) - 2, 1]
     for number, first in enumerate((0, 2, int(played.games.counts[2]) - 1)):
         rounds = played.games.starts[number][first : played.games.counts[number]]
         wanted = encode(together([(rounds, "hanchan" if played.games.hanchan[number] else "tonpuu")]))
         assert np.array_equal(late.rounds[number, :, : len(rounds)].numpy(), wanted[0])
-    assert torch.equal(late.orders, lesson.orders)
+    assert torch.equal(late.orders, tensors.orders)
 
 
 class Learned(NamedTuple):
