@@ -22,6 +22,8 @@ T = TypeVar("T")
 JAPAN: Final = timezone(timedelta(hours=9), "JST")
 """Game ids carry Japan's date and hour, wherever the game was played."""
 
+MAX_POINTS: Final = 999_900
+"""Of scores and payments: Tenhou's records have four digits for the hundreds."""
 MAX_TYPE: Final = 0xFFFF
 KNOWN_BITS: Final = 0xFFF
 """Bits of a game type that change the game; newer clients set further ones."""
@@ -103,6 +105,21 @@ class GameRecord(msgspec.Struct, frozen=True, kw_only=True):
     def rounds(self) -> int:
         """Number of rounds dealt."""
         return sum(isinstance(e, StartRound) for e in self.events)
+
+
+def lobby_of(text: str | int) -> int:
+    """The number of a lobby; those of people's own rooms are written with a C.
+
+    >>> lobby_of("C12345678"), lobby_of(17)
+    (12345678, 17)
+
+    Raises:
+        ReplayFormatError: there is no such lobby.
+    """
+    found = re.fullmatch("C?([0-9]{1,8})", str(text).strip() or "0")
+    if found is None:
+        raise ReplayFormatError(f"there is no lobby {str(text)[:20]}")
+    return int(found[1])
 
 
 def four(values: Iterable[T]) -> tuple[T, T, T, T]:

@@ -58,7 +58,7 @@ class _RecordInfo(msgspec.Struct, frozen=True):
 
     game_id: Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9-]{0,80}$")] = ""
     game_type: Annotated[int, msgspec.Meta(ge=0, le=4095)] = 9
-    lobby: Annotated[int, msgspec.Meta(ge=0, le=19999)] = 0
+    lobby: Annotated[int, msgspec.Meta(ge=0, le=99_999_999)] = 0
     ranks: tuple[_Rank, _Rank, _Rank, _Rank] = (0, 0, 0, 0)
     rates: tuple[float, float, float, float] = (1500.0, 1500.0, 1500.0, 1500.0)
     sexes: tuple[_Text, _Text, _Text, _Text] = ("M", "M", "M", "M")
@@ -86,17 +86,33 @@ def _read(text: str) -> tuple[Message, list[GameEvent]]:
     reader = MjaiReader()
     head: Message = {}
     events: list[GameEvent] = []
-    for number, line in enumerate(_lines(text), 1):
-        try:
-            for message in _messages(line):
+    number, line, lines = 1, "", []
+    try:
+        for line in _lines(text):
+            number = len(lines) + 1
+            lines.append(_messages(line))
+        _add_scores([message for messages in lines for message in messages])
+        for number, messages in enumerate(lines, 1):  # noqa: B007 - named in the error
+            for message in messages:
                 events += reader.read(message)
                 if events and not head:
                     head = message
-        except ReplayFormatError as exc:
-            cut = not text.endswith("\n") and text.endswith(line) and not line.endswith(("}", "]"))
-            reason = "cut short; without this line the record can be read up to here" if cut else exc
-            raise ReplayFormatError(f"mjai line {number}: {reason}") from None
+    except ReplayFormatError as exc:
+        cut = not text.endswith("\n") and number > len(lines) and not line.endswith(("}", "]"))
+        reason = "cut short; without this line the record can be read up to here" if cut else exc
+        raise ReplayFormatError(f"mjai line {number}: {reason}") from None
     return head, events
+
+
+def _add_scores(messages: Sequence[Message]) -> None:
+    """Add to results without payments the scores after them, which the next deal or the end states."""
+    after = None
+    for message in reversed(messages):
+        match message.get("type"):
+            case "start_kyoku" | "end_game":
+                after = message.get("scores")
+            case "hora" | "ryukyoku" if message.get("deltas") is None and message.get("scores") is None:
+                message["scores"] = after
 
 
 def write_record(record: GameRecord) -> str:
@@ -239,9 +255,12 @@ def _win(e: Win) -> Message:
         "actor": e.player,
         "target": e.from_player,
         "pai": mjai_text(e.tile),
-        "deltas": list(e.deltas),
         "ura_markers": _texts(e.ura_indicators),
-    }
+    } | _payments(e)
+
+
+def _payments(e: Win | DrawnRound) -> Message:
+    return {"deltas": list(e.deltas)} if e.payments_known else {}
 
 
 _WRITERS: Final[dict[type, Callable[[Any], Message]]] = {
@@ -268,7 +287,7 @@ _WRITERS: Final[dict[type, Callable[[Any], Message]]] = {
     Riichi: lambda e: {"type": "reach", "actor": e.player},
     RiichiAccepted: lambda e: {"type": "reach_accepted", "actor": e.player},
     Win: _win,
-    DrawnRound: lambda e: {"type": "ryukyoku", "reason": e.reason, "deltas": list(e.deltas)},
+    DrawnRound: lambda e: {"type": "ryukyoku", "reason": e.reason} | _payments(e),
     EndRound: lambda _: {"type": "end_kyoku"},
     EndGame: lambda e: {"type": "end_game", "scores": list(e.scores)},
 }
@@ -293,13 +312,14 @@ def _exact(event: GameEvent) -> Message:
                 "limit": event.limit,
                 "yaku": [list(pair) for pair in event.yaku],
                 "yakuman": list(event.yakuman),
+                "other_yaku": [list(pair) for pair in event.other_yaku],
                 "liable": event.liable,
                 "honba": event.honba,
                 "kyotaku": event.riichi_sticks,
             } | ({} if event.value == "stated" else {"value": event.value})
         case DrawnRound(hands=hands):
             return {"tehais136": [None if hand is None else list(hand) for hand in hands]}
-        case EndGame(results=results):
+        case EndGame(results=results) if results is not None:
             return {"results_tenths": list(results)}
         case PlayerLeft(player=player):
             return {"type": "suzaku_left", "actor": player}

@@ -28,18 +28,22 @@ from game.events import (
     Win,
 )
 from game.melds import meld_event
+from game.scoring.settlement import START_SCORE, final_results
+from game.state import apply, clone, new_round
+from game.table.endings import completed, is_stated
 from game.tiles import TILES, UNSEEN
 from kit.errors import ReplayFormatError, ReplayTooLarge
 from replays.mjlog.attributes import MjlogTag, parse_tag
 from replays.mjlog.tags import (
     UNFINISHED,
+    UNPAID,
     FinalScores,
     read_agari,
     read_init,
     read_meld,
     read_ryuukyoku,
 )
-from replays.record import KNOWN_BITS, MAX_TYPE, GameRecord, Names, usual_type
+from replays.record import KNOWN_BITS, MAX_TYPE, GameRecord, Names, lobby_of, usual_type
 
 MAX_CHARACTERS: Final = 2 * 1024 * 1024
 """A long hanchan has about 60,000."""
@@ -164,12 +168,12 @@ class _Reader:
         return GameRecord(
             game_id=game_id,
             game_type=go.number("type", 0, MAX_TYPE) & KNOWN_BITS if go else usual_type(self._events),
-            lobby=go.number("lobby", 0, 19999) if go and go.has("lobby") else 0,
+            lobby=lobby_of(go.take("lobby", "0")) if go else 0,
             names=names,
             ranks=un.four("dan", 0, 99) if un.has("dan") else (0, 0, 0, 0),
             rates=un.ratings("rate"),
             sexes=(sexes[0], sexes[1], sexes[2], sexes[3]) if len(sexes) == 4 else ("M",) * 4,
-            events=(StartGame(names=names), *self._events),
+            events=(StartGame(names=names), *_with_values(self._events)),
             dice=tuple(self._dice),
             shuffle=shuffle.take("seed") if shuffle and shuffle.has("seed") else "",
             round_shuffles=tuple(self._shuffles) if len(self._shuffles) == len(self._dice) else (),
@@ -265,7 +269,8 @@ class _Reader:
     def drawn(self, tag: MjlogTag) -> None:
         self._needs_round(tag)
         result = read_ryuukyoku(tag)
-        self._events.append(DrawnRound(result.reason, result.deltas, result.hands))
+        known = not tag.has(UNPAID)
+        self._events.append(DrawnRound(result.reason, result.deltas, result.hands, known))
         self._finish_round(result.final)
 
     def left(self, tag: MjlogTag) -> None:
@@ -280,13 +285,28 @@ class _Reader:
         self._takes_moves = False
         if final is not None:
             self._close_round()
-            self._events.append(EndGame(final.scores, final.results))
+            usual = final_results(final.scores) if sum(final.scores) == 4 * START_SCORE else None
+            self._events.append(EndGame(final.scores, final.results if any(final.results) else usual))
             self._ended = True
 
     def _close_round(self) -> None:
         if self._in_round:
             self._events.append(EndRound())
         self._in_round = False
+
+
+def _with_values(events: list[GameEvent]) -> list[GameEvent]:
+    """The events, with a value for each win of which the record states no yaku."""
+    valued, state = list(events), new_round()
+    if any(isinstance(event, Win) and not is_stated(event) for event in events):
+        before = state
+        for place, event in enumerate(events):
+            if isinstance(event, Win):
+                valued[place] = completed(before, event)
+            apply(state, event)
+            if not isinstance(event, Win):
+                before = clone(state)
+    return valued
 
 
 _HEADER_TAGS: Final = ("mjloggm", "SHUFFLE", "GO", "UN", "TAIKYOKU")

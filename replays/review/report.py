@@ -282,7 +282,7 @@ def _round_figures(
     return schema.RoundFigures(
         **grading.fields(grading.figures(decisions[first:end])),
         round=each.index,
-        delta=each.result.scores[player] - each.scores[player],
+        delta=None if each.result.scores is None else each.result.scores[player] - each.scores[player],
         reward=reward,
         placement=placement,
     )
@@ -300,7 +300,7 @@ def _game(record: GameRecord, source: SourceFormat, *, anonymous: bool) -> schem
         ranks=ranks,
         rates=record.rates if ranks else None,
         scores=ending.scores if ending else None,
-        results=four(tenths / 10 for tenths in ending.results) if ending else None,
+        results=four(tenths / 10 for tenths in ending.results) if ending and ending.results else None,
         places=placements(ending.scores) if ending else None,
         source=source,
         known=known_hands(record),
@@ -351,7 +351,7 @@ def _rules(record: GameRecord, *, anonymous: bool) -> Iterator[schema.Caveat]:
     with suppress(StateMismatchError):  # the review itself names the event that does not fit
         if _has_other_values(record.events):
             yield schema.Caveat(key="values")
-    if ending is not None and any(ending.results) and not _usual(ending.scores, ending.results):
+    if ending is not None and ending.results and not _usual(ending.scores, ending.results):
         yield schema.Caveat(key="results")
 
 
@@ -363,7 +363,8 @@ def _has_other_values(events: Sequence[GameEvent]) -> bool:
             before = clone(state) if before is None else before
             moment = context_of(before, event.player, event.tile, event.from_player, event.ura_indicators)
             value = evaluate(moment)
-            if value is not None and event.value != "unknown" and value.points != event.points:
+            known = event.value != "unknown" and value is not None
+            if event.other_yaku or (known and value.points != event.points):
                 return True
         elif isinstance(event, StartRound):
             before = None

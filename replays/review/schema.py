@@ -384,8 +384,8 @@ class ReviewResult(_ReviewPart, frozen=True, kw_only=True):
         reason: reason for a draw.
         tenpai: by player, whether the hand was tenpai at an exhaustive draw.
         hands: at a draw, the concealed tiles each player showed; null for players who showed none.
-        deltas: change of each score, not including sticks paid for riichi.
-        scores: scores after the round.
+        deltas: change of each score, not including sticks paid for riichi; null if the record does not tell.
+        scores: scores after the round; null if the record does not tell.
     """
 
     kind: Literal["win", "draw", "cut"]
@@ -393,8 +393,8 @@ class ReviewResult(_ReviewPart, frozen=True, kw_only=True):
     reason: DrawReason | None = None
     tenpai: tuple[bool, bool, bool, bool] | None = None
     hands: ShownHands | None = None
-    deltas: Four
-    scores: Four
+    deltas: Four | None
+    scores: Four | None
 
 
 class Expected(_ReviewPart, frozen=True, kw_only=True):
@@ -546,7 +546,7 @@ class RoundFigures(Judged, frozen=True, kw_only=True):
     """Figures of one round, and the change of the player's expected reward and place in it."""
 
     round: int
-    delta: int
+    delta: int | None
     reward: float | None
     placement: float | None
 

@@ -22,7 +22,8 @@ from game.events import (
     ValueSource,
     Win,
 )
-from game.layout import AT_UNSEEN, PHASE_CLAIM
+from game.layout import AT_UNSEEN, PHASE_CLAIM, PHASE_ENDED
+from game.scoring.settlement import RIICHI_STICK, START_SCORE, final_results
 from game.scoring.value import (
     YAKU_DOUBLE_RIICHI,
     YAKU_RIICHI,
@@ -33,11 +34,12 @@ from game.scoring.value import (
     evaluate,
 )
 from game.state import clone, hand_tiles
-from game.table.endings import draw_reason, drawn_round, shown_at_draw, with_value
+from game.table.endings import completed, drawn_round, payments_until, shown_at_draw
 from kit.errors import ReplayFormatError, ReplayTooLarge, StateMismatchError
 from replays.copies import free_copy
 from replays.names import (
     ALL_READY,
+    NO_RESULT,
     NONE_READY,
     ROUND_WIND,
     SEAT_WIND,
@@ -46,10 +48,22 @@ from replays.names import (
     length_in,
     reason_of,
 )
-from replays.record import HANCHAN, KNOWN_BITS, TONPUU, GameRecord, Names, check_game_id, four, usual_type
+from replays.record import (
+    HANCHAN,
+    KNOWN_BITS,
+    MAX_POINTS,
+    TONPUU,
+    GameRecord,
+    Names,
+    check_game_id,
+    four,
+    lobby_of,
+    usual_type,
+)
 from replays.tenhou6.order import Lists, SearchNode, in_order
 from replays.tenhou6.tokens import (
     Faces,
+    Value,
     parse_discard,
     parse_draw,
     parse_value,
@@ -100,11 +114,11 @@ class _Document(msgspec.Struct):
     stated_rule: _Rule | list[Any] = msgspec.field(name="rule", default=_Rule())
     computed: list[int] = []
     ref: str = ""
-    lobby: int = 0
+    lobby: int | str = 0
     dan: list[str] = []
     rate: list[float] = []
     sx: list[str] = []
-    sc: list[float] = []
+    sc: list[float | None] = []
 
     @property
     def rule(self) -> _Rule:
@@ -247,9 +261,11 @@ def _record(document: _Document) -> GameRecord:
     faces = Faces(reds)
     names = _names(document.name)
     events: list[GameEvent] = [StartGame(names)]
+    after = [*(row.scores for row in rows[1:]), None]
     for number, row in enumerate(rows):
-        events += _read_round(row, number + 1, faces, computed=number in document.computed)
-    if document.sc:
+        computed = number in document.computed
+        events += _read_round(row, number + 1, faces, after[number], computed=computed)
+    if document.sc and None not in document.sc[::2]:
         events.append(_end_of_game(document.sc))
     return GameRecord(
         game_id=_game_id(document.ref),
@@ -276,19 +292,18 @@ def _game_id(ref: str) -> str:
 
 def _type_and_lobby(document: _Document) -> tuple[int | None, int]:
     """The type from the id or from rules in Tenhou's notation, None without either; and the lobby."""
-    if not 0 <= document.lobby < 20000:
-        raise ReplayFormatError(f"tenhou6: there is no lobby {document.lobby}")
+    lobby = lobby_of(document.lobby)
     found = _REF_TYPE.fullmatch(document.ref[:80])
     if found:
-        return int(found[1], 16) & KNOWN_BITS, document.lobby or int(found[2])
+        return int(found[1], 16) & KNOWN_BITS, lobby or int(found[2])
     words = document.rule.disp
     if not _SIGNS.fullmatch(words):
-        return None, document.lobby
+        return None, lobby
     no_reds = not all(_stated_reds(document.rule) or ("赤" in words,))
     room = next((bits for word, bits in _ROOMS.items() if word in words), 0)
     return (
         1 | no_reds * 2 | ("喰" not in words) * 4 | ("南" in words) * 8 | room | ("速" in words) * 64,
-        document.lobby,
+        lobby,
     )
 
 
@@ -335,24 +350,32 @@ def _rates(values: list[float]) -> tuple[float, float, float, float]:
     return four(([round(value, 2) for value in values] + [1500.0] * 4)[:4])
 
 
-def _end_of_game(values: list[float]) -> EndGame:
-    if len(values) != 8 or not all(abs(value) < 1e7 for value in values):
+def _end_of_game(values: list[float | None]) -> EndGame:
+    """The end of the game; results of zero, as some programs write them, are not stated."""
+    stated = [value or 0.0 for value in values]
+    if len(stated) != 8 or not all(abs(value) <= MAX_POINTS for value in stated):
         raise ReplayFormatError("tenhou6: sc is not a list of four scores and results")
-    return EndGame(four(map(round, values[::2])), four(round(10 * value) for value in values[1::2]))
+    scores, results = four(map(round, stated[::2])), four(round(10 * value) for value in stated[1::2])
+    usual = final_results(scores) if sum(scores) == 4 * START_SCORE else None
+    return EndGame(scores, results if any(results) else usual)
 
 
 # --- a round ----------------------------------------------------------------------------------------------
 
 
-def _read_round(row: _LoggedRound, number: int, faces: Faces, *, computed: bool) -> list[GameEvent]:
+def _read_round(
+    row: _LoggedRound, number: int, faces: Faces, after: Four | None, *, computed: bool
+) -> list[GameEvent]:
+    """The events of a round; ``after`` are the scores that the next one begins with."""
     index, honba, _ = row.place
     name = f"round {number} ({'ESWN'[index // 4 % 4]}{index % 4 + 1}, honba {honba})"
     try:
         place = in_order(_start(row, faces), _lists(row), faces)
-        _ResultReader(place, row.ura, faces, "computed" if computed else "stated").add(row.result)
+        reader = _ResultReader(place, row.ura, faces, after, "computed" if computed else "stated")
+        reader.add(row.result)
     except (ReplayFormatError, StateMismatchError, ValueError) as exc:
         raise ReplayFormatError(f"tenhou6 {name}: {exc}") from None
-    return [*place.events, EndRound()]
+    return [*place.events, EndRound()] if place.state["phase"] == PHASE_ENDED else place.events
 
 
 def _start(row: _LoggedRound, faces: Faces) -> StartRound:
@@ -414,16 +437,21 @@ def _red_hint(number: int, faces: Faces) -> str:
 class _ResultReader:
     """Adds the end of a round to its moves."""
 
-    def __init__(self, place: SearchNode, ura: list[int], faces: Faces, value: ValueSource) -> None:
+    def __init__(
+        self, place: SearchNode, ura: list[int], faces: Faces, after: Four | None, value: ValueSource
+    ) -> None:
         self._place = place
         # All wins are valued in the state at the first one.
         self._moment = clone(place.state)
         self._faces = faces
         self._ura = ura
+        self._after = after
         self._value: ValueSource = value
 
     def add(self, result: list[Any]) -> None:
-        name = str(result[0]) if result else ""
+        name = str(result[0])[:40] if result else NO_RESULT
+        if name == NO_RESULT:
+            return
         if is_win(name):
             self._wins(result[1:])
         elif reason := reason_of(name):
@@ -438,18 +466,19 @@ class _ResultReader:
             raise ValueError("result: a win needs its score changes and its details")
         ura = self._ura_tiles()
         for at in range(0, len(rows), 2):
-            win = self._win(_four(rows[at]), rows[at + 1], ura)
-            self._place.add(win)
+            self._place.add(self._win(rows[at], rows[at + 1], ura))
 
-    def _win(self, deltas: Four, details: Any, ura: tuple[int, ...]) -> Win:
-        if not isinstance(details, list) or not 4 <= len(details) <= 40:
+    def _win(self, stated: Any, details: Any, ura: tuple[int, ...]) -> Win:
+        if not isinstance(details, list) or not 2 <= len(details) <= 40:
             raise ValueError("result: the details of a win are missing")
-        player, source, liable = map(_player, details[:3])
-        if not all(isinstance(text, str) for text in details[3:]):
-            raise ValueError("result: points and yaku must be texts")
-        value = parse_value(details[3])
+        player, source = map(_player, details[:2])
+        liable = player if details[2:3] in ([], [None]) else _player(details[2])
+        texts = [text for text in details[3:] if isinstance(text, str)]
+        value = parse_value(texts[0]) if texts else Value(-1, 0, -1)
         state = self._moment
-        yaku = [(_with_wind(state, player, number), han) for number, han in map(parse_yaku, details[4:])]
+        named = [parse_yaku(text) for text in texts[1:]]
+        yaku = [(_with_wind(state, player, name), han) for name, han in named if isinstance(name, int)]
+        other = tuple((name, han) for name, han in named if isinstance(name, str))
         tsumo = player == source
         if int(state["phase"]) == PHASE_CLAIM and tsumo:
             raise ValueError(f"result: player {player} wins by tsumo on a discard")
@@ -458,11 +487,14 @@ class _ResultReader:
             raise ValueError("result: there is no winning tile")
         in_riichi = state["riichi"][player] == 2
         shown = ura if in_riichi else ()
-        is_yakuman = bool(yaku) and all(han == 0 for _, han in yaku)
+        is_yakuman = bool(yaku) and all(han == 0 for _, han in named)
         if not is_yakuman and any(number in _RIICHI_YAKU for number, _ in yaku):
             # Tenhou counts the ura of every riichi; the format names them only if there are any.
             yaku += [(YAKU_URA_DORA, 0)] * (YAKU_URA_DORA not in [number for number, _ in yaku])
         fu = _fu(state, player, source, tile, shown) if value.fu < 0 <= value.limit else max(value.fu, 0)
+        before, is_first = self._place.state, self._place.state["phase"] != PHASE_ENDED
+        deltas = payments_until(before, self._after, player, source) if not stated else _four(stated)
+        sticks = int(before["riichi_sticks"]) if deltas is None else max(sum(deltas), 0) // RIICHI_STICK
         win = Win(
             player=player,
             from_player=source,
@@ -473,14 +505,17 @@ class _ResultReader:
             limit=max(value.limit, 0),
             yaku=() if is_yakuman else tuple(yaku),
             yakuman=tuple(number for number, _ in yaku) if is_yakuman else (),
+            other_yaku=other,
             ura_indicators=shown,
             liable=liable if liable != player else -1,
-            deltas=deltas,
-            honba=int(state["honba"]),
-            riichi_sticks=max(sum(deltas), 0) // 1000,
+            deltas=deltas or (0, 0, 0, 0),
+            # Only the first of several is paid the honba.
+            honba=int(state["honba"]) if stated or is_first else 0,
+            riichi_sticks=sticks,
             value=self._value,
+            payments_known=deltas is not None,
         )
-        return win if value.limit >= 0 else with_value(state, win)
+        return completed(state, win)
 
     def _ura_tiles(self) -> tuple[int, ...]:
         tiles: tuple[int, ...] = ()
@@ -494,15 +529,20 @@ class _ResultReader:
     # --- rounds without one ---
 
     def _drawn(self, name: str, reason: DrawReason, rows: list[Any]) -> None:
-        deltas = _four(rows[0]) if rows else (0, 0, 0, 0)
         state = self._place.state
+        if rows and rows[0]:
+            deltas: Four | None = _four(rows[0])
+        elif rows or (reason == "exhaustive" and name not in (ALL_READY, NONE_READY)):
+            deltas = payments_until(state, self._after)
+        else:
+            deltas = (0, 0, 0, 0)
         discarder = int(state["last_player"])
         if state["phase"] == PHASE_CLAIM and state["riichi"][discarder] == 1 and reason != "triple_ron":
             self._place.add(RiichiAccepted(discarder))
-        if reason == "unknown":
-            reason = draw_reason(state, deltas)
         if name in (ALL_READY, NONE_READY):
-            self._place.add(drawn_round(state, reason, range(4 if name == ALL_READY else 0), deltas))
+            self._place.add(
+                drawn_round(state, reason, range(4 if name == ALL_READY else 0), deltas or (0,) * 4)
+            )
         else:
             self._place.add(shown_at_draw(state, reason, deltas))
 
