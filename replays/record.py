@@ -33,6 +33,13 @@ HANCHAN: Final = 9
 _GAME_ID: Final = re.compile(r"[0-9]{10}gm-[0-9a-f]{4}-[0-9]{4,5}-(?:[0-9a-f]{8}|x[0-9a-f]{12})")
 
 
+_NOT_READ: Final = ((16 | 2048, "three-player"), (512 | 1024, "chip"))
+"""Bits of game types that change the contents of records."""
+THREE_PLAYERS: Final = "three-player games are not supported"
+SEXES: Final = ("M", "F", "C")
+_EVENT: Final = re.compile(r"\b([A-Z][A-Za-z]+)(?:\((?:player=([0-3]))?.*\)(?= (?:does|is))|(?=: a field))")
+
+
 class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
     """One decision of a seat, with its time and its position in the game.
 
@@ -105,6 +112,72 @@ class GameRecord(msgspec.Struct, frozen=True, kw_only=True):
     def rounds(self) -> int:
         """Number of rounds dealt."""
         return sum(isinstance(e, StartRound) for e in self.events)
+
+
+def check_type(game_type: int) -> int:
+    """Return the bits of a game type that are known.
+
+    Raises:
+        ReplayFormatError: such games are not read.
+    """
+    for bits, name in _NOT_READ:
+        if game_type & bits:
+            raise ReplayFormatError(f"{name} games are not supported")
+    return game_type & KNOWN_BITS
+
+
+def check_dealer(round_index: int, dealer: int) -> int:
+    """Return the dealer of a round.
+
+    Raises:
+        ReplayFormatError: player 0 did not deal first.
+    """
+    if dealer != round_index % 4:
+        place = f"{'ESWN'[round_index // 4]}{round_index % 4 + 1}"
+        raise ReplayFormatError(f"player {dealer} deals {place}; player 0 must be the first dealer")
+    return dealer
+
+
+def sexes_of(texts: Sequence[str | None]) -> Names:
+    """The sexes of four players; what is none of those known is the usual one."""
+    known = [text if text in SEXES else "M" for text in texts]
+    return four(known) if len(known) == 4 else ("M",) * 4  # type: ignore[arg-type]
+
+
+def fault_in(error: Exception) -> str:
+    """What a JSON decoder found, in a user's words.
+
+    >>> fault_in(ValueError("Expected `array`, got `int` - at `$.log[0]`"))
+    'log[0] is of the wrong kind or out of range'
+    """
+    if isinstance(error, RecursionError):
+        return "nested too deep"
+    text = str(error)
+    missing, place = re.search("required field `(.*)`", text), re.search(r"at `[$.]+(.*)`$", text)
+    byte = re.search(r"byte ([0-9]+)\)", text)
+    if missing:
+        return f"{missing[1]} is missing"
+    if "of at least length" in text or "of at most length" in text:
+        return f"{place[1] if place else 'it'} has the wrong number of parts"
+    if place or text.startswith("Expected"):
+        return f"{place[1] if place else 'it'} is of the wrong kind or out of range"
+    if "truncated" in text:
+        return "cut short; save the record again"
+    return f"not JSON from byte {byte[1]} on" if byte else text
+
+
+def in_words(error: Exception) -> str:
+    """An error of the fold without the program's own names.
+
+    >>> in_words(ValueError("Kakan(player=1, tile=3) does not fit: no such tile"))
+    'kakan of player 1 does not fit: no such tile'
+    """
+
+    def words(found: re.Match[str]) -> str:
+        name = re.sub("(?<!^)(?=[A-Z])", " ", found[1]).lower()
+        return f"{name} of player {found[2]}" if found[2] else name
+
+    return _EVENT.sub(words, re.sub(r" \(Python .*\)", "", str(error)))
 
 
 def lobby_of(text: str | int) -> int:

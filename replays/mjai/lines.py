@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
@@ -40,7 +40,7 @@ from game.events import (
 from game.tiles import mjai_text
 from kit.errors import ReplayFormatError, ReplayTooLarge
 from replays.mjai.reader import WINDS, MjaiReader
-from replays.record import HANCHAN, TONPUU, GameRecord, usual_type
+from replays.record import HANCHAN, TONPUU, GameRecord, check_type, fault_in, usual_type
 
 MAX_LINE: Final = 64 * 1024
 MAX_LINES: Final = 40_000
@@ -48,9 +48,11 @@ MAX_LINES: Final = 40_000
 _HEAD: Final = "suzaku_record"
 
 Message = dict[str, Any]
-_Text = Annotated[str, msgspec.Meta(max_length=8)]
 _Seed = Annotated[str, msgspec.Meta(max_length=8192)]
-_Rank = Annotated[int, msgspec.Meta(ge=0, le=1000)]
+_Rank = Annotated[int, msgspec.Meta(ge=0, le=99)]
+_Rate = Annotated[float, msgspec.Meta(gt=-1e6, lt=1e6)]
+_Sex = Literal["M", "F", "C"]
+_Die = Annotated[int, msgspec.Meta(ge=0, le=5)]
 
 
 class _RecordInfo(msgspec.Struct, frozen=True):
@@ -60,9 +62,9 @@ class _RecordInfo(msgspec.Struct, frozen=True):
     game_type: Annotated[int, msgspec.Meta(ge=0, le=4095)] = 9
     lobby: Annotated[int, msgspec.Meta(ge=0, le=99_999_999)] = 0
     ranks: tuple[_Rank, _Rank, _Rank, _Rank] = (0, 0, 0, 0)
-    rates: tuple[float, float, float, float] = (1500.0, 1500.0, 1500.0, 1500.0)
-    sexes: tuple[_Text, _Text, _Text, _Text] = ("M", "M", "M", "M")
-    dice: Annotated[tuple[tuple[int, int], ...], msgspec.Meta(max_length=1000)] = ()
+    rates: tuple[_Rate, _Rate, _Rate, _Rate] = (1500.0, 1500.0, 1500.0, 1500.0)
+    sexes: tuple[_Sex, _Sex, _Sex, _Sex] = ("M", "M", "M", "M")
+    dice: Annotated[tuple[tuple[_Die, _Die], ...], msgspec.Meta(max_length=1000)] = ()
     shuffle: _Seed = ""
     round_shuffles: Annotated[tuple[_Seed, ...], msgspec.Meta(max_length=1000)] = ()
 
@@ -146,8 +148,9 @@ def read_record(text: str) -> GameRecord:
         raise ReplayFormatError("mjai: more than one game")
     try:
         head = msgspec.convert(first.get(_HEAD, {}), _RecordInfo)
-    except msgspec.ValidationError as exc:
-        raise ReplayFormatError(f"mjai line 1: {_HEAD}: {exc}") from None
+        check_type(head.game_type)
+    except (msgspec.ValidationError, ReplayFormatError) as exc:
+        raise ReplayFormatError(f"mjai line 1: {_HEAD}: {fault_in(exc)}") from None
     said = _HEAD in first
     return GameRecord(
         **msgspec.structs.asdict(head) | ({} if said else {"game_type": _stated_type(first, events)}),
@@ -179,6 +182,8 @@ def _unpacked(text: str) -> str:
         messages = json.loads(text)
     except (ValueError, RecursionError):
         return text
+    if len(messages) > MAX_LINES:
+        raise ReplayTooLarge(f"more than {MAX_LINES} messages")
     return "".join(json.dumps(message, separators=(",", ":")) + "\n" for message in messages)
 
 

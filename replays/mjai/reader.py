@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, get_args
 
@@ -30,7 +31,7 @@ from game.events import (
     ValueSource,
     Win,
 )
-from game.layout import AT_HAND, AT_MELD, AT_UNSEEN, PHASE_ENDED, PHASE_IDLE, PHASE_TURN
+from game.layout import AT_HAND, AT_MELD, AT_UNSEEN, PHASE_CLAIM, PHASE_ENDED, PHASE_IDLE, PHASE_TURN
 from game.packing import DRAW_REASONS
 from game.scoring.settlement import RIICHI_STICK, START_SCORE, final_results, final_scores
 from game.scoring.value import LIMIT_YAKUMAN
@@ -39,7 +40,7 @@ from game.table.endings import completed, payments_until, shown_at_draw
 from game.tiles import TILES, UNSEEN, face_of, mjai_text
 from kit.errors import ReplayFormatError, StateMismatchError
 from replays.copies import copies_of, free_copy
-from replays.record import MAX_POINTS, four
+from replays.record import MAX_POINTS, THREE_PLAYERS, check_dealer, four, in_words
 
 WINDS: Final = "ESWN"
 
@@ -48,6 +49,9 @@ SILENT: Final = ("none", "hello", "error")
 
 _COPIES: Final = {mjai_text(tile): copies_of(face_of(tile)) for tile in range(TILES)}
 _CALLS: Final = {"chi": Chi, "pon": Pon, "daiminkan": Daiminkan}
+
+
+_TENHOU: Final = re.compile("0[mps]|[1-7]z")
 
 
 class _UnfitError(Exception):
@@ -78,11 +82,16 @@ class _PhysicalTiles:
         """A free copy of a face at a place."""
         copies = _COPIES.get(text)
         if copies is None:
-            raise _UnfitError(f"not a tile: {str(text)[:20]!r}")
+            hint = (
+                "; mjai writes 5mr for a red five, and E S W N P F C for honours"
+                if _TENHOU.fullmatch(str(text))
+                else ""
+            )
+            raise _UnfitError(f"not a tile: {str(text)[:20]!r}{hint}")
         tile = free_copy(self.state, copies, place, taken)
         if tile is None:
-            red = "; one five of each suit is red, as 5mr" if text[0] == "5" else ""
-            raise _UnfitError(f"no {text} is left there{red}")
+            red = "; one five of each suit is red, as 5mr; other numbers are not supported"
+            raise _UnfitError(f"no {text} is left there{red if text[0] == '5' else ''}")
         return tile
 
     @staticmethod
@@ -138,6 +147,8 @@ class MjaiReader:
             ReplayFormatError: it is not an mjai message, or does not fit those before it.
         """
         kind: Any = message.get("type")
+        if _is_for_three(message):
+            raise ReplayFormatError(THREE_PLAYERS)
         if not self.knows(message):
             raise ReplayFormatError(f"unknown message type {str(kind)[:40]!r}")
         if kind in SILENT:
@@ -148,8 +159,8 @@ class MjaiReader:
             if event is None:
                 return []
             apply(self.state, event)
-        except (_UnfitError, StateMismatchError) as exc:
-            raise ReplayFormatError(f"{kind}: {exc}") from None
+        except (_UnfitError, StateMismatchError, ReplayFormatError) as exc:
+            raise ReplayFormatError(f"{kind}: {in_words(exc)}") from None
         except KeyError as exc:
             raise ReplayFormatError(f"{kind}: {str(exc.args[0])[:40]} is missing") from None
         except (IndexError, TypeError, ValueError, OverflowError):
@@ -177,13 +188,10 @@ class MjaiReader:
         self._payments_known = True
         scores = self.state["scores"].tolist() if self.state["phase"] != PHASE_IDLE else (START_SCORE,) * 4
         kyoku = _number(m["kyoku"], 1, 4)
-        dealer = _player(m.get("oya", kyoku - 1))
-        if dealer != kyoku - 1:
-            raise _UnfitError(
-                f"player {dealer} deals {m['bakaze']}{kyoku}; player 0 must be the first dealer"
-            )
+        index = 4 * [*WINDS].index(m["bakaze"]) + kyoku - 1
+        dealer = check_dealer(index, _player(m.get("oya", kyoku - 1)))
         return StartRound(
-            round_index=4 * [*WINDS].index(m["bakaze"]) + kyoku - 1,
+            round_index=index,
             honba=_number(m["honba"]),
             riichi_sticks=_number(m.get("kyotaku", m.get("kyoutaku", int(self.state["riichi_sticks"])))),
             dealer=dealer,
@@ -298,6 +306,13 @@ class MjaiReader:
             drawn = msgspec.structs.replace(drawn, hands=hands)
         return drawn
 
+    def riichi_accepted(self, m: Mapping[str, Any]) -> GameEvent:
+        """Pay the stick."""
+        player = _player(m["actor"])
+        if self.state["phase"] != PHASE_CLAIM:
+            raise _UnfitError("it comes before the discard of the riichi, and must follow it")
+        return RiichiAccepted(player)
+
     def end_round(self, _: Mapping[str, Any]) -> GameEvent | None:
         """End a round; one without a result is merely over."""
         return EndRound() if self.state["phase"] == PHASE_ENDED else None
@@ -315,6 +330,13 @@ class MjaiReader:
         if results is None or not any(results):
             results = final_results(scores) if sum(scores) == 4 * START_SCORE else None
         return EndGame(scores, results)
+
+
+def _is_for_three(m: Mapping[str, Any]) -> bool:
+    lists = [m.get(key) for key in ("names", "scores", "tehais")]
+    three = any(isinstance(each, list) and len(each) == 3 for each in lists)
+    no_fourth = isinstance(lists[2], list) and len(lists[2]) == 4 and lists[2][3] in (None, [])
+    return three or no_fourth or m.get("num_players") == 3 or m.get("type") in ("kita", "nukidora")
 
 
 def _player(value: Any, least: int = 0) -> int:
@@ -364,7 +386,7 @@ _READERS: Final[dict[str, Callable[[MjaiReader, Mapping[str, Any]], GameEvent | 
     "kakan": MjaiReader.kakan,
     "dora": lambda r, m: DoraRevealed(r._tiles.of(m, [m["dora_marker"]], [AT_UNSEEN])[0]),
     "reach": lambda _, m: Riichi(_player(m["actor"])),
-    "reach_accepted": lambda _, m: RiichiAccepted(_player(m["actor"])),
+    "reach_accepted": MjaiReader.riichi_accepted,
     "hora": MjaiReader.win,
     "ryukyoku": MjaiReader.drawn_round,
     "end_kyoku": MjaiReader.end_round,

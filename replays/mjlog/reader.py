@@ -43,14 +43,23 @@ from replays.mjlog.tags import (
     read_meld,
     read_ryuukyoku,
 )
-from replays.record import KNOWN_BITS, MAX_TYPE, GameRecord, Names, lobby_of, usual_type
+from replays.record import (
+    KNOWN_BITS,
+    MAX_TYPE,
+    THREE_PLAYERS,
+    GameRecord,
+    Names,
+    check_dealer,
+    check_type,
+    lobby_of,
+    sexes_of,
+    usual_type,
+)
 
 MAX_CHARACTERS: Final = 2 * 1024 * 1024
 """A long hanchan has about 60,000."""
 MAX_TAGS: Final = 20_000
 
-_NOT_READ: Final = ((16 | 2048, "three-player"), (512 | 1024, "chip"))
-"""Bits of game types that change the contents of tags."""
 _DECLARATION: Final = re.compile(r"\?xml[^<>]*\?>\s*")
 
 
@@ -172,7 +181,7 @@ class _Reader:
             names=names,
             ranks=un.four("dan", 0, 99) if un.has("dan") else (0, 0, 0, 0),
             rates=un.ratings("rate"),
-            sexes=(sexes[0], sexes[1], sexes[2], sexes[3]) if len(sexes) == 4 else ("M",) * 4,
+            sexes=sexes_of(sexes),
             events=(StartGame(names=names), *_with_values(self._events)),
             dice=tuple(self._dice),
             shuffle=shuffle.take("seed") if shuffle and shuffle.has("seed") else "",
@@ -181,11 +190,8 @@ class _Reader:
         )
 
     def _check_header(self, tag: MjlogTag) -> None:
-        if tag.name != "GO":
-            return
-        for bits, name in _NOT_READ:
-            if tag.number("type", 0, MAX_TYPE) & bits:
-                raise tag.fail(f"{name} games are not supported")
+        if tag.name == "GO":
+            check_type(tag.number("type", 0, MAX_TYPE))
 
     def _names(self) -> Names:
         un = self._header.get("UN")
@@ -211,6 +217,8 @@ class _Reader:
             raise tag.fail("a round begins before the previous one ended")
         self._close_round()
         init = read_init(tag)
+        if init.hands[3] == () and tag.has("hai0"):
+            raise tag.fail(THREE_PLAYERS)
         self._dice.append(init.seed.dice)
         if tag.has("shuffle"):
             self._shuffles.append(tag.take("shuffle"))
@@ -220,7 +228,7 @@ class _Reader:
                 round_index=init.seed.round_index,
                 honba=init.seed.honba,
                 riichi_sticks=init.seed.riichi_sticks,
-                dealer=init.dealer,
+                dealer=check_dealer(init.seed.round_index, init.dealer),
                 scores=init.scores,
                 dora_indicator=init.seed.indicators[0],
                 hands=(hands[0], hands[1], hands[2], hands[3]),
@@ -245,7 +253,7 @@ class _Reader:
         self._needs_round(tag)
         call = read_meld(tag)
         if call.meld is None:
-            raise tag.fail(f"meld code {call.code} is a three-player north")
+            raise tag.fail(THREE_PLAYERS)
         self._drawn = None
         self._events.append(meld_event(call.who, call.meld))
 

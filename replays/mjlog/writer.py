@@ -39,7 +39,7 @@ from game.state import apply_all, melds_of, new_round
 from game.tiles import UNSEEN
 from kit.errors import ReplayFormatError, StateMismatchError
 from replays.mjlog.tags import DRAW_TYPES, OTHER_YAKU, UNFINISHED, UNPAID
-from replays.record import GameRecord
+from replays.record import GameRecord, in_words
 
 
 def write(record: GameRecord) -> str:
@@ -54,7 +54,7 @@ def write(record: GameRecord) -> str:
             writer.add(event)
         end = writer.finish()
     except StateMismatchError as exc:
-        raise ReplayFormatError(f"{record.game_id}: cannot be written: {exc}") from exc
+        raise ReplayFormatError(f"{record.game_id}: cannot be written: {in_words(exc)}") from exc
     ended = record.ending is not None and record.ending.results is not None
     mark = "" if ended else f' {UNFINISHED}="1"'
     return f'<mjloggm ver="2.3"{mark}>{_header(record)}{"".join(writer.parts)}{end}</mjloggm>'

@@ -52,12 +52,17 @@ from replays.record import (
     HANCHAN,
     KNOWN_BITS,
     MAX_POINTS,
+    THREE_PLAYERS,
     TONPUU,
     GameRecord,
     Names,
     check_game_id,
+    check_type,
+    fault_in,
     four,
+    in_words,
     lobby_of,
+    sexes_of,
     usual_type,
 )
 from replays.tenhou6.order import Lists, SearchNode, in_order
@@ -68,6 +73,7 @@ from replays.tenhou6.tokens import (
     parse_draw,
     parse_value,
     parse_yaku,
+    tile_name,
 )
 
 MAX_CHARACTERS: Final = 1024 * 1024
@@ -95,7 +101,6 @@ _SIGNS: Final = re.compile("(?:大会|[般上特鳳])?三?[東南]喰?赤?速?(?
 """Rules in Tenhou's notation; other programs write other words there."""
 _ROOMS: Final = {"般": 0, "上": 128, "特": 32, "鳳": 160}
 _RIICHI_YAKU: Final = (YAKU_RIICHI, YAKU_DOUBLE_RIICHI)
-_THREE_PLAYERS: Final = 16
 
 T = TypeVar("T")
 
@@ -115,9 +120,9 @@ class _Document(msgspec.Struct):
     computed: list[int] = []
     ref: str = ""
     lobby: int | str = 0
-    dan: list[str] = []
-    rate: list[float] = []
-    sx: list[str] = []
+    dan: list[str | None] = []
+    rate: list[float | None] = []
+    sx: list[str | None] = []
     sc: list[float | None] = []
 
     @property
@@ -240,7 +245,7 @@ def _decode(decode: Callable[[bytes], T], data: bytes, what: str) -> T:
     try:
         return decode(data)
     except (msgspec.MsgspecError, RecursionError) as exc:
-        raise ReplayFormatError(f"{what}: {str(exc) or type(exc).__name__}") from None
+        raise ReplayFormatError(f"{what}: {fault_in(exc)}") from None
 
 
 def _record(document: _Document) -> GameRecord:
@@ -250,13 +255,16 @@ def _record(document: _Document) -> GameRecord:
         raise ReplayFormatError("tenhou6: it contains no round")
     stated, lobby = _type_and_lobby(document)
     words = document.rule.disp
-    if (stated or 0) & _THREE_PLAYERS or is_for_three(words) or len(document.name) == 3:
-        raise ReplayFormatError("tenhou6: three-player games are not supported")
+    check_type(stated or 0)
+    if is_for_three(words) or len(document.name) == 3:
+        raise ReplayFormatError(f"tenhou6: {THREE_PLAYERS}")
     if "祝" in words:
         raise ReplayFormatError("tenhou6: chip games are not supported")
     rows = [
         _decode(_rounds.decode, bytes(raw), f"round {number}") for number, raw in enumerate(document.log, 1)
     ]
+    if not all(row.hand3 for row in rows):
+        raise ReplayFormatError(f"tenhou6: {THREE_PLAYERS}")
     reds = _reds(document, rows)
     faces = Faces(reds)
     names = _names(document.name)
@@ -274,7 +282,7 @@ def _record(document: _Document) -> GameRecord:
         names=names,
         ranks=_ranks(document.dan),
         rates=_rates(document.rate),
-        sexes=_names(document.sx) if len(document.sx) == 4 else ("M",) * 4,
+        sexes=sexes_of(document.sx),
         events=tuple(events),
         rules_said=stated is not None,
     )
@@ -340,11 +348,12 @@ def _names(names: Sequence[str | None]) -> Names:
     return four([*((name or "")[:MAX_NAME] for name in names), *[""] * (4 - len(names))])
 
 
-def _ranks(texts: list[str]) -> Four:
-    return four(([_RANK_INDEX.get(text, 0) for text in texts] + [0] * 4)[:4])
+def _ranks(texts: list[str | None]) -> Four:
+    return four(([_RANK_INDEX.get(text or "", 0) for text in texts] + [0] * 4)[:4])
 
 
-def _rates(values: list[float]) -> tuple[float, float, float, float]:
+def _rates(stated: list[float | None]) -> tuple[float, float, float, float]:
+    values = [1500.0 if value is None else value for value in stated]
     if not all(abs(value) < 1e6 for value in values):
         raise ReplayFormatError("tenhou6: a rating is out of range")
     return four(([round(value, 2) for value in values] + [1500.0] * 4)[:4])
@@ -374,7 +383,7 @@ def _read_round(
         reader = _ResultReader(place, row.ura, faces, after, "computed" if computed else "stated")
         reader.add(row.result)
     except (ReplayFormatError, StateMismatchError, ValueError) as exc:
-        raise ReplayFormatError(f"tenhou6 {name}: {exc}") from None
+        raise ReplayFormatError(f"tenhou6 {name}: {in_words(exc)}") from None
     return [*place.events, EndRound()] if place.state["phase"] == PHASE_ENDED else place.events
 
 
@@ -421,7 +430,7 @@ def _deal(numbers: list[int], faces: Faces) -> list[int]:
     for number in numbers:
         tile = next((t for t in faces.copies.get(number, ()) if t not in tiles), None)
         if tile is None:
-            raise ValueError(f"the deal: no tile {number} is left{_red_hint(number, faces)}")
+            raise ValueError(f"the deal: no {tile_name(number)} is left{_red_hint(number, faces)}")
         tiles.append(tile)
     return tiles
 
@@ -431,7 +440,7 @@ def _red_hint(number: int, faces: Faces) -> str:
     suit = number // 10 - 1
     if number % 10 != 5 or not 0 <= suit < 3 or not faces.reds[suit]:
         return ""
-    return f"; the rules have red fives, so one of the four is written {51 + suit}"
+    return f"; one five of each suit is red, as {51 + suit}; other numbers of red ones are not supported"
 
 
 class _ResultReader:
@@ -522,7 +531,7 @@ class _ResultReader:
         for number in self._ura:
             tile = free_copy(self._moment, self._faces.copies.get(number, ()), AT_UNSEEN, tiles)
             if tile is None:
-                raise ValueError(f"ura indicators: no tile {number} is left")
+                raise ValueError(f"ura indicators: no {tile_name(number)} is left")
             tiles += (tile,)
         return tiles
 

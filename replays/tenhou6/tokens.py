@@ -17,6 +17,7 @@ from game.melds import Meld, MeldKind
 from game.tiles import RED_FIVES
 from replays.copies import copies_of
 from replays.names import COUNTED, LIMITS, YAKU_NAMES, is_north, limit_of, yaku_id
+from replays.record import THREE_PLAYERS
 
 TSUMOGIRI: Final = 60
 NOTHING: Final = 0
@@ -123,6 +124,20 @@ class Faces:
         return self._numbers[tile]
 
 
+def tile_name(number: int) -> str:
+    """A tile as players write it.
+
+    >>> tile_name(11), tile_name(47), tile_name(52), tile_name(99)
+    ('1m', '7z', '0p', 'such tile')
+    """
+    if 51 <= number <= 53:
+        return f"0{'mps'[number - 51]}"
+    suit, rank = divmod(number, 10)
+    return (
+        f"{rank}{' mpsz'[suit]}" if 1 <= suit <= 4 and 1 <= rank <= (7 if suit == 4 else 9) else "such tile"
+    )
+
+
 def parse_draw(token: int | str) -> DrawToken:
     """Parse one entry of a draw list.
 
@@ -167,6 +182,8 @@ def parse_discard(token: int | str) -> DiscardToken:
 
 def _split(token: str) -> tuple[str, int, list[int]]:
     """The letter of a call, the number of tiles before it, and all its tiles."""
+    if re.fullmatch("[1-5]?[0-9]?f44", token):
+        raise ValueError(THREE_PLAYERS)
     if len(token) > 9 or not _CALL.fullmatch(token):
         raise ValueError(f"{token[:20]!r} is not a call")
     at = next(place for place, char in enumerate(token) if char.isalpha())
@@ -297,7 +314,7 @@ def parse_yaku(text: str) -> tuple[int | str, int]:
     found = _YAKU.fullmatch(text)
     name = found["name"] if found else re.sub("[()]", " ", text)[:48].strip() or "?"
     if is_north(name):
-        raise ValueError("three-player games are not supported")
+        raise ValueError(THREE_PLAYERS)
     number = yaku_id(name)
     return name if number is None else number, int((found and found["han"]) or 0)
 

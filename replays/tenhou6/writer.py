@@ -38,7 +38,7 @@ from game.melds import MeldKind
 from game.state import apply, melds_of, new_round
 from kit.errors import ReplayFormatError, StateMismatchError
 from replays.names import ALL_READY, NO_RESULT, NONE_READY, REASON_NAMES, WIN
-from replays.record import GameRecord
+from replays.record import GameRecord, in_words
 from replays.tenhou6.reader import RANKS
 from replays.tenhou6.tokens import (
     NOTHING,
@@ -83,7 +83,7 @@ def _document(record: GameRecord) -> dict[str, Any]:
             writer.add(event)
         writer.finish()
     except (StateMismatchError, ValueError) as exc:
-        raise ReplayFormatError(f"{record.game_id or 'game'}: cannot be written as tenhou6: {exc}") from exc
+        raise ReplayFormatError(f"cannot be written as tenhou6: {in_words(exc)}") from exc
     reds = {f"aka{51 + suit}": int(red) for suit, red in enumerate(faces.reds)}
     document = {
         "ver": 2.3,

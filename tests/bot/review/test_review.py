@@ -15,6 +15,7 @@ from bot.review.text import review_text
 from game.events import StartRound
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.named import Named
+from replays import mjlog
 from replays.formats import MAX_FILE, compress, write_game
 from replays.record import GameRecord
 from replays.review.schema import Review, ReviewAction, ReviewIndex
@@ -242,7 +243,7 @@ def test_missing_facts_of_a_record_are_reported(game: GameRecord, tmp_path: Path
 )
 def test_other_rules_are_refused_by_name(game: GameRecord, game_type: int, said: str, tmp_path: Path) -> None:
     path = tmp_path / "game.xml"
-    path.write_text(write_game(msgspec.structs.replace(game, game_type=game_type), "mjlog"))
+    path.write_text(mjlog.write(msgspec.structs.replace(game, game_type=game_type)))
     result = run(path, "--seat", 0)
     assert result.exit_code == 1
     assert said in result.stderr
@@ -306,7 +307,7 @@ def test_broken_decisions_cost_only_what_happened_in_play(file: Path) -> None:
         ("<mjloggm>", "cut short"),
         ('<mjloggm ver="2.3"><GO type="9"/>', ""),
         ('{"log": 1}', ""),
-        ('{"type":"start_game","names":["a","b","c","d"]}\n', "no rounds"),
+        ('{"type":"start_game","names":["a","b","c","d"]}\n', "no round"),
     ],
 )
 def test_a_broken_record_gives_a_message_and_no_report(text: str, said: str, tmp_path: Path) -> None:
