@@ -180,17 +180,17 @@ def _unpacked(text: str) -> str:
         return text
     try:
         messages = json.loads(text)
-    except (ValueError, RecursionError):
+        if len(messages) > MAX_LINES:
+            raise ReplayTooLarge(f"more than {MAX_LINES} messages")
+        return "".join(json.dumps(message, separators=(",", ":")) + "\n" for message in messages)
+    except ValueError:
         return text
-    if len(messages) > MAX_LINES:
-        raise ReplayTooLarge(f"more than {MAX_LINES} messages")
-    return "".join(json.dumps(message, separators=(",", ":")) + "\n" for message in messages)
 
 
 def _messages(line: str) -> list[Message]:
     try:
         value = json.loads(line)
-    except (ValueError, RecursionError):
+    except ValueError:
         value = None
     messages: list[Message] = value if isinstance(value, list) else [value]
     for message in messages:

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from game.events import Four, GameEvent, StartRound, Win
+from game.forbidden import broken_rule
 from game.scoring.settlement import START_SCORE, GameLength, final_results, placements
 from game.scoring.value import context_of, evaluate
 from game.state import apply, clone, new_round
@@ -349,27 +350,39 @@ def _rules(record: GameRecord, *, anonymous: bool) -> Iterator[schema.Caveat]:
     if not first.round_index and not first.honba and set(first.scores) != {START_SCORE}:
         yield schema.Caveat(key="start_scores", params=schema.CaveatParams(scores=first.scores))
     with suppress(StateMismatchError):  # the review itself names the event that does not fit
-        if _has_other_values(record.events):
+        other_values, forbidden = _oddities(record.events)
+        if other_values:
             yield schema.Caveat(key="values")
+        if forbidden is not None:
+            yield schema.Caveat(key="forbidden", params=forbidden)
     if ending is not None and ending.results and not _usual(ending.scores, ending.results):
         yield schema.Caveat(key="results")
 
 
-def _has_other_values(events: Sequence[GameEvent]) -> bool:
-    """Whether a win was paid by other rules than Tenhou's, such as rounded mangans or double yakuman."""
+def _oddities(events: Sequence[GameEvent]) -> tuple[bool, schema.CaveatParams | None]:
+    """Whether a win was paid by other rules than Tenhou's, and the first event that a rule forbids.
+
+    Other rules are, for example, rounded mangans or double yakuman.
+    """
     state, before = new_round(), None
+    other_values, forbidden = False, None
     for event in events:
+        rule = broken_rule(state, event) if forbidden is None else ""
+        if rule:
+            forbidden = schema.CaveatParams(
+                round_index=int(state["round_index"]), honba=int(state["honba"]), rule=rule
+            )
         if isinstance(event, Win) and state["hand_known"][event.player]:
             before = clone(state) if before is None else before
             moment = context_of(before, event.player, event.tile, event.from_player, event.ura_indicators)
             value = evaluate(moment)
             known = event.value != "unknown" and value is not None
             if event.other_yaku or (known and value.points != event.points):
-                return True
+                other_values = True
         elif isinstance(event, StartRound):
             before = None
         apply(state, event)
-    return False
+    return other_values, forbidden
 
 
 def _usual(scores: tuple[int, ...], results: tuple[int, ...]) -> bool:

@@ -81,7 +81,9 @@ NoteKey: TypeAlias = Literal[
 NoteValue: TypeAlias = str | bool | int | float | list[str]
 """A parameter of a note."""
 
-CaveatKey: TypeAlias = Literal["cut", "part", "rules_unsaid", "lobby", "start_scores", "results", "values"]
+CaveatKey: TypeAlias = Literal[
+    "cut", "part", "rules_unsaid", "lobby", "start_scores", "results", "values", "forbidden"
+]
 """Keys of the caveats that `replays.review.report` finds; the page has their sentences."""
 
 HandModel: TypeAlias = Literal["diffusion", "autoregressive"]
@@ -435,12 +437,13 @@ class ReviewRound(_ReviewPart, frozen=True, kw_only=True):
 
 
 class CaveatParams(_ReviewPart, frozen=True, kw_only=True, omit_defaults=True):
-    """Parameters of a caveat: the first round of the record, the lobby, or the starting scores."""
+    """Parameters of a caveat: the round it is about, the lobby, the starting scores, or the broken rule."""
 
     round_index: int = 0
     honba: int = 0
     lobby: int = 0
     scores: Four | None = None
+    rule: str = ""
 
 
 class Caveat(_ReviewPart, frozen=True, kw_only=True):
