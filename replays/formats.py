@@ -182,15 +182,12 @@ def _of_array(text: str) -> SourceFormat:
 
 def _of_keys(text: str) -> SourceFormat:
     """The format of a JSON object, from its keys; Tenhou's if they tell nothing, for its reader's errors."""
-    try:
-        keys = msgspec.json.decode(text, type=dict[str, msgspec.Raw]).keys()
-    except (msgspec.MsgspecError, RecursionError):
-        return "tenhou6"
+    keys = _parts(text).keys()
     if "mjai_log" in keys:
         return "mjai"
     if "log" not in keys and "split_logs" not in keys:
         _refuse_foreign(text)
-    return "kobalab" if {"log", "qijia"} <= keys else "tenhou6"
+    return "kobalab" if "log" in keys and ("qijia" in keys or '"qipai"' in text) else "tenhou6"
 
 
 def format_of(data: bytes) -> SourceFormat:
@@ -288,12 +285,19 @@ def _parse(text: str, game_id: str) -> GameRecord:
 
 def _unwrapped(text: str) -> str:
     """The record in a report of mjai-reviewer; other texts as they are."""
-    report = re.search(r'"(?:mjai_log|split_logs)"', text) if text.lstrip(_SPACE).startswith("{") else None
-    if report is None:
+    if not re.search('"(?:mjai_log|split_logs)"', text):
         return text
-    parts = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+    parts = _parts(text.strip(_SPACE))
     log = parts.get("mjai_log", parts.get("split_logs"))
     return text if log is None else bytes(log).decode()
+
+
+def _parts(text: str) -> dict[str, msgspec.Raw]:
+    """The values of a JSON object; none for other texts."""
+    try:
+        return msgspec.json.decode(text.encode("utf-8", "replace"), type=dict[str, msgspec.Raw])
+    except (msgspec.MsgspecError, RecursionError):
+        return {}
 
 
 def _read(text: str, form: SourceFormat, game_id: str) -> GameRecord:

@@ -30,6 +30,7 @@ MAX_MOVES: Final = 400
 _SIDES: Final = {"+": 1, "=": 2, "-": 3}
 _MALFORMED: Final = (TypeError, ValueError, IndexError, AttributeError, OverflowError)
 _WRONG: Final = "a value is missing, of the wrong kind or out of range"
+_OF_A_PLAYER: Final = ("zimo", "gangzimo", "dapai", "fulou", "gang", "hule")
 _HONOURS: Final = "ESWNPFC"
 _TILE: Final = re.compile(r"[mps][0-9]|z[1-7]")
 _DISCARD: Final = re.compile(r"(..)_?\*?")
@@ -49,7 +50,7 @@ def read_record(text: str) -> GameRecord:
     if len(text) > MAX_CHARACTERS:
         raise ReplayTooLarge(f"{len(text)} characters; at most {MAX_CHARACTERS} are read")
     try:
-        document = json.loads(text)
+        document = json.loads(text, object_hook=_without_nulls)
     except (ValueError, RecursionError) as exc:
         raise ReplayFormatError(f"not JSON, or cut short: {str(exc)[:80]}") from None
     if not isinstance(document, dict) or not {"qijia", "log"} <= document.keys():
@@ -113,7 +114,7 @@ def _round(
 
 
 def _messages(name: str, details: dict[str, Any], dealer: int, reader: MjaiReader) -> Iterator[Message]:
-    player = (_place(details.get("l", 0)) + dealer) % 4
+    player = (_place(details["l"]) + dealer) % 4 if name in _OF_A_PLAYER else -1
     match name:
         case "qipai":
             yield _deal(details, dealer)
@@ -199,16 +200,17 @@ def _win(details: dict[str, Any], player: int, dealer: int, reader: MjaiReader) 
             liable = (player + _SIDES[each["baojia"]]) % 4
     if any(number in (YAKU_RIICHI, YAKU_DOUBLE_RIICHI) for number, _ in yaku):
         yaku += [(YAKU_URA_DORA, 0)] * (YAKU_URA_DORA not in [number for number, _ in yaku])
-    fu, han = int(details.get("fu") or 0), int(details.get("fanshu") or 0)
+    fu, total = details.get("fu", 0 if yakuman else None), details.get("fanshu")
+    limit = None if fu is None or total is None else base_points(total, fu)[1]
     return {
         "type": "hora",
         "actor": player,
-        "target": player if source is None else (_place(source) + dealer) % 4,
+        "target": None if source is None else (_place(source) + dealer) % 4,
         "pai": _winning_tile(details["shoupai"]) if details.get("shoupai") else None,
         "deltas": _payments(details, dealer),
         "fu": fu,
         "points": details.get("defen"),
-        "limit": LIMIT_YAKUMAN if yakuman else base_points(han, fu)[1],
+        "limit": LIMIT_YAKUMAN if yakuman else limit,
         "yaku": yaku,
         "yakuman": yakuman,
         "other_yaku": other,
@@ -216,6 +218,10 @@ def _win(details: dict[str, Any], player: int, dealer: int, reader: MjaiReader) 
         "liable": liable,
         "honba": int(reader.state["honba"]),
     }
+
+
+def _without_nulls(fields: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if value is not None}
 
 
 def _payments(details: dict[str, Any], dealer: int) -> list[int] | None:

@@ -141,7 +141,7 @@ def check_dealer(round_index: int, dealer: int) -> int:
 def sexes_of(texts: Sequence[str | None]) -> Names:
     """The sexes of four players; what is none of those known is the usual one."""
     known = [text if text in SEXES else "M" for text in texts]
-    return four(known) if len(known) == 4 else ("M",) * 4  # type: ignore[arg-type]
+    return four(known) if len(known) == 4 else ("M",) * 4
 
 
 def fault_in(error: Exception) -> str:

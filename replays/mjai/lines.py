@@ -88,7 +88,8 @@ def _read(text: str) -> tuple[Message, list[GameEvent]]:
     reader = MjaiReader()
     head: Message = {}
     events: list[GameEvent] = []
-    number, line, lines = 1, "", []
+    number, line = 1, ""
+    lines: list[list[Message]] = []
     try:
         for line in _lines(text):
             number = len(lines) + 1

@@ -16,6 +16,7 @@ from game.events import (
     Discard,
     DoraRevealed,
     Draw,
+    DrawReason,
     EndGame,
     EndRound,
     Four,
@@ -262,6 +263,8 @@ class MjaiReader:
             self._before_wins = clone(self.state)
         elif deltas is None:
             honba = 0  # only the first of several is paid them
+        is_whole = {"fu", "points", "limit"} <= m.keys()  # else its value is computed as a whole
+        stated_yaku, other = (m.get(key, ()) if is_whole else () for key in ("yaku", "other_yaku"))
         win = Win(
             player=player,
             from_player=source,
@@ -270,9 +273,9 @@ class MjaiReader:
             fu=_number(m.get("fu", 0), most=200),
             points=_number(m.get("points", 0), most=MAX_POINTS),
             limit=_number(m.get("limit", 0), most=LIMIT_YAKUMAN),
-            yaku=tuple((_number(yaku, most=99), _number(han, most=99)) for yaku, han in m.get("yaku", ())),
-            yakuman=tuple(_number(yaku, most=99) for yaku in m.get("yakuman", ())),
-            other_yaku=tuple((str(name)[:48], _number(han)) for name, han in m.get("other_yaku", ())),
+            yaku=tuple((_number(yaku), _number(han)) for yaku, han in stated_yaku),
+            yakuman=tuple(map(_number, m.get("yakuman", ()) if is_whole else ())),
+            other_yaku=tuple((str(name)[:48], _number(han)) for name, han in other),
             ura_indicators=self._tiles.ura_indicators(m),
             liable=_player(m.get("liable", -1), least=-1),
             deltas=deltas or (0, 0, 0, 0),
@@ -297,8 +300,8 @@ class MjaiReader:
     def drawn_round(self, m: Mapping[str, Any]) -> GameEvent:
         """End a round without a win."""
         deltas = self._deltas(m)
-        reason = m.get("reason")
-        reason = reason if reason in DRAW_REASONS else "unknown"
+        known: list[DrawReason] = [reason for reason in DRAW_REASONS if reason == m.get("reason")]
+        reason = known[0] if known else "unknown"
         drawn = shown_at_draw(self.state, reason, deltas)
         self._payments_known = drawn.payments_known
         if "tehais136" in m:

@@ -51,6 +51,7 @@ from replays.record import (
     Names,
     check_dealer,
     check_type,
+    four,
     lobby_of,
     sexes_of,
     usual_type,
@@ -174,30 +175,33 @@ class _Reader:
         names = self._names()
         un, go, shuffle = self._header["UN"], self._header.get("GO"), self._header.get("SHUFFLE")
         sexes = un.take("sx").split(",") if un.has("sx") else []
+        said = go is not None and go.has("type")
         return GameRecord(
             game_id=game_id,
-            game_type=go.number("type", 0, MAX_TYPE) & KNOWN_BITS if go else usual_type(self._events),
+            game_type=go.number("type", 0, MAX_TYPE) & KNOWN_BITS
+            if said and go
+            else usual_type(self._events),
             lobby=lobby_of(go.take("lobby", "0")) if go else 0,
             names=names,
-            ranks=un.four("dan", 0, 99) if un.has("dan") else (0, 0, 0, 0),
-            rates=un.ratings("rate"),
+            ranks=un.four("dan", 0, 99) if un.take("dan", "") else (0, 0, 0, 0),
+            rates=un.ratings("rate") if un.take("rate", "") else four([1500.0] * 4),
             sexes=sexes_of(sexes),
             events=(StartGame(names=names), *_with_values(self._events)),
             dice=tuple(self._dice),
             shuffle=shuffle.take("seed") if shuffle and shuffle.has("seed") else "",
             round_shuffles=tuple(self._shuffles) if len(self._shuffles) == len(self._dice) else (),
-            rules_said=go is not None,
+            rules_said=said,
         )
 
     def _check_header(self, tag: MjlogTag) -> None:
-        if tag.name == "GO":
+        if tag.name == "GO" and tag.has("type"):
             check_type(tag.number("type", 0, MAX_TYPE))
 
     def _names(self) -> Names:
         un = self._header.get("UN")
         if un is None:
             raise ReplayFormatError("no <UN>: the players are missing")
-        n0, n1, n2, n3 = (unquote(un.take(f"n{p}"))[:64] for p in range(4))
+        n0, n1, n2, n3 = (unquote(un.take(f"n{p}", ""))[:64] for p in range(4))
         return n0, n1, n2, n3
 
     def _last(self) -> GameEvent | None:

@@ -376,8 +376,8 @@ def _oddities(events: Sequence[GameEvent]) -> tuple[bool, schema.CaveatParams | 
             before = clone(state) if before is None else before
             moment = context_of(before, event.player, event.tile, event.from_player, event.ura_indicators)
             value = evaluate(moment)
-            known = event.value != "unknown" and value is not None
-            if event.other_yaku or (known and value.points != event.points):
+            differs = value is not None and event.value != "unknown" and value.points != event.points
+            if event.other_yaku or differs:
                 other_values = True
         elif isinstance(event, StartRound):
             before = None

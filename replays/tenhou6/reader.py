@@ -106,7 +106,7 @@ T = TypeVar("T")
 
 
 class _Rule(msgspec.Struct, frozen=True):
-    disp: str = ""
+    disp: str | None = ""
     aka: int | None = None
     aka51: int | None = None
     aka52: int | None = None
@@ -129,6 +129,11 @@ class _Document(msgspec.Struct):
     def rule(self) -> _Rule:
         """The rules; a tournament's are a list of dates and codes, which say nothing here."""
         return self.stated_rule if isinstance(self.stated_rule, _Rule) else _Rule()
+
+    @property
+    def words(self) -> str:
+        """The rules in words, "" without any."""
+        return self.rule.disp or ""
 
 
 _Tokens = list[int | str]
@@ -254,7 +259,7 @@ def _record(document: _Document) -> GameRecord:
     if not document.log:
         raise ReplayFormatError("tenhou6: it contains no round")
     stated, lobby = _type_and_lobby(document)
-    words = document.rule.disp
+    words = document.words
     check_type(stated or 0)
     if is_for_three(words) or len(document.name) == 3:
         raise ReplayFormatError(f"tenhou6: {THREE_PLAYERS}")
@@ -304,7 +309,7 @@ def _type_and_lobby(document: _Document) -> tuple[int | None, int]:
     found = _REF_TYPE.fullmatch(document.ref[:80])
     if found:
         return int(found[1], 16) & KNOWN_BITS, lobby or int(found[2])
-    words = document.rule.disp
+    words = document.words
     if not _SIGNS.fullmatch(words):
         return None, lobby
     no_reds = not all(_stated_reds(document.rule) or ("赤" in words,))
@@ -317,7 +322,7 @@ def _type_and_lobby(document: _Document) -> tuple[int | None, int]:
 
 def _assumed_type(document: _Document, events: list[GameEvent], reds: tuple[bool, ...]) -> int:
     """The type of a game whose rules are not in Tenhou's notation: open tanyao is assumed."""
-    words = document.rule.disp
+    words = document.words
     length = {"hanchan": HANCHAN, "tonpuu": TONPUU}.get(length_in(words) or "") or usual_type(events)
     return length | (not all(reds)) * 2
 
@@ -327,8 +332,8 @@ def _reds(document: _Document, rows: Sequence[_LoggedRound]) -> tuple[bool, bool
     stated = _stated_reds(document.rule)
     if stated is not None:
         return stated
-    if _SIGNS.fullmatch(document.rule.disp):
-        every = "赤" in document.rule.disp
+    if _SIGNS.fullmatch(document.words):
+        every = "赤" in document.words
     else:
         seen = any(_RED.search(bytes(raw)) for raw in document.log)
         every = seen or not any(row.tiles.count(five) == 4 for row in rows for five in (15, 25, 35))
@@ -337,9 +342,11 @@ def _reds(document: _Document, rows: Sequence[_LoggedRound]) -> tuple[bool, bool
 
 def _stated_reds(rule: _Rule) -> tuple[bool, bool, bool] | None:
     stated = (rule.aka51, rule.aka52, rule.aka53)
-    if any(red is not None for red in stated):
-        return bool(stated[0]), bool(stated[1]), bool(stated[2])
-    return None if rule.aka is None else (bool(rule.aka),) * 3
+    known = [bool(red) for red in (*stated, rule.aka) if red is not None]
+    if not known:
+        return None
+    m, p, s = (known[0] if red is None else bool(red) for red in stated)
+    return m, p, s
 
 
 def _names(names: Sequence[str | None]) -> Names:
