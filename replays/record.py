@@ -10,7 +10,7 @@ from typing import Annotated, Final, TypeAlias, TypeVar
 import msgspec
 
 from game.events import EndGame, Four, GameEvent, StartRound
-from game.scoring.settlement import LAST_ROUND
+from game.scoring.settlement import LAST_ROUND, START_SCORE, final_results
 from game.tiles import UNSEEN
 from kit.errors import ReplayFormatError
 from policies.flow.decisions import Decision
@@ -203,6 +203,12 @@ def four(values: Iterable[T]) -> tuple[T, T, T, T]:
     """
     a, b, c, d = values
     return a, b, c, d
+
+
+def end_of_game(scores: Four, results: Four | None) -> EndGame:
+    """The end of a game; results that are not stated, or all zero, follow from scores of 100,000 points."""
+    usual = final_results(scores) if sum(scores) == 4 * START_SCORE else None
+    return EndGame(scores, results if results and any(results) else usual)
 
 
 def usual_type(events: Sequence[GameEvent]) -> int:

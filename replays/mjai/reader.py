@@ -17,7 +17,6 @@ from game.events import (
     DoraRevealed,
     Draw,
     DrawReason,
-    EndGame,
     EndRound,
     Four,
     GameEvent,
@@ -34,14 +33,14 @@ from game.events import (
 )
 from game.layout import AT_HAND, AT_MELD, AT_UNSEEN, PHASE_CLAIM, PHASE_ENDED, PHASE_IDLE, PHASE_TURN
 from game.packing import DRAW_REASONS
-from game.scoring.settlement import RIICHI_STICK, START_SCORE, final_results, final_scores
+from game.scoring.settlement import RIICHI_STICK, START_SCORE, final_scores
 from game.scoring.value import LIMIT_YAKUMAN
 from game.state import apply, clone, new_round
 from game.table.endings import completed, payments_until, shown_at_draw
 from game.tiles import TILES, UNSEEN, face_of, mjai_text
 from kit.errors import ReplayFormatError, StateMismatchError
 from replays.copies import copies_of, free_copy
-from replays.record import MAX_POINTS, THREE_PLAYERS, check_dealer, four, in_words
+from replays.record import MAX_POINTS, THREE_PLAYERS, check_dealer, end_of_game, four, in_words
 
 WINDS: Final = "ESWN"
 
@@ -329,10 +328,7 @@ class MjaiReader:
         scores = scores or four(now)
         if sum(scores) == sum(now):
             scores = final_scores(scores, sticks)
-        results = _points(m, "results_tenths")
-        if results is None or not any(results):
-            results = final_results(scores) if sum(scores) == 4 * START_SCORE else None
-        return EndGame(scores, results)
+        return end_of_game(scores, _points(m, "results_tenths"))
 
 
 def _is_for_three(m: Mapping[str, Any]) -> bool:

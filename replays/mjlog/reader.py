@@ -16,7 +16,6 @@ from game.events import (
     DoraRevealed,
     Draw,
     DrawnRound,
-    EndGame,
     EndRound,
     GameEvent,
     PlayerLeft,
@@ -28,11 +27,10 @@ from game.events import (
     Win,
 )
 from game.melds import meld_event
-from game.scoring.settlement import START_SCORE, final_results
 from game.state import apply, clone, new_round
 from game.table.endings import completed, is_stated
 from game.tiles import TILES, UNSEEN
-from kit.errors import ReplayFormatError, ReplayTooLarge
+from kit.errors import ReplayFormatError, ReplayTooLarge, StateMismatchError
 from replays.mjlog.attributes import MjlogTag, parse_tag
 from replays.mjlog.tags import (
     UNFINISHED,
@@ -51,7 +49,9 @@ from replays.record import (
     Names,
     check_dealer,
     check_type,
+    end_of_game,
     four,
+    in_words,
     lobby_of,
     sexes_of,
     usual_type,
@@ -297,8 +297,7 @@ class _Reader:
         self._takes_moves = False
         if final is not None:
             self._close_round()
-            usual = final_results(final.scores) if sum(final.scores) == 4 * START_SCORE else None
-            self._events.append(EndGame(final.scores, final.results if any(final.results) else usual))
+            self._events.append(end_of_game(final.scores, final.results))
             self._ended = True
 
     def _close_round(self) -> None:
@@ -312,12 +311,15 @@ def _with_values(events: list[GameEvent]) -> list[GameEvent]:
     valued, state = list(events), new_round()
     if any(isinstance(event, Win) and not is_stated(event) for event in events):
         before = state
-        for place, event in enumerate(events):
-            if isinstance(event, Win):
-                valued[place] = completed(before, event)
-            apply(state, event)
-            if not isinstance(event, Win):
-                before = clone(state)
+        try:
+            for place, event in enumerate(events):
+                if isinstance(event, Win):
+                    valued[place] = completed(before, event)
+                apply(state, event)
+                if not isinstance(event, Win):
+                    before = clone(state)
+        except StateMismatchError as exc:
+            raise ReplayFormatError(f"mjlog: {in_words(exc)}") from None
     return valued
 
 

@@ -23,7 +23,7 @@ from game.events import (
     Win,
 )
 from game.layout import AT_UNSEEN, PHASE_CLAIM, PHASE_ENDED
-from game.scoring.settlement import RIICHI_STICK, START_SCORE, final_results
+from game.scoring.settlement import RIICHI_STICK
 from game.scoring.value import (
     YAKU_DOUBLE_RIICHI,
     YAKU_RIICHI,
@@ -58,6 +58,7 @@ from replays.record import (
     Names,
     check_game_id,
     check_type,
+    end_of_game,
     fault_in,
     four,
     in_words,
@@ -367,13 +368,10 @@ def _rates(stated: list[float | None]) -> tuple[float, float, float, float]:
 
 
 def _end_of_game(values: list[float | None]) -> EndGame:
-    """The end of the game; results of zero, as some programs write them, are not stated."""
     stated = [value or 0.0 for value in values]
     if len(stated) != 8 or not all(abs(value) <= MAX_POINTS for value in stated):
         raise ReplayFormatError("tenhou6: sc is not a list of four scores and results")
-    scores, results = four(map(round, stated[::2])), four(round(10 * value) for value in stated[1::2])
-    usual = final_results(scores) if sum(scores) == 4 * START_SCORE else None
-    return EndGame(scores, results if any(results) else usual)
+    return end_of_game(four(map(round, stated[::2])), four(round(10 * value) for value in stated[1::2]))
 
 
 # --- a round ----------------------------------------------------------------------------------------------
@@ -396,7 +394,7 @@ def _read_round(
 
 def _start(row: _LoggedRound, faces: Faces) -> StartRound:
     index, honba, sticks = row.place
-    if not 0 <= index <= 15 or not 0 <= honba <= 999 or not 0 <= sticks <= 999:
+    if not 0 <= index <= 15 or not 0 <= honba <= 99 or not 0 <= sticks <= 99:
         raise ValueError("round, honba or sticks are out of range")
     if not 1 <= len(row.indicators) <= 5 or len(row.ura) > 5:
         raise ValueError(f"{len(row.indicators)} dora and {len(row.ura)} ura indicators")
