@@ -93,16 +93,11 @@ def _round(
 ) -> Iterator[GameEvent]:
     """The events of a round; ``after`` are the scores that the next one begins with."""
     dealer = _place(moves[0]["qipai"]["jushu"])
-    declared = -1
     for place, move in enumerate(moves, 1):
         try:
             [(name, details)] = move.items()
-            if declared >= 0 and not (name == "hule" or details.get("name") == "三家和"):
-                yield from reader.read({"type": "reach_accepted", "actor": declared})
-            declared = -1
             for message in _messages(name, details, dealer, reader):
                 yield from reader.read(message | {"scores": message.get("scores", after)})
-                declared = message["actor"] if message["type"] == "reach" else declared
         except (ReplayFormatError, KeyError, *_MALFORMED) as exc:
             reason = exc if isinstance(exc, ReplayFormatError) else _WRONG
             if isinstance(exc, KeyError):

@@ -154,10 +154,13 @@ class MjaiReader:
         if kind in SILENT:
             return []
         said = {key: value for key, value in message.items() if value is not None}
+        paid = self._implied_stick(said)
         try:
+            for stick in paid:
+                apply(self.state, stick)
             event = _READERS[kind](self, said)
             if event is None:
-                return []
+                return paid
             apply(self.state, event)
         except (_UnfitError, StateMismatchError, ReplayFormatError) as exc:
             raise ReplayFormatError(f"{kind}: {in_words(exc)}") from None
@@ -165,7 +168,14 @@ class MjaiReader:
             raise ReplayFormatError(f"{kind}: {str(exc.args[0])[:40]} is missing") from None
         except (IndexError, TypeError, ValueError, OverflowError):
             raise ReplayFormatError(f"{kind}: a value has a type or range that mjai does not allow") from None
-        return [event]
+        return [*paid, event]
+
+    def _implied_stick(self, m: Mapping[str, Any]) -> list[GameEvent]:
+        """The payment of a riichi that no message states, though the game goes on after its discard."""
+        discarder = int(self.state["last_player"])
+        declared = self.state["phase"] == PHASE_CLAIM and self.state["riichi"][discarder] == 1
+        goes_on = m["type"] in (*_CALLS, "tsumo", "ryukyoku") and m.get("reason") != "triple_ron"
+        return [RiichiAccepted(discarder)] if declared and goes_on else []
 
     # --- messages ---
 

@@ -442,8 +442,8 @@ def _deal(numbers: list[int], faces: Faces) -> list[int]:
 
 def _red_hint(number: int, faces: Faces) -> str:
     """The likely reason why a tile is missing."""
-    suit = number // 10 - 1
-    if number % 10 != 5 or not 0 <= suit < 3 or not faces.reds[suit]:
+    suit = number - 51 if number > 50 else number // 10 - 1
+    if (number <= 50 and number % 10 != 5) or not 0 <= suit < 3 or not faces.reds[suit]:
         return ""
     return f"; one five of each suit is red, as {51 + suit}; other numbers of red ones are not supported"
 
