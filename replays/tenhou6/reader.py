@@ -275,12 +275,13 @@ def _record(document: _Document) -> GameRecord:
     faces = Faces(reds)
     names = _names(document.name)
     events: list[GameEvent] = [StartGame(names)]
-    after = [*(row.scores for row in rows[1:]), None]
+    ending = _end_of_game(document.sc) if document.sc and None not in document.sc[::2] else None
+    after = [*(row.scores for row in rows[1:]), ending.scores if ending else None]
     for number, row in enumerate(rows):
         computed = number in document.computed
         events += _read_round(row, number + 1, faces, after[number], computed=computed)
-    if document.sc and None not in document.sc[::2]:
-        events.append(_end_of_game(document.sc))
+    if ending is not None:
+        events.append(ending)
     return GameRecord(
         game_id=_game_id(document.ref),
         game_type=_assumed_type(document, events, reds) if stated is None else stated,
@@ -482,7 +483,7 @@ class _ResultReader:
         for at in range(0, len(rows), 2):
             self._place.add(self._win(rows[at], rows[at + 1], ura))
 
-    def _win(self, stated: Any, details: Any, ura: tuple[int, ...]) -> Win:
+    def _win(self, paid: Any, details: Any, ura: tuple[int, ...]) -> Win:
         if not isinstance(details, list) or not 2 <= len(details) <= 40:
             raise ValueError("result: the details of a win are missing")
         player, source = map(_player, details[:2])
@@ -507,7 +508,8 @@ class _ResultReader:
             yaku += [(YAKU_URA_DORA, 0)] * (YAKU_URA_DORA not in [number for number, _ in yaku])
         fu = _fu(state, player, source, tile, shown) if value.fu < 0 <= value.limit else max(value.fu, 0)
         before, is_first = self._place.state, self._place.state["phase"] != PHASE_ENDED
-        deltas = payments_until(before, self._after, player, source) if not stated else _four(stated)
+        stated = _four(paid) if _is_said(paid) else None
+        deltas = stated or payments_until(before, self._after, player, source)
         sticks = int(before["riichi_sticks"]) if deltas is None else max(sum(deltas), 0) // RIICHI_STICK
         win = Win(
             player=player,
@@ -544,7 +546,7 @@ class _ResultReader:
 
     def _drawn(self, name: str, reason: DrawReason, rows: list[Any]) -> None:
         state = self._place.state
-        if rows and rows[0]:
+        if rows and _is_said(rows[0]):
             deltas: Four | None = _four(rows[0])
         elif rows or (reason == "exhaustive" and name not in (ALL_READY, NONE_READY)):
             deltas = payments_until(state, self._after)
@@ -572,6 +574,10 @@ def _fu(state: np.void, player: int, source: int, tile: int, ura: tuple[int, ...
     """The minipoints of a limit hand, which the format omits; 0 if our rules find no win."""
     value = evaluate(context_of(state, player, tile, source, ura))
     return value.fu if value is not None else 0
+
+
+def _is_said(values: Any) -> bool:
+    return bool(values) and not (isinstance(values, list) and None in values)
 
 
 def _player(value: Any) -> int:
