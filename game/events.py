@@ -133,11 +133,13 @@ class Win(Event, frozen=True, tag="win"):
         limit: 0 none, 1 mangan, 2 haneman, 3 baiman, 4 sanbaiman, 5 yakuman.
         yaku: ``(Tenhou id, han)`` in Tenhou's order; empty for a yakuman by pattern.
         yakuman: Tenhou ids of the yakuman patterns.
+        other_yaku: names and han of yaku that Tenhou does not have; 0 han for a yakuman.
         ura_indicators: shown only for a riichi.
         liable: the player who pays for a completed yakuman (pao), -1 for none.
-        deltas: change of every score, honba and sticks included.
+        deltas: change of every score, honba and sticks included; 0 where unknown.
         honba: repeat counters as the record states them; in a double ron only the nearer winner is paid them.
         riichi_sticks: sticks collected with this win.
+        payments_known: whether the record states ``deltas``, or they follow from it.
         value: where ``fu``, ``points``, ``limit`` and the yaku come from: the record states them, our rules
             computed them from the hand, or neither, and then only ``points`` is known, from the payments.
     """
@@ -157,12 +159,14 @@ class Win(Event, frozen=True, tag="win"):
     honba: int
     riichi_sticks: int
     value: ValueSource = "stated"
+    payments_known: bool = True
+    other_yaku: tuple[tuple[str, int], ...] = ()
 
 
 class DrawnRound(Event, frozen=True, tag="drawn_round"):
     """The round ends without a win; ``reason`` is ``"unknown"`` if neither the record nor the table tells.
 
-    ``hands`` are the concealed tiles revealed, None for hands not shown.
+    ``hands`` are the concealed tiles revealed, None for hands not shown; ``deltas`` are 0 where unknown.
     """
 
     reason: DrawReason
@@ -170,6 +174,7 @@ class DrawnRound(Event, frozen=True, tag="drawn_round"):
     hands: tuple[
         tuple[int, ...] | None, tuple[int, ...] | None, tuple[int, ...] | None, tuple[int, ...] | None
     ] = (None, None, None, None)
+    payments_known: bool = True
 
 
 class EndRound(Event, frozen=True, tag="end_round"):
@@ -181,11 +186,11 @@ class EndGame(Event, frozen=True, tag="end_game"):
 
     Attributes:
         scores: final points, leftover sticks given to first place.
-        results: final results in tenths, uma and oka included (``-170`` is -17.0).
+        results: final results in tenths, uma and oka included (``-170`` is -17.0); None if unknown.
     """
 
     scores: Four
-    results: Four
+    results: Four | None
 
 
 class PlayerLeft(Event, frozen=True, tag="player_left"):

@@ -15,7 +15,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 import msgspec
 
-from kit.errors import ReplayFormatError, ReplayTooLarge
+from kit.errors import ReplayError, ReplayFormatError, ReplayTooLarge
 from replays import kobalab, mjai, mjlog, tenhou6
 from replays.files import read_file
 from replays.record import GameRecord, check_game_id
@@ -50,22 +50,35 @@ LOSSES: Final[dict[Format, str]] = {"tenhou6": _VIEWER_LOSSES, "link": _VIEWER_L
 MAX_NOTE: Final = 2000
 """Characters of notes that may come before an mjlog."""
 _PAGE: Final = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+MAX_PARTS: Final = 100_000
+"""Objects and lists in a JSON text; a game in mjai has about 5,000."""
+_MAHJONG_SOUL: Final = (
+    "Mahjong Soul's own record; download the game with a converter to Tenhou's format or mjai"
+)
+_ARCHIVE: Final = "an archive; unpack it, and give the records in it"
+_LIST: Final = "a list of games, not a record; give `suzaku review` the links or ids in it, or a file of them"
 _FOREIGN: Final = (
     (
-        {"publicObservation", "privateObservations", "hiddenState"},
+        re.compile(r'"(?:publicObservation|privateObservations|hiddenState)"'),
         "a record of mjx, which is not supported; convert it to mjlog with mjx's tools, or save it as mjai",
     ),
     (
-        {"head", "record", "uuid", "data"},
-        "Mahjong Soul's own record; download the game with a converter to Tenhou's format or mjai",
+        re.compile('"handRecord"|"handEventRecord"'),
+        "Riichi City's record, which is not supported; convert it to Tenhou's JSON or mjai",
     ),
+    (re.compile(r'\.lq\.|"head"|"ActionNewRound"|RecordNewRound'), _MAHJONG_SOUL),
+    (re.compile(r"[0-9]{10}gm-[0-9a-f]{4}-|\"(?:uuid|startTime)\""), _LIST),
 )
-"""Keys of other programs' JSON, and the message for it."""
-_ZIP: Final = b"PK\x03\x04"
-_MAHJONG_SOUL: Final = b".lq."
-"""Begins the names of messages in Mahjong Soul's binary records."""
+"""What is in other programs' texts, and the message for it."""
+_BINARIES: Final = (
+    (b"\x28\xb5\x2f\xfd", "Zstandard: a shard of many games, not one; use `suzaku corpus` for shards"),
+    (b"SQLite format 3", "an SQLite database of many games; export their records to files, and give those"),
+    *((mark, _ARCHIVE) for mark in (b"PK\x03\x04", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf", b"Rar!")),
+)
+"""How files begin that are no record, and the message for each."""
+_TAR: Final = b"ustar"
+_LINK: Final = re.compile(r"\s*(?:https?://)?(?:[a-z.]*tenhou\.net|ron2\.jp)/", re.IGNORECASE)
 _GZIP: Final = b"\x1f\x8b"
-_ZSTANDARD: Final = b"\x28\xb5\x2f\xfd"
 _SPACE: Final = "\ufeff \t\r\n"
 _FILE_ID: Final = re.compile(r"[0-9]{10}gm-[0-9a-f]{4}-[0-9]{4,5}-x?[0-9a-f]{8,12}(?![0-9A-Za-z])")
 
@@ -98,18 +111,19 @@ def parse(data: bytes, game_id: str = "") -> GameRecord:
     """
     if data.startswith(_GZIP):
         data = expand_gzip(data)
-    if data.startswith(_ZSTANDARD):
-        raise ReplayFormatError("Zstandard: a shard of many games, not one; use `suzaku corpus` for shards")
-    if data.startswith(_ZIP):
-        raise ReplayFormatError("a zip archive; unpack it, and give the records in it")
-    if _MAHJONG_SOUL in data[:64]:
-        raise ReplayFormatError(_FOREIGN[1][1])
+    if data[257:262] == _TAR:
+        raise ReplayFormatError(_ARCHIVE)
+    for mark, what in _BINARIES:
+        if data.startswith(mark):
+            raise ReplayFormatError(what)
+    if b".lq." in data[:64]:
+        raise ReplayFormatError(_MAHJONG_SOUL)
     if len(data) > MAX_EXPANDED:
         raise ReplayTooLarge(f"more than {MAX_EXPANDED} bytes")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as exc:
-        raise ReplayFormatError(f"not UTF-8: {exc.reason} at byte {exc.start}") from None
+        raise ReplayFormatError(f"not UTF-8 at byte {exc.start}; save it as UTF-8") from None
     return _parse(text, game_id)
 
 
@@ -121,11 +135,14 @@ def detect(text: str) -> SourceFormat:
     """
     start = len(text) - len(text.lstrip(_SPACE))
     if _PAGE.match(text, start):
+        _refuse_foreign(text)
         raise ReplayFormatError("a web page, not a record; save the record it shows, or give its link")
     if text.startswith("<", start) or "<mjloggm" in text[: start + MAX_NOTE]:
         return "mjlog"
     if tenhou6.is_link(text[start : start + 1000]):
         return "link"
+    if max(text.count("{"), text.count("[")) > MAX_PARTS:
+        raise ReplayTooLarge(f"more than {MAX_PARTS} objects or lists")
     if text.startswith("[", start):
         return _of_array(text[start:])
     if text.startswith("{", start):
@@ -133,7 +150,17 @@ def detect(text: str) -> SourceFormat:
         if _is_message(text[start : end if end >= 0 else len(text)]):
             return "mjai"
         return _of_keys(text[start:])
-    raise ReplayFormatError(f"not a record: it begins with {text[start : start + 40]!r}")
+    if _LINK.match(text):
+        raise ReplayFormatError("a link, not the record; give `suzaku review` the link, or a file of links")
+    _refuse_foreign(text)
+    raise ReplayFormatError(f"not a record: it begins with {text[start : start + 40]!r:.80}")
+
+
+def _refuse_foreign(text: str) -> None:
+    """Name the text of another program, with what to do."""
+    for mark, what in _FOREIGN:
+        if mark.search(text):
+            raise ReplayFormatError(what)
 
 
 def _of_array(text: str) -> SourceFormat:
@@ -143,7 +170,11 @@ def _of_array(text: str) -> SourceFormat:
     except (msgspec.MsgspecError, RecursionError, ValueError):
         return "mjai"
     if "log" not in first:
+        if "type" not in first:
+            _refuse_foreign(text)
         return "mjai"
+    if bytes(first["log"]).startswith(b'"'):
+        raise ReplayFormatError(_LIST)
     if "qijia" in first:
         raise ReplayFormatError(f"an array of {1 + len(others)} games; save each game as a file")
     return "tenhou6"
@@ -151,16 +182,12 @@ def _of_array(text: str) -> SourceFormat:
 
 def _of_keys(text: str) -> SourceFormat:
     """The format of a JSON object, from its keys; Tenhou's if they tell nothing, for its reader's errors."""
-    try:
-        keys = msgspec.json.decode(text, type=dict[str, msgspec.Raw]).keys()
-    except (msgspec.MsgspecError, RecursionError):
-        return "tenhou6"
-    if "log" in keys:
-        return "kobalab" if "qijia" in keys else "tenhou6"
-    for marks, name in _FOREIGN:
-        if marks & keys:
-            raise ReplayFormatError(name)
-    return "tenhou6"
+    keys = _parts(text).keys()
+    if "mjai_log" in keys:
+        return "mjai"
+    if "log" not in keys and "split_logs" not in keys:
+        _refuse_foreign(text)
+    return "kobalab" if "log" in keys and ("qijia" in keys or '"qipai"' in text) else "tenhou6"
 
 
 def format_of(data: bytes) -> SourceFormat:
@@ -177,10 +204,16 @@ def write_game(record: GameRecord, form: Format) -> str:
     if form == "mjlog":
         if record.ending is None:
             raise ReplayFormatError("the record stops before the game's end, which an mjlog must include")
-        return mjlog.write(record) + "\n"
-    if form == "mjai":
-        return mjai.write_record(record)
-    return (tenhou6.link(record) if form == "link" else tenhou6.write(record)) + "\n"
+        text = mjlog.write(record) + "\n"
+    elif form == "mjai":
+        text = mjai.write_record(record)
+    else:
+        text = (tenhou6.link(record) if form == "link" else tenhou6.write(record)) + "\n"
+    try:
+        parse(text.encode("utf-8", "replace"))
+    except ReplayError as exc:
+        raise ReplayFormatError(f"{form} cannot store this game: {exc}") from None
+    return text
 
 
 def format_of_name(name: str) -> Format | None:
@@ -236,19 +269,50 @@ def expand_gzip(data: bytes) -> bytes:
 def _parse(text: str, game_id: str) -> GameRecord:
     if len(text) > MAX_EXPANDED:
         raise ReplayTooLarge(f"more than {MAX_EXPANDED} characters")
-    match detect(text):
+    try:
+        form = detect(text)
+        record = _read(_unwrapped(text), form, game_id)
+    except ReplayError:
+        raise
+    except Exception as exc:  # a fault of a reader costs no more than this record
+        deep = isinstance(exc, RecursionError)
+        why = "nested too deep" if deep else "the reader fails on it; please report the file"
+        raise ReplayFormatError(why) from exc
+    if not record.rounds:
+        raise ReplayFormatError(f"{form}: it contains no round")
+    return record if record.game_id else msgspec.structs.replace(record, game_id=game_id)
+
+
+def _unwrapped(text: str) -> str:
+    """The record in a report of mjai-reviewer; other texts as they are."""
+    if not re.search('"(?:mjai_log|split_logs)"', text):
+        return text
+    parts = _parts(text.strip(_SPACE))
+    log = parts.get("mjai_log", parts.get("split_logs"))
+    return text if log is None else bytes(log).decode()
+
+
+def _parts(text: str) -> dict[str, msgspec.Raw]:
+    """The values of a JSON object; none for other texts."""
+    try:
+        return msgspec.json.decode(text.encode("utf-8", "replace"), type=dict[str, msgspec.Raw])
+    except (msgspec.MsgspecError, RecursionError):
+        return {}
+
+
+def _read(text: str, form: SourceFormat, game_id: str) -> GameRecord:
+    match form:
         case "mjlog":
             # Nothing here would follow one, but no record has them, so the file is suspect.
             if re.search(r"<!(?!--)|<\?(?!xml)", text):
                 raise ReplayFormatError("mjlog: a DOCTYPE, entity or instruction; no record has one")
             return mjlog.read_record(text, game_id)
         case "mjai":
-            record = mjai.read_record(text)
+            return mjai.read_record(text)
         case "kobalab":
-            record = kobalab.read_record(text)
+            return kobalab.read_record(text)
         case _:
-            record = tenhou6.read_record(text)
-    return record if record.game_id else msgspec.structs.replace(record, game_id=game_id)
+            return tenhou6.read_record(text)
 
 
 def _is_message(line: str) -> bool:

@@ -15,12 +15,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from game.events import EndGame, EndRound, GameEvent, StartGame
+from game.events import GameEvent, StartGame
 from game.scoring.value import LIMIT_YAKUMAN, YAKU_DOUBLE_RIICHI, YAKU_RIICHI, YAKU_URA_DORA, base_points
 from kit.errors import ReplayFormatError, ReplayTooLarge
 from replays.mjai.reader import MjaiReader
 from replays.names import reason_of, yaku_id
-from replays.record import GameRecord, four, usual_type
+from replays.record import THREE_PLAYERS, GameRecord, four, usual_type
 
 MAX_CHARACTERS: Final = 2 * 1024 * 1024
 MAX_ROUNDS: Final = 100
@@ -28,7 +28,9 @@ MAX_MOVES: Final = 400
 """In a round."""
 
 _SIDES: Final = {"+": 1, "=": 2, "-": 3}
-_MALFORMED: Final = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError)
+_MALFORMED: Final = (TypeError, ValueError, IndexError, AttributeError, OverflowError)
+_WRONG: Final = "a value is missing, of the wrong kind or out of range"
+_OF_A_PLAYER: Final = ("zimo", "gangzimo", "dapai", "fulou", "gang", "hule")
 _HONOURS: Final = "ESWNPFC"
 _TILE: Final = re.compile(r"[mps][0-9]|z[1-7]")
 _DISCARD: Final = re.compile(r"(..)_?\*?")
@@ -48,60 +50,66 @@ def read_record(text: str) -> GameRecord:
     if len(text) > MAX_CHARACTERS:
         raise ReplayTooLarge(f"{len(text)} characters; at most {MAX_CHARACTERS} are read")
     try:
-        document = json.loads(text)
+        document = json.loads(text, object_hook=_without_nulls)
     except (ValueError, RecursionError) as exc:
-        raise ReplayFormatError(f"not JSON: {str(exc)[:80]}") from None
+        raise ReplayFormatError(f"not JSON, or cut short: {str(exc)[:80]}") from None
     if not isinstance(document, dict) or not {"qijia", "log"} <= document.keys():
         raise ReplayFormatError("not a record of majiang-core: qijia or log is missing")
     try:
         return _record(document)
-    except _MALFORMED as exc:
-        raise ReplayFormatError(f"majiang-core's record: {type(exc).__name__} {str(exc)[:80]}") from None
+    except KeyError as exc:
+        raise ReplayFormatError(f"majiang-core's record: {str(exc.args[0])[:40]} is missing") from None
+    except _MALFORMED:
+        raise ReplayFormatError(f"majiang-core's record: {_WRONG}") from None
 
 
 def _record(document: dict[str, Any]) -> GameRecord:
     first, rounds = _place(document["qijia"]), document["log"]
     if len(rounds) > MAX_ROUNDS or any(len(moves) > MAX_MOVES for moves in rounds):
         raise ReplayTooLarge(f"more than {MAX_ROUNDS} rounds, or than {MAX_MOVES} moves in one")
-    players = [str(name)[:64] for name in document["player"]]
+    players = [str(name or "")[:64] for name in document.get("player") or [""] * 4]
     if len(players) != 4:
-        raise ReplayFormatError(f"majiang-core's record: {len(players)} players; only four are supported")
+        raise ReplayFormatError(f"majiang-core's record: {THREE_PLAYERS}")
     names = four(players[(first + player) % 4] for player in range(4))
+    reader = MjaiReader()
     events: list[GameEvent] = [StartGame(names)]
-    for number, moves in enumerate(rounds, 1):
-        events += _round(moves, number)
-    if document.get("defen") and document.get("point"):
-        scores = [int(document["defen"][(first + player) % 4]) for player in range(4)]
-        tenths = [round(10 * float(document["point"][(first + player) % 4])) for player in range(4)]
-        events.append(EndGame(four(scores), four(tenths)))
+    deals = [moves[0]["qipai"] for moves in rounds]
+    after = [_by_player(deal["defen"], _place(deal["jushu"])) for deal in deals[1:]]
+    for number, (moves, scores) in enumerate(zip(rounds, [*after, None], strict=True), 1):
+        events += _round(reader, moves, number, scores)
+    if document.get("defen"):
+        end = {"type": "end_game", "scores": _by_player(document["defen"], -first)}
+        if document.get("point"):
+            tenths = [round(10 * float(point)) for point in document["point"]]
+            end["results_tenths"] = _by_player(tenths, -first)
+        events += reader.read(end)
     return GameRecord(
         game_id="", game_type=usual_type(events), names=names, events=tuple(events), rules_said=False
     )
 
 
-def _round(moves: list[dict[str, Any]], number: int) -> Iterator[GameEvent]:
-    reader = MjaiReader()
+def _round(
+    reader: MjaiReader, moves: list[dict[str, Any]], number: int, after: list[int] | None
+) -> Iterator[GameEvent]:
+    """The events of a round; ``after`` are the scores that the next one begins with."""
     dealer = _place(moves[0]["qipai"]["jushu"])
-    declared = -1
     for place, move in enumerate(moves, 1):
         try:
-            name, details = next(iter(move.items()))
-            if declared >= 0 and not (name == "hule" or details.get("name") == "三家和"):
-                yield from reader.read({"type": "reach_accepted", "actor": declared})
-            declared = -1
+            [(name, details)] = move.items()
             for message in _messages(name, details, dealer, reader):
-                yield from reader.read(message)
-                declared = message["actor"] if message["type"] == "reach" else declared
-        except (ReplayFormatError, *_MALFORMED) as exc:
-            reason = exc if isinstance(exc, ReplayFormatError) else f"{type(exc).__name__} {str(exc)[:80]}"
+                yield from reader.read(message | {"scores": message.get("scores", after)})
+        except (ReplayFormatError, KeyError, *_MALFORMED) as exc:
+            reason = exc if isinstance(exc, ReplayFormatError) else _WRONG
+            if isinstance(exc, KeyError):
+                reason = f"{str(exc.args[0])[:40]} is missing"
             raise ReplayFormatError(
                 f"majiang-core's record, round {number}, move {place}: {reason}"
             ) from None
-    yield EndRound()
+    yield from reader.read({"type": "end_kyoku"})
 
 
 def _messages(name: str, details: dict[str, Any], dealer: int, reader: MjaiReader) -> Iterator[Message]:
-    player = (_place(details.get("l", 0)) + dealer) % 4
+    player = (_place(details["l"]) + dealer) % 4 if name in _OF_A_PLAYER else -1
     match name:
         case "qipai":
             yield _deal(details, dealer)
@@ -128,7 +136,7 @@ def _messages(name: str, details: dict[str, Any], dealer: int, reader: MjaiReade
             yield {
                 "type": "ryukyoku",
                 "reason": reason_of(details["name"]) or "unknown",
-                "deltas": _by_player(details["fenpei"], dealer),
+                "deltas": _payments(details, dealer),
             }
         case _:
             raise ReplayFormatError(f"an unknown move {name[:20]!r}")
@@ -141,7 +149,7 @@ def _deal(details: dict[str, Any], dealer: int) -> Message:
         "bakaze": "ESWN"[_place(details["zhuangfeng"])],
         "kyoku": dealer + 1,
         "honba": details["changbang"],
-        "kyotaku": details["lizhibang"],
+        "kyotaku": details.get("lizhibang"),
         "oya": dealer,
         "scores": _by_player(details["defen"], dealer),
         "dora_marker": _tile(details["baopai"]),
@@ -173,35 +181,46 @@ def _meld(text: str, player: int) -> Message:
 
 def _win(details: dict[str, Any], player: int, dealer: int, reader: MjaiReader) -> Message:
     source = details.get("baojia")
-    yaku, yakuman, liable = [], [], -1
+    yaku, yakuman, other, liable = [], [], [], -1
     for each in details.get("hupai") or ():
-        number = yaku_id(each["name"])
+        name, han = str(each["name"])[:48], each["fanshu"] if isinstance(each["fanshu"], int) else 0
+        number = yaku_id(name)
         if number is None:
-            raise ReplayFormatError(f"unknown yaku {str(each['name'])[:40]!r}")
-        if isinstance(each["fanshu"], int):
-            yaku.append((number, each["fanshu"]))
+            other.append((name, han))
+        elif han or number == YAKU_URA_DORA:
+            yaku.append((number, han))
         else:
             yakuman.append(number)
         if each.get("baojia"):
             liable = (player + _SIDES[each["baojia"]]) % 4
     if any(number in (YAKU_RIICHI, YAKU_DOUBLE_RIICHI) for number, _ in yaku):
         yaku += [(YAKU_URA_DORA, 0)] * (YAKU_URA_DORA not in [number for number, _ in yaku])
-    fu, han = int(details.get("fu") or 0), int(details.get("fanshu") or 0)
+    fu, total = details.get("fu", 0 if yakuman else None), details.get("fanshu")
+    limit = None if fu is None or total is None else base_points(total, fu)[1]
     return {
         "type": "hora",
         "actor": player,
-        "target": player if source is None else (_place(source) + dealer) % 4,
-        "pai": _winning_tile(details["shoupai"]),
-        "deltas": _by_player(details["fenpei"], dealer),
+        "target": None if source is None else (_place(source) + dealer) % 4,
+        "pai": _winning_tile(details["shoupai"]) if details.get("shoupai") else None,
+        "deltas": _payments(details, dealer),
         "fu": fu,
-        "points": int(details["defen"]),
-        "limit": LIMIT_YAKUMAN if yakuman else base_points(han, fu)[1],
+        "points": details.get("defen"),
+        "limit": LIMIT_YAKUMAN if yakuman else limit,
         "yaku": yaku,
         "yakuman": yakuman,
+        "other_yaku": other,
         "ura_markers": [_tile(tile) for tile in details.get("fubaopai") or ()],
         "liable": liable,
         "honba": int(reader.state["honba"]),
     }
+
+
+def _without_nulls(fields: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def _payments(details: dict[str, Any], dealer: int) -> list[int] | None:
+    return _by_player(details["fenpei"], dealer) if details.get("fenpei") else None
 
 
 def _winning_tile(hand: str) -> str:
@@ -238,7 +257,7 @@ def _tiles(text: str) -> list[str]:
 
 def _place(value: int) -> int:
     """A wind, or a place at the table."""
-    if value not in range(4):
+    if not isinstance(value, int) or value not in range(4):
         raise ReplayFormatError(f"not a wind or place, 0 to 3: {str(value)[:20]}")
     return int(value)
 

@@ -53,11 +53,11 @@ _OTHER_NAMES: Final[dict[int, str]] = {
     15: "Prevalent Wind South, Round Wind South, Bakaze South, Bakaze Nan",
     16: "Prevalent Wind West, Round Wind West, Bakaze West, Bakaze Shaa",
     17: "Prevalent Wind North, Round Wind North, Bakaze North, Bakaze Pei",
-    SEAT_WIND: "自風, Seat Wind, Jikaze",
-    ROUND_WIND: "場風, Prevalent Wind, Round Wind, Bakaze",
-    18: "白, 翻牌 白, Haku, Yakuhai Haku, White Dragon",
-    19: "發, 発, 翻牌 發, 役牌 発, Hatsu, Yakuhai Hatsu, Green Dragon",
-    20: "中, 翻牌 中, Chun, Yakuhai Chun, Red Dragon",
+    SEAT_WIND: "自風, 門風, Seat Wind, Seat Wind Tile, Jikaze",
+    ROUND_WIND: "場風, 圏風, Prevalent Wind, Prevalent Wind Tile, Round Wind, Bakaze",
+    18: "Haku, White Dragon",
+    19: "Hatsu, Green Dragon",
+    20: "Chun, Red Dragon",
     21: "ダブル立直, ダブルリーチ, Double Riichi, Daburu Riichi",
     22: "Chiitoitsu, Chiitoi, Seven Pairs",
     23: "混全帯么九, Chanta, Honchantaiyaochuu, Half Outside Hand",
@@ -91,16 +91,18 @@ _OTHER_NAMES: Final[dict[int, str]] = {
     49: "Daisuushii, Four Big Winds, Big Four Winds",
     50: "Shousuushii, Four Little Winds, Little Four Winds",
     51: "Suukantsu, Four Quads",
-    52: "Dora, Kan Dora",
+    52: "宝牌, Dora, Kan Dora",
     53: "裏宝牌, Ura Dora, Uradora",
-    54: "赤宝牌, Aka Dora, Akadora, Red Five, Red Fives, Red Dora",
+    54: "赤宝牌, 紅宝牌, Aka Dora, Akadora, Red Five, Red Fives, Red Dora",
 }  # fmt: skip
 
 WIN: Final = "和了"
 EXHAUSTIVE: Final = "流局"
 ALL_READY: Final = "全員聴牌"
 NONE_READY: Final = "全員不聴"
-_WINS: Final = (WIN, "Agari")
+NO_RESULT: Final = "不明"
+"""In place of a result, in the viewer's own records of unfinished rounds."""
+_WINS: Final = (WIN, "Agari", "和牌", "ロン", "Ron", "ツモ", "Tsumo")
 DRAW_NAMES: Final[dict[DrawReason, tuple[str, ...]]] = {
     "exhaustive": (
         EXHAUSTIVE,
@@ -128,11 +130,22 @@ _LIMITS: Final[dict[str, int]] = {
     "役満": 5, "yakuman": 5, "三倍満": 4, "sanbaiman": 4, "倍満": 3, "baiman": 3,
     "跳満": 2, "haneman": 2, "満貫": 1, "mangan": 1,
 }  # fmt: skip
-_IGNORED: Final = re.compile(r"[\s:：'’_\-]+")
+_IGNORED: Final = re.compile(r"[\s:：'’_\-・]+")
+_PREFIX: Final = re.compile("^(?:役牌|翻牌|yakuhai)(?=.)|(?<=.)牌$")
+_VARIANTS: Final = str.maketrans(
+    dict(
+        zip(
+            "场门枪杠岭开捞鱼发発风斷帶带氣气贯顺兩两對对头纯綠绿國雙无种莲灯單单骑杯么满滿寶红里裡连聽听圈",
+            "場門槍槓嶺開撈魚發發風断帯帯気気貫順両両対対頭純緑緑国双無種蓮燈単単騎盃幺満満宝紅裏裏連聴聴圏",
+            strict=True,
+        )
+    )
+)
+"""Characters as in Chinese and older Japanese, and as in Tenhou's names."""
 
 
 def _key(name: str) -> str:
-    return _IGNORED.sub("", name).casefold()
+    return _PREFIX.sub("", _IGNORED.sub("", name).casefold().translate(_VARIANTS))
 
 
 _YAKU_IDS: Final = {_key(name): number for number, name in enumerate(YAKU_NAMES)} | {
@@ -189,6 +202,14 @@ def length_in(rules: str) -> str | None:
     if "南" in words or "south" in words or "hanchan" in words:
         return "hanchan"
     return "tonpuu" if "東" in words or "east" in words or "tonpuu" in words else None
+
+
+_NORTH: Final = ("抜き", "拔北", "北ドラ", "northdora", "nukidora", "kita")
+
+
+def is_north(yaku: str) -> bool:
+    """Whether a yaku is a north set aside, as in three-player games."""
+    return any(word in _key(yaku) for word in _NORTH)
 
 
 def is_for_three(rules: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Annotated, Final, TypeAlias, TypeVar
 import msgspec
 
 from game.events import EndGame, Four, GameEvent, StartRound
-from game.scoring.settlement import LAST_ROUND
+from game.scoring.settlement import LAST_ROUND, START_SCORE, final_results
 from game.tiles import UNSEEN
 from kit.errors import ReplayFormatError
 from policies.flow.decisions import Decision
@@ -22,6 +22,8 @@ T = TypeVar("T")
 JAPAN: Final = timezone(timedelta(hours=9), "JST")
 """Game ids carry Japan's date and hour, wherever the game was played."""
 
+MAX_POINTS: Final = 999_900
+"""Of scores and payments: Tenhou's records have four digits for the hundreds."""
 MAX_TYPE: Final = 0xFFFF
 KNOWN_BITS: Final = 0xFFF
 """Bits of a game type that change the game; newer clients set further ones."""
@@ -29,6 +31,13 @@ TONPUU: Final = 1
 HANCHAN: Final = 9
 """Tenhou's types of games against people in the lowest room."""
 _GAME_ID: Final = re.compile(r"[0-9]{10}gm-[0-9a-f]{4}-[0-9]{4,5}-(?:[0-9a-f]{8}|x[0-9a-f]{12})")
+
+
+_NOT_READ: Final = ((16 | 2048, "three-player"), (512 | 1024, "chip"))
+"""Bits of game types that change the contents of records."""
+THREE_PLAYERS: Final = "three-player games are not supported"
+SEXES: Final = ("M", "F", "C")
+_EVENT: Final = re.compile(r"\b([A-Z][A-Za-z]+)(?:\((?:player=([0-3]))?.*\)(?= (?:does|is))|(?=: a field))")
 
 
 class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,6 +114,87 @@ class GameRecord(msgspec.Struct, frozen=True, kw_only=True):
         return sum(isinstance(e, StartRound) for e in self.events)
 
 
+def check_type(game_type: int) -> int:
+    """Return the bits of a game type that are known.
+
+    Raises:
+        ReplayFormatError: such games are not read.
+    """
+    for bits, name in _NOT_READ:
+        if game_type & bits:
+            raise ReplayFormatError(f"{name} games are not supported")
+    return game_type & KNOWN_BITS
+
+
+def check_dealer(round_index: int, dealer: int) -> int:
+    """Return the dealer of a round.
+
+    Raises:
+        ReplayFormatError: player 0 did not deal first.
+    """
+    if dealer != round_index % 4:
+        place = f"{'ESWN'[round_index // 4]}{round_index % 4 + 1}"
+        raise ReplayFormatError(f"player {dealer} deals {place}; player 0 must be the first dealer")
+    return dealer
+
+
+def sexes_of(texts: Sequence[str | None]) -> Names:
+    """The sexes of four players; what is none of those known is the usual one."""
+    known = [text if text in SEXES else "M" for text in texts]
+    return four(known) if len(known) == 4 else ("M",) * 4
+
+
+def fault_in(error: Exception) -> str:
+    """What a JSON decoder found, in a user's words.
+
+    >>> fault_in(ValueError("Expected `array`, got `int` - at `$.log[0]`"))
+    'log[0] is of the wrong kind or out of range'
+    """
+    if isinstance(error, RecursionError):
+        return "nested too deep"
+    text = str(error)
+    missing, place = re.search("required field `(.*)`", text), re.search(r"at `[$.]+(.*)`$", text)
+    byte = re.search(r"byte ([0-9]+)\)", text)
+    if missing:
+        return f"{missing[1]} is missing"
+    if "of at least length" in text or "of at most length" in text:
+        return f"{place[1] if place else 'it'} has the wrong number of parts"
+    if place or text.startswith("Expected"):
+        return f"{place[1] if place else 'it'} is of the wrong kind or out of range"
+    if "truncated" in text:
+        return "cut short; save the record again"
+    return f"not JSON from byte {byte[1]} on" if byte else text
+
+
+def in_words(error: Exception) -> str:
+    """An error of the fold without the program's own names.
+
+    >>> in_words(ValueError("Kakan(player=1, tile=3) does not fit: no such tile"))
+    'kakan of player 1 does not fit: no such tile'
+    """
+
+    def words(found: re.Match[str]) -> str:
+        name = re.sub("(?<!^)(?=[A-Z])", " ", found[1]).lower()
+        return f"{name} of player {found[2]}" if found[2] else name
+
+    return _EVENT.sub(words, re.sub(r" \(Python .*\)", "", str(error)))
+
+
+def lobby_of(text: str | int) -> int:
+    """The number of a lobby; those of people's own rooms are written with a C.
+
+    >>> lobby_of("C12345678"), lobby_of(17)
+    (12345678, 17)
+
+    Raises:
+        ReplayFormatError: there is no such lobby.
+    """
+    found = re.fullmatch("C?([0-9]{1,8})", str(text).strip() or "0")
+    if found is None:
+        raise ReplayFormatError(f"there is no lobby {str(text)[:20]}")
+    return int(found[1])
+
+
 def four(values: Iterable[T]) -> tuple[T, T, T, T]:
     """One value for each player.
 
@@ -113,6 +203,12 @@ def four(values: Iterable[T]) -> tuple[T, T, T, T]:
     """
     a, b, c, d = values
     return a, b, c, d
+
+
+def end_of_game(scores: Four, results: Four | None) -> EndGame:
+    """The end of a game; results that are not stated, or all zero, follow from scores of 100,000 points."""
+    usual = final_results(scores) if sum(scores) == 4 * START_SCORE else None
+    return EndGame(scores, results if results and any(results) else usual)
 
 
 def usual_type(events: Sequence[GameEvent]) -> int:

@@ -229,7 +229,8 @@ def ask(
 
     Args:
         config: the configuration.
-        hand: the concealed tiles, such as 123m406p11z; on your turn the drawn tile last.
+        hand: the concealed tiles, such as 123m406p11z; on your turn the drawn tile last. Or a link to such
+            a hand at tenhou.net/2.
         dora: dora indicators: one, and one more for each kan.
         round_name: the round, E1 to W4.
         wind: your seat wind.
@@ -259,10 +260,11 @@ def ask(
         raise ConfigError("give a hand, such as 123m406p789s11z233z, or --page to write one on a web page")
     from bot.ask.command import ask as ask_policy
     from bot.startup.models import compute_of
+    from bot.tenhou.links import linked_hand
     from game.position import WrittenPosition
 
     position = WrittenPosition(
-        hand=hand,
+        hand=linked_hand(hand),
         rivers=(river, shimocha, toimen, kamicha),
         melds=(melds, shimocha_melds, toimen_melds, kamicha_melds),
         dora=dora,

@@ -293,7 +293,7 @@ class GameMessages:
             {
                 "type": "over",
                 "scores": list(ending.scores),
-                "results": [tenths / 10 for tenths in ending.results],
+                "results": [tenths / 10 for tenths in ending.results or ()],
                 "places": list(placements(ending.scores)),
             }
         )

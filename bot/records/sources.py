@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -12,6 +15,8 @@ import msgspec
 
 from bot.logs.redaction import clean_text
 from bot.tenhou.links import fetched, full_link, parse_link, viewed_player
+from game.events import Four, StartRound
+from game.state import apply_all, new_round
 from kit.cache import cache_folder
 from kit.errors import ReplayError, ReplayTooLarge
 from replays.files import DECISIONS_SUFFIX, RECORD_SUFFIX, read_file, record_file
@@ -24,17 +29,21 @@ from replays.formats import (
     parse,
     read_game,
 )
-from replays.record import GameRecord
+from replays.record import GameRecord, four
 from replays.store.index import INDEX_FILE
 from replays.store.library import decisions_beside
 from replays.tenhou6.reader import is_link
 
 STDIN: Final = "-"
 
+MAX_LINKS: Final = 1024 * 1024
+"""Bytes of a file of links."""
+_ROUND_SIZE: Final = 64 * 1024
+"""Bytes of a file that may hold a single round."""
 _FETCHED: Final = "logs"
 _OWN_RESULT: Final = b'{"format":"suzaku-review'
 """Start of the JSON of a review or an index."""
-_BARE_ID: Final = re.compile(r"(?:log=)?([0-9]{10}gm-[0-9A-Za-z-]+(?:&[a-z]+=[0-9]*)*)")
+_BARE_ID: Final = re.compile(r"(?:log=)?([0-9]{10}gm-[0-9a-z-]+(?:&[a-z]+=[0-9]*)*)", re.IGNORECASE)
 _PLAYER_IN_NAME: Final = re.compile(r"&tw=([0-3])(?![0-9])")
 """The viewing player in file names written by Tenhou's Windows client."""
 _SHOWN: Final = 100
@@ -70,6 +79,53 @@ def full_source(source: str) -> str:
     return f"https://tenhou.net/0/?log={bare[1]}" if bare and not Path(source).exists() else source
 
 
+def listed(source: str) -> list[str]:
+    """The full sources that a full source stands for: those in a file of links and ids, else itself."""
+    try:
+        if source == STDIN:
+            data = sys.stdin.buffer.read(MAX_FILE + 1)
+            sys.stdin = io.TextIOWrapper(io.BytesIO(data))  # a record is read later
+        else:
+            data = read_file(Path(source), MAX_LINKS) if "://" not in source else b""
+    except (ReplayError, OSError):
+        return [source]
+    lines = [line.strip() for line in data.decode("utf-8", "replace").lstrip("\ufeff").splitlines()]
+    sources = [full_source(line) for line in lines if line and not line.startswith("#")]
+    are_links = bool(sources) and all("://" in each and not is_link(each) for each in sources)
+    return sources if are_links else [source]
+
+
+def joined(sources: Sequence[str]) -> list[str]:
+    """The sources; files that hold a round each of one game become one, in their order of play."""
+    parts: list[tuple[str, GameRecord]] = []
+    for source in sources:
+        path = Path(source)
+        if source != STDIN and "://" not in source and path.is_file() and path.stat().st_size <= _ROUND_SIZE:
+            with suppress(ReplayError):
+                parts.append((source, _of_file(path).record))
+    parts = [(source, record) for source, record in parts if record.rounds == 1 and any(record.names)]
+    parts.sort(key=lambda part: (part[1].names, _first(part[1]).round_index, _first(part[1]).honba))
+    game_of: dict[str, str] = {}
+    for (before, first), (source, then) in pairwise(parts):
+        follows = (
+            _first(then).scores == _scores_after(first) and _first(then).honba + _first(then).round_index
+        )
+        if follows and first.names == then.names and first.ending is None:
+            whole = f"{game_of.get(before, before)}\n{source}"
+            game_of |= dict.fromkeys(whole.split("\n"), whole)
+    return list(dict.fromkeys(game_of.get(source, source) for source in sources))
+
+
+def _first(record: GameRecord) -> StartRound:
+    return next(event for event in record.events if isinstance(event, StartRound))
+
+
+def _scores_after(record: GameRecord) -> Four:
+    state = new_round()
+    apply_all(state, record.events)
+    return four(state["scores"].tolist())
+
+
 def is_folder(source: str) -> bool:
     """Whether a full source is a folder.
 
@@ -95,7 +151,7 @@ def shown(source: str) -> str:
     >>> shown("-"), shown("games/a.xml")
     ('stdin', 'games/a.xml')
     """
-    return "stdin" if source == STDIN else source[:_SHOWN]
+    return "stdin" if source == STDIN else source.partition("\n")[0][:_SHOWN]
 
 
 def load(source: str) -> LoadedRecord:
@@ -109,6 +165,12 @@ def load(source: str) -> LoadedRecord:
         if len(data) > MAX_FILE:
             raise ReplayTooLarge(f"more than {MAX_FILE} bytes")
         return LoadedRecord(parse(data), "stdin", format_of(data), None)
+    if "\n" in source:
+        rounds = [_of_file(Path(each)) for each in source.split("\n")]
+        events = [event for loaded in rounds for event in loaded.record.events[1:]]
+        record = rounds[0].record
+        whole = msgspec.structs.replace(record, events=(record.events[0], *events))
+        return rounds[0]._replace(record=whole)
     if is_link(source):
         return LoadedRecord(read_game(source), "link", "link", viewed_player(source))
     link = parse_link(source)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from bot.records.sources import STDIN, full_source, is_folder, load, shown
+from bot.records.sources import STDIN, full_source, is_folder, listed, load, shown
 from bot.review.many import check_players, records_of, review_many
 from bot.review.one import ReviewPlan, chosen_player, file_name, reason_of, reviewed, write_review
 from bot.review.text import review_text
@@ -69,6 +69,7 @@ def review(
     full = [full_source(source) for source in sources]
     if full.count(STDIN) > 1:
         raise ConfigError("- is stdin, which can be read only once; give it once")
+    full = [each for source in full for each in listed(source)]
     alone = len(full) == 1 and not is_folder(full[0])
     records = [] if alone else records_of(full)
     other = "" if plan.beside is not None else compare

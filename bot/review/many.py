@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from bot.logs.redaction import clean_text
-from bot.records.sources import STDIN, LoadedRecord, is_folder, load, records_in, shown
+from bot.records.sources import STDIN, LoadedRecord, is_folder, joined, load, records_in, shown
 from bot.review.one import (
     ReviewPlan,
     SeatMissingError,
@@ -193,7 +193,7 @@ def records_of(sources: Sequence[str]) -> list[str]:
         if not files:
             raise ReplayError(f"{path}: contains no records; names of records end in .xml, .mjlog, .json, …")
         found += map(str, files)
-    return found
+    return joined(found)
 
 
 def _name_of(source: str) -> str:

@@ -90,8 +90,12 @@ def _player_named(record: GameRecord, wanted: str) -> int:
         return fitting[0]
     names = ", ".join(clean_text(name) or "?" for name in record.names)
     if not fitting:
-        raise UnknownPlayerError(f"no player is named {clean_text(wanted)!r}; the players are {names}")
-    raise ReplayError(f"several players match {clean_text(wanted)!r}: {names}; use --seat to choose one")
+        raise UnknownPlayerError(
+            f"no player is named {clean_text(wanted[:_LONGEST_STEM])!r}; the players are {names}"
+        )
+    raise ReplayError(
+        f"several players match {clean_text(wanted[:_LONGEST_STEM])!r}: {names}; use --seat to choose one"
+    )
 
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")

@@ -114,6 +114,10 @@ def caveat_text(caveat: Caveat) -> str:
             )
         case "results":
             return "the results use a different uma or oka from Tenhou's today; the review ignores this"
+        case "forbidden":
+            return (
+                f"something that the rules forbid happened in {round_text(p.round_index, p.honba)}: {p.rule}"
+            )
 
 
 def _game_text(game: ReviewGame) -> str:

@@ -29,7 +29,8 @@ TIMEOUT_S: Final = 15.0
 
 _EXAMPLE: Final = "https://tenhou.net/0/?log=2026010203gm-0009-0000-0123abcd&tw=0"
 _HEADERS: Final = {"User-Agent": "Mozilla/5.0 (suzaku review)", "Accept-Encoding": "gzip"}
-_TENHOU: Final = re.compile(r"(?:https?://)?tenhou\.net/", re.IGNORECASE)
+_TENHOU: Final = re.compile(r"(?:https?://)?(?:(?:www\.)?tenhou\.net|(?:www\.)?ron2\.jp)/", re.IGNORECASE)
+"""Tenhou, and a viewer of its games that has its ids."""
 _VIEWERS: Final = re.compile(r"/[0-9]+/?(?:log/?)?")
 _SETTINGS: Final = re.compile(r"(?:&[a-z]{1,8}=[0-9]{0,6}){1,8}$")
 """Settings at the end of a link that contains the record, as the reader of such links accepts them."""
@@ -68,10 +69,20 @@ def parse_link(text: str) -> GameLink | None:
         return None
     parts = urlsplit(link)
     query = parse_qs(parts.query, keep_blank_values=True)
-    game_id = query.get("log", [parts.query.split("&")[0]])[0]
+    game_id = query.get("log", [parts.query.split("&")[0]])[0].lower()
     if not game_id or not _VIEWERS.fullmatch(parts.path):
         raise ReplayFormatError(f"the link has no game id; expected a link such as {_EXAMPLE}")
     return GameLink(check_game_id(game_id), _player(query))
+
+
+def linked_hand(text: str) -> str:
+    """The hand in a link to Tenhou's calculator; any other text as it is.
+
+    >>> linked_hand("https://tenhou.net/2/?q=123m406p11z"), linked_hand("123m")
+    ('123m406p11z', '123m')
+    """
+    found = re.search(r"tenhou\.net/2/?\?(?:.*&)?[pq]=([0-9mpsz]+)", text)
+    return found[1] if found else text
 
 
 def viewed_player(link: str) -> int | None:

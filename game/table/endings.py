@@ -24,6 +24,7 @@ from game.scoring.settlement import (
     draw_deltas,
     liable_player,
     nagashi_deltas,
+    placements,
 )
 from game.scoring.value import context_of, evaluate
 from game.state import hand_tiles, new_round, river_of, row_of
@@ -79,18 +80,41 @@ def _win(record: np.void, player: int, source: int, tile: int, ura: tuple[int, .
     )
 
 
-def with_value(record: np.void, win: Win) -> Win:
-    """A win of which a record states only the payments, with the value that our rules find.
+def is_stated(win: Win) -> bool:
+    """Whether a record states the yaku and the payments of a win."""
+    return win.payments_known and bool(win.yaku or win.yakuman or win.other_yaku)
 
-    Where the payments differ from that value, as under other rules, its points follow from the payments. The
-    value is unknown if the hand is, or if ura dora that the record does not state may explain the difference.
+
+def completed(record: np.void, win: Win) -> Win:
+    """A win with what its record leaves out, its value or its payments, as far as they can be computed.
 
     Args:
         record: before the win.
-        win: with the payments; the first of several on one tile is paid the honba.
+        win: the first of several on one tile is paid the honba and the sticks.
     """
-    player, sticks = win.player, sum(win.deltas) // RIICHI_STICK
-    points = max(win.deltas[player] - RIICHI_STICK * sticks - HONBA_POINTS * win.honba, 0)
+    if is_stated(win):
+        return win
+    found = _with_value(record, win)
+    if win.yaku or win.yakuman or win.other_yaku:
+        agrees = found.payments_known and found.points == win.points
+        paid = found if agrees else win
+        found = msgspec.structs.replace(win, deltas=paid.deltas, payments_known=paid.payments_known)
+    return found if found.payments_known else msgspec.structs.replace(found, riichi_sticks=0)
+
+
+def _with_value(record: np.void, win: Win) -> Win:
+    """A win of which a record states at most the points and the payments, with the value that our rules find.
+
+    Where the payments differ from that value, as under other rules, its points are those stated, or follow
+    from the payments. The value is unknown if the hand is, or if ura dora that the record does not state may
+    explain the difference. Unknown payments follow from the value.
+
+    Args:
+        record: before the win.
+        win: the first of several on one tile is paid the honba.
+    """
+    player, sticks = win.player, win.riichi_sticks
+    points = win.points or max(win.deltas[player] - RIICHI_STICK * sticks - HONBA_POINTS * win.honba, 0)
     unknown = msgspec.structs.replace(win, points=points, value="unknown")
     if not record["hand_known"][player]:
         return unknown
@@ -99,7 +123,7 @@ def with_value(record: np.void, win: Win) -> Win:
     if value is None:
         return unknown
     liable = liable_player(record, player, value)
-    paid = (
+    paid = [
         deltas(
             value,
             player,
@@ -110,10 +134,12 @@ def with_value(record: np.void, win: Win) -> Win:
             liable=liable,
         )
         for honba in (win.honba, 0)
-    )
+    ]
     agrees = win.deltas in paid
     if not agrees and context.riichi and not win.ura_indicators:
         return unknown
+    if not win.payments_known:
+        agrees, win = True, msgspec.structs.replace(win, deltas=paid[0], payments_known=True)
     return msgspec.structs.replace(
         win,
         fu=value.fu,
@@ -126,20 +152,44 @@ def with_value(record: np.void, win: Win) -> Win:
     )
 
 
-def draw_reason(record: np.void, paid: Four) -> DrawReason:
+def payments_until(record: np.void, after: Four | None, player: int = -1, source: int = -1) -> Four | None:
+    """The payments of a result that follow from the scores after it.
+
+    Args:
+        record: before the result.
+        after: the scores after it, also after further wins on the same tile; None if unknown.
+        player: the winner, -1 for a draw.
+        source: the player whose tile it is; the winner for a tsumo.
+
+    Returns:
+        None if the scores are unknown or do not fit.
+    """
+    if after is None:
+        return None
+    gains = [score - had for score, had in zip(after, record["scores"].tolist(), strict=True)]
+    sticks = RIICHI_STICK * int(record["riichi_sticks"])
+    if player < 0:
+        gains[placements(after).index(1)] -= sum(gains)  # sticks that are left when the game ends
+    elif any(gains[other] > 0 for other in range(4) if other != player):
+        lost = sticks - gains[player]  # the gains tell each winner's part
+        gains = [gains[each] if each == player else lost * (each == source) for each in range(4)]
+    fits = player < 0 or sum(gains) == sticks
+    return (gains[0], gains[1], gains[2], gains[3]) if fits else None
+
+
+def draw_reason(record: np.void, paid: Four | None) -> DrawReason:
     """Why a round ended without a win, by elimination: the only reason that the table allows, or "unknown".
 
     Args:
         record: at the end of the round; hands may be unknown.
-        paid: change of every score.
+        paid: change of every score, None if unknown.
     """
     exhausts = record["phase"] == PHASE_CLAIM and record["wall_left"] == 0
-    if any(paid):
-        if not exhausts:
-            return "unknown"
-        dealer = int(record["dealer"])
-        able = [player for player in range(4) if _is_nagashi(record, player)]
-        return "nagashi_mangan" if able and paid == nagashi_deltas(able, dealer) else "exhaustive"
+    able = [player for player in range(4) if exhausts and _is_nagashi(record, player)]
+    if able and paid in (None, nagashi_deltas(able, int(record["dealer"]))):
+        return "nagashi_mangan"
+    if paid is not None and any(paid):
+        return "exhaustive" if exhausts else "unknown"
     if record["phase"] == PHASE_TURN:
         return "nine_terminals" if _may_abort(record) else "unknown"
     due = aborted_by(record)
@@ -149,21 +199,31 @@ def draw_reason(record: np.void, paid: Four) -> DrawReason:
     possible: list[DrawReason] = ["triple_ron"] if may_ron else []
     if due is not None:
         possible.append(due)
-    elif exhausts:
+    elif exhausts and not (may_ron and paid is not None):  # three ready players would be paid
         possible.append("exhaustive")
     if not possible and not known:
         return "triple_ron"  # nothing else ends a round after a discard
     return possible[0] if len(possible) == 1 else "unknown"
 
 
-def shown_at_draw(record: np.void, reason: DrawReason, paid: Four) -> DrawnRound:
+def shown_at_draw(record: np.void, reason: DrawReason, paid: Four | None) -> DrawnRound:
     """A draw of which a record states no hands, with those that the rules oblige players to show.
 
     Args:
         record: at the end of the round.
-        reason: why it ended.
-        paid: change of every score; in an exhaustive draw it tells who was tenpai.
+        reason: why it ended, "unknown" if the record does not tell.
+        paid: change of every score; in an exhaustive draw it tells who was tenpai. None if the record does
+            not state it: it is computed, if the hands are known.
     """
+    if reason == "unknown":
+        reason = draw_reason(record, paid)
+    if paid is None and (
+        reason == "nagashi_mangan" or (reason == "exhaustive" and record["hand_known"].all())
+    ):
+        return exhausted(record)[0]
+    can_pay = record["wall_left"] == 0 and reason in ("exhaustive", "unknown")
+    payments_known = paid is not None or not can_pay
+    paid = paid or (0, 0, 0, 0)
     everybody = range(4)
     shown: Sequence[int] = ()
     match reason:
@@ -178,7 +238,8 @@ def shown_at_draw(record: np.void, reason: DrawReason, paid: Four) -> DrawnRound
         case "exhaustive" | "nagashi_mangan":
             shown = [player for player in everybody if record["waits"][player]]
     known = [player for player in shown if record["hand_known"][player]]
-    return drawn_round(record, reason, known, paid)
+    drawn = drawn_round(record, reason, known, paid)
+    return msgspec.structs.replace(drawn, payments_known=payments_known)
 
 
 def aborted_by(record: np.void) -> DrawReason | None:

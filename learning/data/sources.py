@@ -15,11 +15,12 @@ import msgspec
 
 from kit.errors import ReplayError, ReplayFormatError
 from kit.text import clean_text
-from replays.files import read_file
-from replays.formats import MAX_FILE, detect, expand_gzip, read_game, write_game
+from replays.files import DECISIONS_SUFFIX, read_file
+from replays.formats import MAX_FILE, SUFFIXES, detect, expand_gzip, read_game, write_game
+from replays.store.index import INDEX_FILE
 from replays.store.shards import SHARD_SUFFIX, parse_line, shard_lines
 
-RECORD_SUFFIXES: Final = (".xml", ".mjlog", ".mjson", ".gz")
+RECORD_SUFFIXES: Final = (*SUFFIXES, ".gz")
 """Files that are read in a folder, besides shards."""
 _FILE_ID: Final = re.compile(r"[0-9]{10}gm-[0-9a-f]{4}-[0-9]{4,5}-(?:[0-9a-f]{8}|x[0-9a-f]{12})")
 _GAME_TYPE: Final = re.compile(r'<GO\s[^<>]*?type="([0-9]{1,4})"')
@@ -70,7 +71,11 @@ def source_files(paths: Sequence[Path]) -> list[Path]:
     for path in paths:
         if path.is_dir():
             files += sorted(
-                file for file in path.rglob("*") if file.name.endswith(suffixes) and file.is_file()
+                file
+                for file in path.rglob("*")
+                if file.name.endswith(suffixes)
+                and not file.name.endswith((DECISIONS_SUFFIX, INDEX_FILE))
+                and file.is_file()
             )
         else:
             files.append(path)

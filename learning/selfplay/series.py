@@ -157,6 +157,7 @@ def row_of(played: FinishedGame) -> GameRow:
     ending = played.events[-1] if not played.crash else None
     scores = results = places = (0, 0, 0, 0)
     if isinstance(ending, EndGame):
+        assert ending.results is not None
         scores, results, places = ending.scores, ending.results, placements(ending.scores)
     seating = played.seating
     first = played.faults[0] if played.faults else None

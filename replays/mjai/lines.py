@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
@@ -40,7 +40,7 @@ from game.events import (
 from game.tiles import mjai_text
 from kit.errors import ReplayFormatError, ReplayTooLarge
 from replays.mjai.reader import WINDS, MjaiReader
-from replays.record import HANCHAN, TONPUU, GameRecord, usual_type
+from replays.record import HANCHAN, TONPUU, GameRecord, check_type, fault_in, usual_type
 
 MAX_LINE: Final = 64 * 1024
 MAX_LINES: Final = 40_000
@@ -48,9 +48,11 @@ MAX_LINES: Final = 40_000
 _HEAD: Final = "suzaku_record"
 
 Message = dict[str, Any]
-_Text = Annotated[str, msgspec.Meta(max_length=8)]
 _Seed = Annotated[str, msgspec.Meta(max_length=8192)]
-_Rank = Annotated[int, msgspec.Meta(ge=0, le=1000)]
+_Rank = Annotated[int, msgspec.Meta(ge=0, le=99)]
+_Rate = Annotated[float, msgspec.Meta(gt=-1e6, lt=1e6)]
+_Sex = Literal["M", "F", "C"]
+_Die = Annotated[int, msgspec.Meta(ge=0, le=5)]
 
 
 class _RecordInfo(msgspec.Struct, frozen=True):
@@ -58,11 +60,11 @@ class _RecordInfo(msgspec.Struct, frozen=True):
 
     game_id: Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9-]{0,80}$")] = ""
     game_type: Annotated[int, msgspec.Meta(ge=0, le=4095)] = 9
-    lobby: Annotated[int, msgspec.Meta(ge=0, le=19999)] = 0
+    lobby: Annotated[int, msgspec.Meta(ge=0, le=99_999_999)] = 0
     ranks: tuple[_Rank, _Rank, _Rank, _Rank] = (0, 0, 0, 0)
-    rates: tuple[float, float, float, float] = (1500.0, 1500.0, 1500.0, 1500.0)
-    sexes: tuple[_Text, _Text, _Text, _Text] = ("M", "M", "M", "M")
-    dice: Annotated[tuple[tuple[int, int], ...], msgspec.Meta(max_length=1000)] = ()
+    rates: tuple[_Rate, _Rate, _Rate, _Rate] = (1500.0, 1500.0, 1500.0, 1500.0)
+    sexes: tuple[_Sex, _Sex, _Sex, _Sex] = ("M", "M", "M", "M")
+    dice: Annotated[tuple[tuple[_Die, _Die], ...], msgspec.Meta(max_length=1000)] = ()
     shuffle: _Seed = ""
     round_shuffles: Annotated[tuple[_Seed, ...], msgspec.Meta(max_length=1000)] = ()
 
@@ -86,17 +88,34 @@ def _read(text: str) -> tuple[Message, list[GameEvent]]:
     reader = MjaiReader()
     head: Message = {}
     events: list[GameEvent] = []
-    for number, line in enumerate(_lines(text), 1):
-        try:
-            for message in _messages(line):
+    number, line = 1, ""
+    lines: list[list[Message]] = []
+    try:
+        for line in _lines(text):
+            number = len(lines) + 1
+            lines.append(_messages(line))
+        _add_scores([message for messages in lines for message in messages])
+        for number, messages in enumerate(lines, 1):  # noqa: B007 - named in the error
+            for message in messages:
                 events += reader.read(message)
                 if events and not head:
                     head = message
-        except ReplayFormatError as exc:
-            cut = not text.endswith("\n") and text.endswith(line) and not line.endswith(("}", "]"))
-            reason = "cut short; without this line the record can be read up to here" if cut else exc
-            raise ReplayFormatError(f"mjai line {number}: {reason}") from None
+    except ReplayFormatError as exc:
+        cut = not text.endswith("\n") and number > len(lines) and not line.endswith(("}", "]"))
+        reason = "cut short; without this line the record can be read up to here" if cut else exc
+        raise ReplayFormatError(f"mjai line {number}: {reason}") from None
     return head, events
+
+
+def _add_scores(messages: Sequence[Message]) -> None:
+    """Add to results without payments the scores after them, which the next deal or the end states."""
+    after = None
+    for message in reversed(messages):
+        match message.get("type"):
+            case "start_kyoku" | "end_game":
+                after = message.get("scores")
+            case "hora" | "ryukyoku" if message.get("deltas") is None and message.get("scores") is None:
+                message["scores"] = after
 
 
 def write_record(record: GameRecord) -> str:
@@ -130,8 +149,9 @@ def read_record(text: str) -> GameRecord:
         raise ReplayFormatError("mjai: more than one game")
     try:
         head = msgspec.convert(first.get(_HEAD, {}), _RecordInfo)
-    except msgspec.ValidationError as exc:
-        raise ReplayFormatError(f"mjai line 1: {_HEAD}: {exc}") from None
+        check_type(head.game_type)
+    except (msgspec.ValidationError, ReplayFormatError) as exc:
+        raise ReplayFormatError(f"mjai line 1: {_HEAD}: {fault_in(exc)}") from None
     said = _HEAD in first
     return GameRecord(
         **msgspec.structs.asdict(head) | ({} if said else {"game_type": _stated_type(first, events)}),
@@ -161,15 +181,17 @@ def _unpacked(text: str) -> str:
         return text
     try:
         messages = json.loads(text)
-    except (ValueError, RecursionError):
+        if len(messages) > MAX_LINES:
+            raise ReplayTooLarge(f"more than {MAX_LINES} messages")
+        return "".join(json.dumps(message, separators=(",", ":")) + "\n" for message in messages)
+    except ValueError:
         return text
-    return "".join(json.dumps(message, separators=(",", ":")) + "\n" for message in messages)
 
 
 def _messages(line: str) -> list[Message]:
     try:
         value = json.loads(line)
-    except (ValueError, RecursionError):
+    except ValueError:
         value = None
     messages: list[Message] = value if isinstance(value, list) else [value]
     for message in messages:
@@ -239,9 +261,12 @@ def _win(e: Win) -> Message:
         "actor": e.player,
         "target": e.from_player,
         "pai": mjai_text(e.tile),
-        "deltas": list(e.deltas),
         "ura_markers": _texts(e.ura_indicators),
-    }
+    } | _payments(e)
+
+
+def _payments(e: Win | DrawnRound) -> Message:
+    return {"deltas": list(e.deltas)} if e.payments_known else {}
 
 
 _WRITERS: Final[dict[type, Callable[[Any], Message]]] = {
@@ -268,7 +293,7 @@ _WRITERS: Final[dict[type, Callable[[Any], Message]]] = {
     Riichi: lambda e: {"type": "reach", "actor": e.player},
     RiichiAccepted: lambda e: {"type": "reach_accepted", "actor": e.player},
     Win: _win,
-    DrawnRound: lambda e: {"type": "ryukyoku", "reason": e.reason, "deltas": list(e.deltas)},
+    DrawnRound: lambda e: {"type": "ryukyoku", "reason": e.reason} | _payments(e),
     EndRound: lambda _: {"type": "end_kyoku"},
     EndGame: lambda e: {"type": "end_game", "scores": list(e.scores)},
 }
@@ -293,13 +318,14 @@ def _exact(event: GameEvent) -> Message:
                 "limit": event.limit,
                 "yaku": [list(pair) for pair in event.yaku],
                 "yakuman": list(event.yakuman),
+                "other_yaku": [list(pair) for pair in event.other_yaku],
                 "liable": event.liable,
                 "honba": event.honba,
                 "kyotaku": event.riichi_sticks,
             } | ({} if event.value == "stated" else {"value": event.value})
         case DrawnRound(hands=hands):
             return {"tehais136": [None if hand is None else list(hand) for hand in hands]}
-        case EndGame(results=results):
+        case EndGame(results=results) if results is not None:
             return {"results_tenths": list(results)}
         case PlayerLeft(player=player):
             return {"type": "suzaku_left", "actor": player}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, get_args
 
+import msgspec
 import numpy as np
 
 from game.events import (
@@ -14,8 +16,7 @@ from game.events import (
     Discard,
     DoraRevealed,
     Draw,
-    DrawnRound,
-    EndGame,
+    DrawReason,
     EndRound,
     Four,
     GameEvent,
@@ -27,17 +28,19 @@ from game.events import (
     RiichiAccepted,
     StartGame,
     StartRound,
+    ValueSource,
     Win,
 )
-from game.layout import AT_HAND, AT_MELD, AT_UNSEEN, PHASE_IDLE
+from game.layout import AT_HAND, AT_MELD, AT_UNSEEN, PHASE_CLAIM, PHASE_ENDED, PHASE_IDLE, PHASE_TURN
 from game.packing import DRAW_REASONS
-from game.scoring.settlement import RIICHI_STICK, START_SCORE
+from game.scoring.settlement import RIICHI_STICK, START_SCORE, final_scores
+from game.scoring.value import LIMIT_YAKUMAN
 from game.state import apply, clone, new_round
-from game.table.endings import draw_reason, shown_at_draw, with_value
+from game.table.endings import completed, payments_until, shown_at_draw
 from game.tiles import TILES, UNSEEN, face_of, mjai_text
 from kit.errors import ReplayFormatError, StateMismatchError
 from replays.copies import copies_of, free_copy
-from replays.record import four
+from replays.record import MAX_POINTS, THREE_PLAYERS, check_dealer, end_of_game, four, in_words
 
 WINDS: Final = "ESWN"
 
@@ -46,6 +49,9 @@ SILENT: Final = ("none", "hello", "error")
 
 _COPIES: Final = {mjai_text(tile): copies_of(face_of(tile)) for tile in range(TILES)}
 _CALLS: Final = {"chi": Chi, "pon": Pon, "daiminkan": Daiminkan}
+
+
+_TENHOU: Final = re.compile("0[mps]|[1-7]z")
 
 
 class _UnfitError(Exception):
@@ -78,11 +84,16 @@ class _PhysicalTiles:
         """A free copy of a face at a place."""
         copies = _COPIES.get(text)
         if copies is None:
-            raise _UnfitError(f"not a tile: {str(text)[:20]!r}")
+            hint = (
+                "; mjai writes 5mr for a red five, and E S W N P F C for honours"
+                if _TENHOU.fullmatch(str(text))
+                else ""
+            )
+            raise _UnfitError(f"not a tile: {str(text)[:20]!r}{hint}")
         tile = free_copy(self.state, copies, place, taken)
         if tile is None:
-            red = "; one five of each suit is red, as 5mr" if text[0] == "5" else ""
-            raise _UnfitError(f"no {text} is left there{red}")
+            red = "; one five of each suit is red, as 5mr; other numbers are not supported"
+            raise _UnfitError(f"no {text} is left there{red if text[0] == '5' else ''}")
         return tile
 
     @staticmethod
@@ -103,7 +114,7 @@ class _PhysicalTiles:
     def ura_indicators(self, message: Mapping[str, Any]) -> tuple[int, ...]:
         """The indicators under those shown."""
         if "ura136" in message:
-            return tuple(int(tile) for tile in message["ura136"])
+            return _tiles(message["ura136"], 5)
         taken: list[int] = []
         for text in message.get("ura_markers", message.get("uradora_markers", ())):
             taken.append(self.copy(text, AT_UNSEEN, taken))
@@ -117,6 +128,8 @@ class MjaiReader:
         self._tiles = _PhysicalTiles()
         self._before_wins: np.void | None = None
         """The round before the first win on a tile."""
+        self._payments_known = True
+        """Whether the scores of the round so far are known."""
 
     @property
     def state(self) -> np.void:
@@ -136,27 +149,41 @@ class MjaiReader:
             ReplayFormatError: it is not an mjai message, or does not fit those before it.
         """
         kind: Any = message.get("type")
+        if _is_for_three(message):
+            raise ReplayFormatError(THREE_PLAYERS)
         if not self.knows(message):
             raise ReplayFormatError(f"unknown message type {str(kind)[:40]!r}")
         if kind in SILENT:
             return []
-        reader = _READERS[kind]
+        said = {key: value for key, value in message.items() if value is not None}
+        paid = self._implied_stick(said)
         try:
-            event = reader(self, message)
+            for stick in paid:
+                apply(self.state, stick)
+            event = _READERS[kind](self, said)
+            if event is None:
+                return paid
             apply(self.state, event)
-        except (_UnfitError, StateMismatchError) as exc:
-            raise ReplayFormatError(f"{kind}: {exc}") from None
+        except (_UnfitError, StateMismatchError, ReplayFormatError) as exc:
+            raise ReplayFormatError(f"{kind}: {in_words(exc)}") from None
         except KeyError as exc:
             raise ReplayFormatError(f"{kind}: {str(exc.args[0])[:40]} is missing") from None
         except (IndexError, TypeError, ValueError, OverflowError):
             raise ReplayFormatError(f"{kind}: a value has a type or range that mjai does not allow") from None
-        return [event]
+        return [*paid, event]
+
+    def _implied_stick(self, m: Mapping[str, Any]) -> list[GameEvent]:
+        """The payment of a riichi that no message states, though the game goes on after its discard."""
+        discarder = int(self.state["last_player"])
+        declared = self.state["phase"] == PHASE_CLAIM and self.state["riichi"][discarder] == 1
+        goes_on = m["type"] in (*_CALLS, "tsumo", "ryukyoku") and m.get("reason") != "triple_ron"
+        return [RiichiAccepted(discarder)] if declared and goes_on else []
 
     # --- messages ---
 
     def start_game(self, m: Mapping[str, Any]) -> GameEvent:
         """Begin a game; the previous round is discarded."""
-        names = [str(name)[:64] for name in (*m.get("names", ()), "", "", "", "")]
+        names = [str(name or "")[:64] for name in (*m.get("names", ()), "", "", "", "")]
         self._tiles.state = new_round()
         return StartGame((names[0], names[1], names[2], names[3]), _player(m.get("id", -1), least=-1))
 
@@ -170,45 +197,51 @@ class MjaiReader:
         tiles = self._tiles.of(m, texts, [AT_UNSEEN] * len(texts))
         dealt = [tuple(tiles[1 + 13 * p : 14 + 13 * p]) for p in range(4)]
         self._before_wins = None
+        self._payments_known = True
         scores = self.state["scores"].tolist() if self.state["phase"] != PHASE_IDLE else (START_SCORE,) * 4
+        kyoku = _number(m["kyoku"], 1, 4)
+        index = 4 * [*WINDS].index(m["bakaze"]) + kyoku - 1
+        dealer = check_dealer(index, _player(m.get("oya", kyoku - 1)))
         return StartRound(
-            round_index=4 * [*WINDS].index(m["bakaze"]) + _number(m["kyoku"], 1, 4) - 1,
+            round_index=index,
             honba=_number(m["honba"]),
-            riichi_sticks=_number(m["kyotaku"]),
-            dealer=_player(m["oya"]),
-            scores=_four(m.get("scores", scores)),
+            riichi_sticks=_number(m.get("kyotaku", m.get("kyoutaku", int(self.state["riichi_sticks"])))),
+            dealer=dealer,
+            scores=_points(m, "scores") or four(scores),
             dora_indicator=tiles[0],
             hands=(dealt[0], dealt[1], dealt[2], dealt[3]),
         )
 
     def draw(self, m: Mapping[str, Any]) -> GameEvent:
         """Take a tile."""
-        return Draw(_player(m["actor"]), self._tiles.of(m, [m["pai"]], [AT_UNSEEN])[0])
+        return Draw(_player(m["actor"]), self._tiles.of(m, [m.get("pai", "?")], [AT_UNSEEN])[0])
 
     def discard(self, m: Mapping[str, Any]) -> GameEvent:
-        """Discard a tile."""
-        player, tsumogiri = _player(m["actor"]), bool(m["tsumogiri"])
-        drawn = int(self.state["drawn"])
-        if "tiles136" not in m and drawn != UNSEEN and self.state["hand_known"][player]:
-            return Discard(player, self._discarded_tile(m["pai"], player, drawn, tsumogiri), tsumogiri)
-        return Discard(player, self._tiles.of(m, [m["pai"]], [self._tiles.hand(player)])[0], tsumogiri)
-
-    def _discarded_tile(self, text: str, player: int, drawn: int, tsumogiri: bool) -> int:
+        """Discard a tile; one that can only be the tile just drawn is that one, whatever is said of it."""
+        player, drawn = _player(m["actor"]), int(self.state["drawn"])
+        tsumogiri = bool(m.get("tsumogiri"))
+        text = m.get("pai", mjai_text(drawn)) if tsumogiri and drawn != UNSEEN else m["pai"]
+        place = self._tiles.hand(player)
+        if "tiles136" in m or drawn == UNSEEN or place == AT_UNSEEN:
+            return Discard(player, self._tiles.of(m, [text], [place])[0], tsumogiri)
+        if not tsumogiri and text == mjai_text(drawn):
+            kept = free_copy(self.state, _COPIES[text], place, [drawn])
+            tsumogiri = "tsumogiri" not in m or kept is None
         if tsumogiri:
             self._tiles.check(text, drawn)
-            return drawn
-        return self._tiles.copy(text, self._tiles.hand(player), [drawn])
+            return Discard(player, drawn, True)
+        return Discard(player, self._tiles.copy(text, place, [drawn]), False)
 
     def call(self, m: Mapping[str, Any]) -> GameEvent:
         """Call chi, pon or open kan."""
-        player, source = _player(m["actor"]), _player(m["target"])
+        player, source = _player(m["actor"]), _player(m.get("target", int(self.state["last_player"])))
         last = int(self.state["last_tile"])
-        texts = [m["pai"], *m["consumed"]]
+        texts = [m.get("pai", mjai_text(last)), *m["consumed"]]
         if "tiles136" in m:
             tile, *own = self._tiles.of(m, texts, [])
         else:
             tile = last
-            self._tiles.check(m["pai"], tile)
+            self._tiles.check(texts[0], tile)
             own = self._tiles.of(m, texts[1:], [self._tiles.hand(player)] * len(texts[1:]))
         event: GameEvent = _CALLS[m["type"]](player, source, tile, tuple(own))
         return event
@@ -227,57 +260,94 @@ class MjaiReader:
 
     def win(self, m: Mapping[str, Any]) -> GameEvent:
         """Win."""
-        player, source = _player(m["actor"]), _player(m["target"])
+        turn = "turn" if self.state["phase"] == PHASE_TURN else "last_player"
+        player, source = _player(m["actor"]), _player(m.get("target", int(self.state[turn])))
         last = int(self.state["drawn"] if player == source else self.state["last_tile"])
-        stated = [int(tile) for tile in m.get("tiles136", ())]
+        stated = [*_tiles(m.get("tiles136", ())[:1], 1), *_tiles(m.get("tiles136", ())[1:], 14)]
         if last == UNSEEN and not stated:
             last = self._tiles.copy(m["pai"], AT_UNSEEN, [])  # drawn unseen, and shown now
         elif "pai" in m:
             self._tiles.check(m["pai"], stated[0] if stated else last)
-        deltas = self._deltas(m)
+        honba, sticks = int(self.state["honba"]), int(self.state["riichi_sticks"])
+        deltas = self._deltas(m, player, source)
         if self._before_wins is None:
             self._before_wins = clone(self.state)
+        elif deltas is None:
+            honba = 0  # only the first of several is paid them
+        is_whole = {"fu", "points", "limit"} <= m.keys()  # else its value is computed as a whole
+        stated_yaku, other = (m.get(key, ()) if is_whole else () for key in ("yaku", "other_yaku"))
         win = Win(
             player=player,
             from_player=source,
             tile=stated[0] if stated else last,
             hand=tuple(stated[1:]) if stated else self._tiles.winning_hand(player, last),
-            fu=int(m.get("fu", 0)),
-            points=int(m.get("points", 0)),
-            limit=int(m.get("limit", 0)),
-            yaku=tuple((int(yaku), int(han)) for yaku, han in m.get("yaku", ())),
-            yakuman=tuple(int(yaku) for yaku in m.get("yakuman", ())),
+            fu=_number(m.get("fu", 0), most=200),
+            points=_number(m.get("points", 0), most=MAX_POINTS),
+            limit=_number(m.get("limit", 0), most=LIMIT_YAKUMAN),
+            yaku=tuple((_number(yaku), _number(han)) for yaku, han in stated_yaku),
+            yakuman=tuple(map(_number, m.get("yakuman", ()) if is_whole else ())),
+            other_yaku=tuple((str(name)[:48], _number(han)) for name, han in other),
             ura_indicators=self._tiles.ura_indicators(m),
             liable=_player(m.get("liable", -1), least=-1),
-            deltas=deltas,
-            honba=int(m.get("honba", self.state["honba"])),
-            riichi_sticks=int(m.get("kyotaku", max(sum(deltas), 0) // RIICHI_STICK)),
-            value=m.get("value", "stated"),
+            deltas=deltas or (0, 0, 0, 0),
+            honba=_number(m.get("honba", honba)),
+            riichi_sticks=_number(
+                m.get("kyotaku", sticks if deltas is None else sum(deltas) // RIICHI_STICK)
+            ),
+            value=_value(m),
+            payments_known=deltas is not None,
         )
-        return win if "points" in m else with_value(self._before_wins, win)
+        win = completed(self._before_wins, win)
+        self._payments_known &= win.payments_known
+        return win
 
-    def _deltas(self, m: Mapping[str, Any]) -> Four:
-        """The score changes of a result, as stated or from the scores after it."""
-        if "deltas" in m or "scores" not in m:
-            return _four(m["deltas"])
-        after = zip(_four(m["scores"]), self.state["scores"].tolist(), strict=True)
-        return _four([score - before for score, before in after])
+    def _deltas(self, m: Mapping[str, Any], player: int = -1, source: int = -1) -> Four | None:
+        """The score changes of a result, as stated or from the scores after it; None if neither is known."""
+        stated = _points(m, "deltas")
+        if stated is not None:
+            return stated
+        return payments_until(self.state, _points(m, "scores"), player, source)
 
     def drawn_round(self, m: Mapping[str, Any]) -> GameEvent:
         """End a round without a win."""
-        deltas = self._deltas(m) if m.keys() & {"deltas", "scores"} else (0, 0, 0, 0)
-        reason = m.get("reason")
-        if reason not in DRAW_REASONS or reason == "unknown":
-            reason = draw_reason(self.state, deltas)
-        if "tehais136" not in m:
-            return shown_at_draw(self.state, reason, deltas)
-        hands = (None if hand is None else tuple(map(int, hand)) for hand in m["tehais136"])
-        return DrawnRound(reason, deltas, four(hands))
+        deltas = self._deltas(m)
+        known: list[DrawReason] = [reason for reason in DRAW_REASONS if reason == m.get("reason")]
+        reason = known[0] if known else "unknown"
+        drawn = shown_at_draw(self.state, reason, deltas)
+        self._payments_known = drawn.payments_known
+        if "tehais136" in m:
+            hands = four(None if hand is None else _tiles(hand, 14) for hand in m["tehais136"])
+            drawn = msgspec.structs.replace(drawn, hands=hands)
+        return drawn
 
-    def end_game(self, m: Mapping[str, Any]) -> GameEvent:
-        """End the game."""
-        scores = _four(m.get("scores", self.state["scores"].tolist()))
-        return EndGame(scores, _four(m.get("results_tenths", (0, 0, 0, 0))))
+    def riichi_accepted(self, m: Mapping[str, Any]) -> GameEvent:
+        """Pay the stick."""
+        player = _player(m["actor"])
+        if self.state["phase"] != PHASE_CLAIM:
+            raise _UnfitError("it comes before the discard of the riichi, and must follow it")
+        return RiichiAccepted(player)
+
+    def end_round(self, _: Mapping[str, Any]) -> GameEvent | None:
+        """End a round; one without a result is merely over."""
+        return EndRound() if self.state["phase"] == PHASE_ENDED else None
+
+    def end_game(self, m: Mapping[str, Any]) -> GameEvent | None:
+        """End the game; scores and results that are not stated follow from the last round, if it is known."""
+        scores, sticks = _points(m, "scores"), int(self.state["riichi_sticks"])
+        if scores is None and (self.state["phase"] != PHASE_ENDED or not self._payments_known):
+            return None
+        now = self.state["scores"].tolist()
+        scores = scores or four(now)
+        if sum(scores) == sum(now):
+            scores = final_scores(scores, sticks)
+        return end_of_game(scores, _points(m, "results_tenths"))
+
+
+def _is_for_three(m: Mapping[str, Any]) -> bool:
+    lists = [m.get(key) for key in ("names", "scores", "tehais")]
+    three = any(isinstance(each, list) and len(each) == 3 for each in lists)
+    no_fourth = isinstance(lists[2], list) and len(lists[2]) == 4 and lists[2][3] in (None, [])
+    return three or no_fourth or m.get("num_players") == 3 or m.get("type") in ("kita", "nukidora")
 
 
 def _player(value: Any, least: int = 0) -> int:
@@ -286,17 +356,36 @@ def _player(value: Any, least: int = 0) -> int:
     return value
 
 
-def _number(value: Any, least: int = 0, most: int = 999) -> int:
+def _number(value: Any, least: int = 0, most: int = 99) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         raise _UnfitError(f"not a number from {least} to {most}: {str(value)[:20]!r}")
     return value
 
 
-def _four(values: Any) -> Four:
-    return four(int(value) for value in values)
+def _points(m: Mapping[str, Any], key: str) -> Four | None:
+    """Four numbers, None if they are not stated."""
+    values = m.get(key)
+    if values is None or None in values:
+        return None
+    return four(_number(value, -MAX_POINTS, MAX_POINTS) for value in values)
 
 
-_READERS: Final[dict[str, Callable[[MjaiReader, Mapping[str, Any]], GameEvent]]] = {
+def _tiles(values: Any, most: int) -> tuple[int, ...]:
+    """Different physical tiles."""
+    tiles = tuple(_number(tile, most=TILES - 1) for tile in values)
+    if len(set(tiles)) != len(tiles) or len(tiles) > most:
+        raise _UnfitError(f"more than {most} physical tiles, or one twice")
+    return tiles
+
+
+def _value(m: Mapping[str, Any]) -> ValueSource:
+    value: ValueSource = m.get("value", "stated")
+    if value not in get_args(ValueSource):
+        raise _UnfitError(f"value is none of {', '.join(get_args(ValueSource))}: {str(value)[:20]!r}")
+    return value
+
+
+_READERS: Final[dict[str, Callable[[MjaiReader, Mapping[str, Any]], GameEvent | None]]] = {
     "start_game": MjaiReader.start_game,
     "start_kyoku": MjaiReader.start_round,
     "tsumo": MjaiReader.draw,
@@ -308,10 +397,10 @@ _READERS: Final[dict[str, Callable[[MjaiReader, Mapping[str, Any]], GameEvent]]]
     "kakan": MjaiReader.kakan,
     "dora": lambda r, m: DoraRevealed(r._tiles.of(m, [m["dora_marker"]], [AT_UNSEEN])[0]),
     "reach": lambda _, m: Riichi(_player(m["actor"])),
-    "reach_accepted": lambda _, m: RiichiAccepted(_player(m["actor"])),
+    "reach_accepted": MjaiReader.riichi_accepted,
     "hora": MjaiReader.win,
     "ryukyoku": MjaiReader.drawn_round,
-    "end_kyoku": lambda _r, _m: EndRound(),
+    "end_kyoku": MjaiReader.end_round,
     "end_game": MjaiReader.end_game,
     "suzaku_left": lambda _, m: PlayerLeft(_player(m["actor"])),
     "suzaku_returned": lambda _, m: PlayerReturned(_player(m["actor"])),

@@ -16,7 +16,6 @@ from game.events import (
     DoraRevealed,
     Draw,
     DrawnRound,
-    EndGame,
     EndRound,
     GameEvent,
     PlayerLeft,
@@ -28,25 +27,40 @@ from game.events import (
     Win,
 )
 from game.melds import meld_event
+from game.state import apply, clone, new_round
+from game.table.endings import completed, is_stated
 from game.tiles import TILES, UNSEEN
-from kit.errors import ReplayFormatError, ReplayTooLarge
+from kit.errors import ReplayFormatError, ReplayTooLarge, StateMismatchError
 from replays.mjlog.attributes import MjlogTag, parse_tag
 from replays.mjlog.tags import (
     UNFINISHED,
+    UNPAID,
     FinalScores,
     read_agari,
     read_init,
     read_meld,
     read_ryuukyoku,
 )
-from replays.record import KNOWN_BITS, MAX_TYPE, GameRecord, Names, usual_type
+from replays.record import (
+    KNOWN_BITS,
+    MAX_TYPE,
+    THREE_PLAYERS,
+    GameRecord,
+    Names,
+    check_dealer,
+    check_type,
+    end_of_game,
+    four,
+    in_words,
+    lobby_of,
+    sexes_of,
+    usual_type,
+)
 
 MAX_CHARACTERS: Final = 2 * 1024 * 1024
 """A long hanchan has about 60,000."""
 MAX_TAGS: Final = 20_000
 
-_NOT_READ: Final = ((16 | 2048, "three-player"), (512 | 1024, "chip"))
-"""Bits of game types that change the contents of tags."""
 _DECLARATION: Final = re.compile(r"\?xml[^<>]*\?>\s*")
 
 
@@ -161,33 +175,33 @@ class _Reader:
         names = self._names()
         un, go, shuffle = self._header["UN"], self._header.get("GO"), self._header.get("SHUFFLE")
         sexes = un.take("sx").split(",") if un.has("sx") else []
+        said = go is not None and go.has("type")
         return GameRecord(
             game_id=game_id,
-            game_type=go.number("type", 0, MAX_TYPE) & KNOWN_BITS if go else usual_type(self._events),
-            lobby=go.number("lobby", 0, 19999) if go and go.has("lobby") else 0,
+            game_type=go.number("type", 0, MAX_TYPE) & KNOWN_BITS
+            if said and go
+            else usual_type(self._events),
+            lobby=lobby_of(go.take("lobby", "0")) if go else 0,
             names=names,
-            ranks=un.four("dan", 0, 99) if un.has("dan") else (0, 0, 0, 0),
-            rates=un.ratings("rate"),
-            sexes=(sexes[0], sexes[1], sexes[2], sexes[3]) if len(sexes) == 4 else ("M",) * 4,
-            events=(StartGame(names=names), *self._events),
+            ranks=un.four("dan", 0, 99) if un.take("dan", "") else (0, 0, 0, 0),
+            rates=un.ratings("rate") if un.take("rate", "") else four([1500.0] * 4),
+            sexes=sexes_of(sexes),
+            events=(StartGame(names=names), *_with_values(self._events)),
             dice=tuple(self._dice),
             shuffle=shuffle.take("seed") if shuffle and shuffle.has("seed") else "",
             round_shuffles=tuple(self._shuffles) if len(self._shuffles) == len(self._dice) else (),
-            rules_said=go is not None,
+            rules_said=said,
         )
 
     def _check_header(self, tag: MjlogTag) -> None:
-        if tag.name != "GO":
-            return
-        for bits, name in _NOT_READ:
-            if tag.number("type", 0, MAX_TYPE) & bits:
-                raise tag.fail(f"{name} games are not supported")
+        if tag.name == "GO" and tag.has("type"):
+            check_type(tag.number("type", 0, MAX_TYPE))
 
     def _names(self) -> Names:
         un = self._header.get("UN")
         if un is None:
             raise ReplayFormatError("no <UN>: the players are missing")
-        n0, n1, n2, n3 = (unquote(un.take(f"n{p}"))[:64] for p in range(4))
+        n0, n1, n2, n3 = (unquote(un.take(f"n{p}", ""))[:64] for p in range(4))
         return n0, n1, n2, n3
 
     def _last(self) -> GameEvent | None:
@@ -207,6 +221,8 @@ class _Reader:
             raise tag.fail("a round begins before the previous one ended")
         self._close_round()
         init = read_init(tag)
+        if init.hands[3] == () and tag.has("hai0"):
+            raise tag.fail(THREE_PLAYERS)
         self._dice.append(init.seed.dice)
         if tag.has("shuffle"):
             self._shuffles.append(tag.take("shuffle"))
@@ -216,7 +232,7 @@ class _Reader:
                 round_index=init.seed.round_index,
                 honba=init.seed.honba,
                 riichi_sticks=init.seed.riichi_sticks,
-                dealer=init.dealer,
+                dealer=check_dealer(init.seed.round_index, init.dealer),
                 scores=init.scores,
                 dora_indicator=init.seed.indicators[0],
                 hands=(hands[0], hands[1], hands[2], hands[3]),
@@ -241,7 +257,7 @@ class _Reader:
         self._needs_round(tag)
         call = read_meld(tag)
         if call.meld is None:
-            raise tag.fail(f"meld code {call.code} is a three-player north")
+            raise tag.fail(THREE_PLAYERS)
         self._drawn = None
         self._events.append(meld_event(call.who, call.meld))
 
@@ -265,7 +281,8 @@ class _Reader:
     def drawn(self, tag: MjlogTag) -> None:
         self._needs_round(tag)
         result = read_ryuukyoku(tag)
-        self._events.append(DrawnRound(result.reason, result.deltas, result.hands))
+        known = not tag.has(UNPAID)
+        self._events.append(DrawnRound(result.reason, result.deltas, result.hands, known))
         self._finish_round(result.final)
 
     def left(self, tag: MjlogTag) -> None:
@@ -280,13 +297,30 @@ class _Reader:
         self._takes_moves = False
         if final is not None:
             self._close_round()
-            self._events.append(EndGame(final.scores, final.results))
+            self._events.append(end_of_game(final.scores, final.results))
             self._ended = True
 
     def _close_round(self) -> None:
         if self._in_round:
             self._events.append(EndRound())
         self._in_round = False
+
+
+def _with_values(events: list[GameEvent]) -> list[GameEvent]:
+    """The events, with a value for each win of which the record states no yaku."""
+    valued, state = list(events), new_round()
+    if any(isinstance(event, Win) and not is_stated(event) for event in events):
+        before = state
+        try:
+            for place, event in enumerate(events):
+                if isinstance(event, Win):
+                    valued[place] = completed(before, event)
+                apply(state, event)
+                if not isinstance(event, Win):
+                    before = clone(state)
+        except StateMismatchError as exc:
+            raise ReplayFormatError(f"mjlog: {in_words(exc)}") from None
+    return valued
 
 
 _HEADER_TAGS: Final = ("mjloggm", "SHUFFLE", "GO", "UN", "TAIKYOKU")

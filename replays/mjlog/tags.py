@@ -10,6 +10,7 @@ Source: recorded games of 2009 to 2026 and recorded connections.
 from __future__ import annotations
 
 from typing import Final, TypeAlias, get_args
+from urllib.parse import unquote
 
 import msgspec
 
@@ -26,6 +27,10 @@ HAND_SIZES: Final = (1, 2, 4, 5, 7, 8, 10, 11, 13, 14)
 _NORTH_MASK: Final = 0x3F
 _NORTH_CODE: Final = 0x20
 
+UNPAID: Final = "unpaid"
+"""Attribute of our own results whose payments are unknown; ``sc`` has zeros."""
+OTHER_YAKU: Final = "otherYaku"
+"""Attribute of our own wins: encoded names and han of yaku that Tenhou does not have."""
 UNFINISHED: Final = "unfinished"
 """Attribute of our own records of games without an end; any other record without an end is damaged."""
 
@@ -171,7 +176,7 @@ def read_agari(a: Attributes) -> AgariTag:
         player=a.number("who", 0, 3),
         from_player=a.number("fromWho", 0, 3),
         tile=a.number("machi", 0, TILES - 1),
-        hand=a.tiles("hai", HAND_SIZES),
+        hand=a.tiles("hai", (0, *HAND_SIZES)),  # only our own records of hidden hands lack it
         fu=fu,
         points=points,
         limit=limit,
@@ -182,11 +187,19 @@ def read_agari(a: Attributes) -> AgariTag:
         deltas=deltas,
         honba=honba,
         riichi_sticks=sticks,
-        # not Tenhou's, which states every value
+        # not Tenhou's, which states every value and every payment
         value=VALUES.get(a.take("value", ""), "stated"),
+        payments_known=not a.has(UNPAID),
+        other_yaku=_other_yaku(a),
     )
     melds, indicators = a.numbers("m", 0, 0xFFFF, range(9)), a.tiles("doraHai", range(6))
     return AgariTag(win, melds, indicators, scores, _read_final(a))
+
+
+def _other_yaku(a: Attributes) -> tuple[tuple[str, int], ...]:
+    parts = a.take(OTHER_YAKU, "").split(",")
+    hans = [a.integer(OTHER_YAKU, han, 0, 99) for han in parts[1::2]]
+    return tuple((unquote(name)[:48], han) for name, han in zip(parts[::2], hans, strict=False))
 
 
 def read_ryuukyoku(a: Attributes) -> RyuukyokuTag:

@@ -38,8 +38,8 @@ from game.melds import Meld, MeldKind, encode_meld
 from game.state import apply_all, melds_of, new_round
 from game.tiles import UNSEEN
 from kit.errors import ReplayFormatError, StateMismatchError
-from replays.mjlog.tags import DRAW_TYPES, UNFINISHED
-from replays.record import GameRecord
+from replays.mjlog.tags import DRAW_TYPES, OTHER_YAKU, UNFINISHED, UNPAID
+from replays.record import GameRecord, in_words
 
 
 def write(record: GameRecord) -> str:
@@ -54,8 +54,9 @@ def write(record: GameRecord) -> str:
             writer.add(event)
         end = writer.finish()
     except StateMismatchError as exc:
-        raise ReplayFormatError(f"{record.game_id}: cannot be written: {exc}") from exc
-    mark = "" if record.ending else f' {UNFINISHED}="1"'
+        raise ReplayFormatError(f"{record.game_id}: cannot be written: {in_words(exc)}") from exc
+    ended = record.ending is not None and record.ending.results is not None
+    mark = "" if ended else f' {UNFINISHED}="1"'
     return f'<mjloggm ver="2.3"{mark}>{_header(record)}{"".join(writer.parts)}{end}</mjloggm>'
 
 
@@ -146,6 +147,8 @@ class _MjlogWriter:
         if isinstance(event, EndGame):
             if not self._open_result:
                 raise ReplayFormatError(f"{self._record.game_id}: the game ends without a result")
+            if event.results is None:
+                return
             final = zip(event.scores, event.results, strict=True)
             owari = ",".join(f"{score // 100},{tenths_text(result)}" for score, result in final)
             self._open_result += f' owari="{owari}"'
@@ -242,6 +245,7 @@ class _MjlogWriter:
             ("ten", f"{event.fu},{event.points},{event.limit}"),
             ("yaku", ",".join(f"{yaku},{han}" for yaku, han in event.yaku)),
             ("yakuman", _numbers(event.yakuman)),
+            (OTHER_YAKU, ",".join(f"{percent_encoded(name)},{han}" for name, han in event.other_yaku)),
             ("doraHai", _numbers(tuple(indicators))),
             ("doraHaiUra", _numbers(event.ura_indicators)),
             ("who", str(event.player)),
@@ -249,6 +253,7 @@ class _MjlogWriter:
             ("paoWho", str(event.liable) if event.liable >= 0 else ""),
             ("value", "" if event.value == "stated" else event.value),
             ("sc", self._scores(event.deltas)),
+            (UNPAID, "" if event.payments_known else "1"),
         ]
         return "<AGARI " + " ".join(f'{name}="{value}"' for name, value in attributes if value)
 
@@ -261,4 +266,5 @@ class _MjlogWriter:
         return (
             f"<RYUUKYOKU{f' type={chr(34)}{kind}{chr(34)}' if kind else ''} "
             f'ba="{ba}" sc="{self._scores(event.deltas)}"{"".join(hands)}'
+            f"{'' if event.payments_known else f' {UNPAID}={chr(34)}1{chr(34)}'}"
         )

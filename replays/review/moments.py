@@ -42,6 +42,7 @@ from game.state import apply, clone, new_round
 from game.tiles import face_of, mjai_text
 from kit.errors import ReplayFormatError, StateMismatchError
 from replays.mjai.lines import Message, render
+from replays.record import in_words
 from replays.review import schema
 
 WINS: Final = (ActionKind.TSUMO, ActionKind.RON)
@@ -123,7 +124,7 @@ def follow(events: Sequence[GameEvent], player: int, length: GameLength) -> Foll
         try:
             following.add(event, events[place:])
         except (StateMismatchError, ReplayFormatError) as exc:
-            raise ReplayFormatError(f"{following.where}: {exc}") from exc
+            raise ReplayFormatError(f"{following.where}: {in_words(exc)}") from exc
     return FollowedGame(following.rounds, following.moments, following.hidden)
 
 

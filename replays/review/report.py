@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from game.events import Four, GameEvent, StartRound, Win
+from game.forbidden import broken_rule
 from game.scoring.settlement import START_SCORE, GameLength, final_results, placements
 from game.scoring.value import context_of, evaluate
 from game.state import apply, clone, new_round
@@ -282,7 +283,7 @@ def _round_figures(
     return schema.RoundFigures(
         **grading.fields(grading.figures(decisions[first:end])),
         round=each.index,
-        delta=each.result.scores[player] - each.scores[player],
+        delta=None if each.result.scores is None else each.result.scores[player] - each.scores[player],
         reward=reward,
         placement=placement,
     )
@@ -300,7 +301,7 @@ def _game(record: GameRecord, source: SourceFormat, *, anonymous: bool) -> schem
         ranks=ranks,
         rates=record.rates if ranks else None,
         scores=ending.scores if ending else None,
-        results=four(tenths / 10 for tenths in ending.results) if ending else None,
+        results=four(tenths / 10 for tenths in ending.results) if ending and ending.results else None,
         places=placements(ending.scores) if ending else None,
         source=source,
         known=known_hands(record),
@@ -349,26 +350,39 @@ def _rules(record: GameRecord, *, anonymous: bool) -> Iterator[schema.Caveat]:
     if not first.round_index and not first.honba and set(first.scores) != {START_SCORE}:
         yield schema.Caveat(key="start_scores", params=schema.CaveatParams(scores=first.scores))
     with suppress(StateMismatchError):  # the review itself names the event that does not fit
-        if _has_other_values(record.events):
+        other_values, forbidden = _oddities(record.events)
+        if other_values:
             yield schema.Caveat(key="values")
-    if ending is not None and any(ending.results) and not _usual(ending.scores, ending.results):
+        if forbidden is not None:
+            yield schema.Caveat(key="forbidden", params=forbidden)
+    if ending is not None and ending.results and not _usual(ending.scores, ending.results):
         yield schema.Caveat(key="results")
 
 
-def _has_other_values(events: Sequence[GameEvent]) -> bool:
-    """Whether a win was paid by other rules than Tenhou's, such as rounded mangans or double yakuman."""
+def _oddities(events: Sequence[GameEvent]) -> tuple[bool, schema.CaveatParams | None]:
+    """Whether a win was paid by other rules than Tenhou's, and the first event that a rule forbids.
+
+    Other rules are, for example, rounded mangans or double yakuman.
+    """
     state, before = new_round(), None
+    other_values, forbidden = False, None
     for event in events:
+        rule = broken_rule(state, event) if forbidden is None else ""
+        if rule:
+            forbidden = schema.CaveatParams(
+                round_index=int(state["round_index"]), honba=int(state["honba"]), rule=rule
+            )
         if isinstance(event, Win) and state["hand_known"][event.player]:
             before = clone(state) if before is None else before
             moment = context_of(before, event.player, event.tile, event.from_player, event.ura_indicators)
             value = evaluate(moment)
-            if value is not None and event.value != "unknown" and value.points != event.points:
-                return True
+            differs = value is not None and event.value != "unknown" and value.points != event.points
+            if event.other_yaku or differs:
+                other_values = True
         elif isinstance(event, StartRound):
             before = None
         apply(state, event)
-    return False
+    return other_values, forbidden
 
 
 def _usual(scores: tuple[int, ...], results: tuple[int, ...]) -> bool:

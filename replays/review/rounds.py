@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from game.events import DrawnRound, EndGame, Four, RiichiAccepted, Win
+from game.events import DrawnRound, EndGame, Four, RiichiAccepted, StartRound, Win
 from game.scoring.settlement import LAST_ROUND, RIICHI_STICK, GameLength, placements
 from game.tiles import UNSEEN, mjai_text
 from policies.heuristic.stakes import place_chances
@@ -86,16 +86,17 @@ def _result(dealt: RoundEvents) -> ReviewResult:
         if isinstance(event, RiichiAccepted):
             sticks[event.player] += RIICHI_STICK
     ends: list[Win | DrawnRound] = [*wins, *([drawn] if drawn else [])]
+    known = all(end.payments_known for end in ends)
     deltas = [sum(end.deltas[player] for end in ends) for player in range(4)]
     scores = [had + gets - paid for had, gets, paid in zip(dealt.start.scores, deltas, sticks, strict=True)]
     return ReviewResult(
         kind="win" if wins else "draw" if drawn else "cut",
         wins=tuple(map(_winner, wins)),
         reason=drawn.reason if drawn else None,
-        tenpai=_ready(drawn) if drawn and drawn.reason in ("exhaustive", "nagashi_mangan") else None,
+        tenpai=_ready(drawn, dealt.start) if drawn else None,
         hands=_shown(drawn) if drawn else None,
-        deltas=four(deltas),
-        scores=four(scores),
+        deltas=four(deltas) if known else None,
+        scores=four(scores) if known else None,
     )
 
 
@@ -103,10 +104,17 @@ def _shown(drawn: DrawnRound) -> ShownHands:
     return four(None if hand is None else tuple(map(mjai_text, hand)) for hand in drawn.hands)
 
 
-def _ready(drawn: DrawnRound) -> tuple[bool, bool, bool, bool]:
-    if drawn.reason == "exhaustive":  # the payments tell, even where no hand is known
-        paid = any(drawn.deltas)
-        return four(delta > 0 if paid else any(drawn.hands) for delta in drawn.deltas)
+def _ready(drawn: DrawnRound, start: StartRound) -> tuple[bool, bool, bool, bool] | None:
+    """Who was tenpai when the wall ran out; None if the record does not tell."""
+    if drawn.reason not in ("exhaustive", "nagashi_mangan") or not drawn.payments_known:
+        return None
+    if any(drawn.deltas) and drawn.reason == "exhaustive":  # the payments tell, even where no hand is known
+        return four(delta > 0 for delta in drawn.deltas)
+    shown = {
+        hand is not None for hand, dealt in zip(drawn.hands, start.hands, strict=True) if UNSEEN not in dealt
+    }
+    if drawn.reason == "exhaustive":  # nobody pays: all or none are tenpai
+        return four([True in shown] * 4) if len(shown) < 2 else None
     return four(hand is not None for hand in drawn.hands)
 
 
@@ -120,14 +128,15 @@ def _winner(win: Win) -> Winner:
         tile=mjai_text(win.tile),
         hand=tuple(mjai_text(tile) for tile in win.hand),
         ura=tuple(mjai_text(tile) for tile in win.ura_indicators if tile != UNSEEN),
-        han=sum(han for _, han in win.yaku) if known else None,
+        han=sum(han for _, han in (*win.yaku, *win.other_yaku)) if known else None,
         fu=win.fu if known else None,
         limit=win.limit if known else None,
         points=win.points,
         yaku=tuple(
             Yaku(id=number, name=YAKU_NAMES[number] if 0 <= number < len(YAKU_NAMES) else "", han=han)
             for number, han in yaku
-        ),
+        )
+        + tuple(Yaku(id=-1, name=name, han=han) for name, han in win.other_yaku),
         value=win.value,
     )
 

@@ -81,7 +81,9 @@ NoteKey: TypeAlias = Literal[
 NoteValue: TypeAlias = str | bool | int | float | list[str]
 """A parameter of a note."""
 
-CaveatKey: TypeAlias = Literal["cut", "part", "rules_unsaid", "lobby", "start_scores", "results", "values"]
+CaveatKey: TypeAlias = Literal[
+    "cut", "part", "rules_unsaid", "lobby", "start_scores", "results", "values", "forbidden"
+]
 """Keys of the caveats that `replays.review.report` finds; the page has their sentences."""
 
 HandModel: TypeAlias = Literal["diffusion", "autoregressive"]
@@ -384,8 +386,8 @@ class ReviewResult(_ReviewPart, frozen=True, kw_only=True):
         reason: reason for a draw.
         tenpai: by player, whether the hand was tenpai at an exhaustive draw.
         hands: at a draw, the concealed tiles each player showed; null for players who showed none.
-        deltas: change of each score, not including sticks paid for riichi.
-        scores: scores after the round.
+        deltas: change of each score, not including sticks paid for riichi; null if the record does not tell.
+        scores: scores after the round; null if the record does not tell.
     """
 
     kind: Literal["win", "draw", "cut"]
@@ -393,8 +395,8 @@ class ReviewResult(_ReviewPart, frozen=True, kw_only=True):
     reason: DrawReason | None = None
     tenpai: tuple[bool, bool, bool, bool] | None = None
     hands: ShownHands | None = None
-    deltas: Four
-    scores: Four
+    deltas: Four | None
+    scores: Four | None
 
 
 class Expected(_ReviewPart, frozen=True, kw_only=True):
@@ -435,12 +437,13 @@ class ReviewRound(_ReviewPart, frozen=True, kw_only=True):
 
 
 class CaveatParams(_ReviewPart, frozen=True, kw_only=True, omit_defaults=True):
-    """Parameters of a caveat: the first round of the record, the lobby, or the starting scores."""
+    """Parameters of a caveat: the round it is about, the lobby, the starting scores, or the broken rule."""
 
     round_index: int = 0
     honba: int = 0
     lobby: int = 0
     scores: Four | None = None
+    rule: str = ""
 
 
 class Caveat(_ReviewPart, frozen=True, kw_only=True):
@@ -546,7 +549,7 @@ class RoundFigures(Judged, frozen=True, kw_only=True):
     """Figures of one round, and the change of the player's expected reward and place in it."""
 
     round: int
-    delta: int
+    delta: int | None
     reward: float | None
     placement: float | None
 

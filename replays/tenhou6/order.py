@@ -48,6 +48,7 @@ from replays.tenhou6.tokens import (
     OwnKan,
     Take,
     WrittenDiscard,
+    tile_name,
 )
 
 MAX_STEPS: Final = 4000
@@ -324,7 +325,7 @@ class _Search:
     def _copy(self, number: int, place: int, where: str, taken: tuple[int, ...] = ()) -> int:
         tile = free_copy(self._place.state, self._faces.copies.get(number, ()), place, taken)
         if tile is None:
-            raise _DeadEnd(f"{where}: no tile {number} is there")
+            raise _DeadEnd(f"{where}: no {tile_name(number)} is there")
         return tile
 
     def _copies(self, numbers: Sequence[int], place: int, where: str) -> tuple[int, ...]:

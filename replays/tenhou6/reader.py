@@ -22,7 +22,8 @@ from game.events import (
     ValueSource,
     Win,
 )
-from game.layout import AT_UNSEEN, PHASE_CLAIM
+from game.layout import AT_UNSEEN, PHASE_CLAIM, PHASE_ENDED
+from game.scoring.settlement import RIICHI_STICK
 from game.scoring.value import (
     YAKU_DOUBLE_RIICHI,
     YAKU_RIICHI,
@@ -33,11 +34,12 @@ from game.scoring.value import (
     evaluate,
 )
 from game.state import clone, hand_tiles
-from game.table.endings import draw_reason, drawn_round, shown_at_draw, with_value
+from game.table.endings import completed, drawn_round, payments_until, shown_at_draw
 from kit.errors import ReplayFormatError, ReplayTooLarge, StateMismatchError
 from replays.copies import free_copy
 from replays.names import (
     ALL_READY,
+    NO_RESULT,
     NONE_READY,
     ROUND_WIND,
     SEAT_WIND,
@@ -46,14 +48,33 @@ from replays.names import (
     length_in,
     reason_of,
 )
-from replays.record import HANCHAN, KNOWN_BITS, TONPUU, GameRecord, Names, check_game_id, four, usual_type
+from replays.record import (
+    HANCHAN,
+    KNOWN_BITS,
+    MAX_POINTS,
+    THREE_PLAYERS,
+    TONPUU,
+    GameRecord,
+    Names,
+    check_game_id,
+    check_type,
+    end_of_game,
+    fault_in,
+    four,
+    in_words,
+    lobby_of,
+    sexes_of,
+    usual_type,
+)
 from replays.tenhou6.order import Lists, SearchNode, in_order
 from replays.tenhou6.tokens import (
     Faces,
+    Value,
     parse_discard,
     parse_draw,
     parse_value,
     parse_yaku,
+    tile_name,
 )
 
 MAX_CHARACTERS: Final = 1024 * 1024
@@ -81,13 +102,12 @@ _SIGNS: Final = re.compile("(?:大会|[般上特鳳])?三?[東南]喰?赤?速?(?
 """Rules in Tenhou's notation; other programs write other words there."""
 _ROOMS: Final = {"般": 0, "上": 128, "特": 32, "鳳": 160}
 _RIICHI_YAKU: Final = (YAKU_RIICHI, YAKU_DOUBLE_RIICHI)
-_THREE_PLAYERS: Final = 16
 
 T = TypeVar("T")
 
 
 class _Rule(msgspec.Struct, frozen=True):
-    disp: str = ""
+    disp: str | None = ""
     aka: int | None = None
     aka51: int | None = None
     aka52: int | None = None
@@ -100,16 +120,21 @@ class _Document(msgspec.Struct):
     stated_rule: _Rule | list[Any] = msgspec.field(name="rule", default=_Rule())
     computed: list[int] = []
     ref: str = ""
-    lobby: int = 0
-    dan: list[str] = []
-    rate: list[float] = []
-    sx: list[str] = []
-    sc: list[float] = []
+    lobby: int | str = 0
+    dan: list[str | None] = []
+    rate: list[float | None] = []
+    sx: list[str | None] = []
+    sc: list[float | None] = []
 
     @property
     def rule(self) -> _Rule:
         """The rules; a tournament's are a list of dates and codes, which say nothing here."""
         return self.stated_rule if isinstance(self.stated_rule, _Rule) else _Rule()
+
+    @property
+    def words(self) -> str:
+        """The rules in words, "" without any."""
+        return self.rule.disp or ""
 
 
 _Tokens = list[int | str]
@@ -226,7 +251,7 @@ def _decode(decode: Callable[[bytes], T], data: bytes, what: str) -> T:
     try:
         return decode(data)
     except (msgspec.MsgspecError, RecursionError) as exc:
-        raise ReplayFormatError(f"{what}: {str(exc) or type(exc).__name__}") from None
+        raise ReplayFormatError(f"{what}: {fault_in(exc)}") from None
 
 
 def _record(document: _Document) -> GameRecord:
@@ -235,22 +260,28 @@ def _record(document: _Document) -> GameRecord:
     if not document.log:
         raise ReplayFormatError("tenhou6: it contains no round")
     stated, lobby = _type_and_lobby(document)
-    words = document.rule.disp
-    if (stated or 0) & _THREE_PLAYERS or is_for_three(words) or len(document.name) == 3:
-        raise ReplayFormatError("tenhou6: three-player games are not supported")
+    words = document.words
+    check_type(stated or 0)
+    if is_for_three(words) or len(document.name) == 3:
+        raise ReplayFormatError(f"tenhou6: {THREE_PLAYERS}")
     if "祝" in words:
         raise ReplayFormatError("tenhou6: chip games are not supported")
     rows = [
         _decode(_rounds.decode, bytes(raw), f"round {number}") for number, raw in enumerate(document.log, 1)
     ]
+    if not all(row.hand3 for row in rows):
+        raise ReplayFormatError(f"tenhou6: {THREE_PLAYERS}")
     reds = _reds(document, rows)
     faces = Faces(reds)
     names = _names(document.name)
     events: list[GameEvent] = [StartGame(names)]
+    ending = _end_of_game(document.sc) if document.sc and None not in document.sc[::2] else None
+    after = [*(row.scores for row in rows[1:]), ending.scores if ending else None]
     for number, row in enumerate(rows):
-        events += _read_round(row, number + 1, faces, computed=number in document.computed)
-    if document.sc:
-        events.append(_end_of_game(document.sc))
+        computed = number in document.computed
+        events += _read_round(row, number + 1, faces, after[number], computed=computed)
+    if ending is not None:
+        events.append(ending)
     return GameRecord(
         game_id=_game_id(document.ref),
         game_type=_assumed_type(document, events, reds) if stated is None else stated,
@@ -258,7 +289,7 @@ def _record(document: _Document) -> GameRecord:
         names=names,
         ranks=_ranks(document.dan),
         rates=_rates(document.rate),
-        sexes=_names(document.sx) if len(document.sx) == 4 else ("M",) * 4,
+        sexes=sexes_of(document.sx),
         events=tuple(events),
         rules_said=stated is not None,
     )
@@ -276,25 +307,24 @@ def _game_id(ref: str) -> str:
 
 def _type_and_lobby(document: _Document) -> tuple[int | None, int]:
     """The type from the id or from rules in Tenhou's notation, None without either; and the lobby."""
-    if not 0 <= document.lobby < 20000:
-        raise ReplayFormatError(f"tenhou6: there is no lobby {document.lobby}")
+    lobby = lobby_of(document.lobby)
     found = _REF_TYPE.fullmatch(document.ref[:80])
     if found:
-        return int(found[1], 16) & KNOWN_BITS, document.lobby or int(found[2])
-    words = document.rule.disp
+        return int(found[1], 16) & KNOWN_BITS, lobby or int(found[2])
+    words = document.words
     if not _SIGNS.fullmatch(words):
-        return None, document.lobby
+        return None, lobby
     no_reds = not all(_stated_reds(document.rule) or ("赤" in words,))
     room = next((bits for word, bits in _ROOMS.items() if word in words), 0)
     return (
         1 | no_reds * 2 | ("喰" not in words) * 4 | ("南" in words) * 8 | room | ("速" in words) * 64,
-        document.lobby,
+        lobby,
     )
 
 
 def _assumed_type(document: _Document, events: list[GameEvent], reds: tuple[bool, ...]) -> int:
     """The type of a game whose rules are not in Tenhou's notation: open tanyao is assumed."""
-    words = document.rule.disp
+    words = document.words
     length = {"hanchan": HANCHAN, "tonpuu": TONPUU}.get(length_in(words) or "") or usual_type(events)
     return length | (not all(reds)) * 2
 
@@ -304,8 +334,8 @@ def _reds(document: _Document, rows: Sequence[_LoggedRound]) -> tuple[bool, bool
     stated = _stated_reds(document.rule)
     if stated is not None:
         return stated
-    if _SIGNS.fullmatch(document.rule.disp):
-        every = "赤" in document.rule.disp
+    if _SIGNS.fullmatch(document.words):
+        every = "赤" in document.words
     else:
         seen = any(_RED.search(bytes(raw)) for raw in document.log)
         every = seen or not any(row.tiles.count(five) == 4 for row in rows for five in (15, 25, 35))
@@ -314,9 +344,11 @@ def _reds(document: _Document, rows: Sequence[_LoggedRound]) -> tuple[bool, bool
 
 def _stated_reds(rule: _Rule) -> tuple[bool, bool, bool] | None:
     stated = (rule.aka51, rule.aka52, rule.aka53)
-    if any(red is not None for red in stated):
-        return bool(stated[0]), bool(stated[1]), bool(stated[2])
-    return None if rule.aka is None else (bool(rule.aka),) * 3
+    known = [bool(red) for red in (*stated, rule.aka) if red is not None]
+    if not known:
+        return None
+    m, p, s = (known[0] if red is None else bool(red) for red in stated)
+    return m, p, s
 
 
 def _names(names: Sequence[str | None]) -> Names:
@@ -325,39 +357,45 @@ def _names(names: Sequence[str | None]) -> Names:
     return four([*((name or "")[:MAX_NAME] for name in names), *[""] * (4 - len(names))])
 
 
-def _ranks(texts: list[str]) -> Four:
-    return four(([_RANK_INDEX.get(text, 0) for text in texts] + [0] * 4)[:4])
+def _ranks(texts: list[str | None]) -> Four:
+    return four(([_RANK_INDEX.get(text or "", 0) for text in texts] + [0] * 4)[:4])
 
 
-def _rates(values: list[float]) -> tuple[float, float, float, float]:
+def _rates(stated: list[float | None]) -> tuple[float, float, float, float]:
+    values = [1500.0 if value is None else value for value in stated]
     if not all(abs(value) < 1e6 for value in values):
         raise ReplayFormatError("tenhou6: a rating is out of range")
     return four(([round(value, 2) for value in values] + [1500.0] * 4)[:4])
 
 
-def _end_of_game(values: list[float]) -> EndGame:
-    if len(values) != 8 or not all(abs(value) < 1e7 for value in values):
+def _end_of_game(values: list[float | None]) -> EndGame:
+    stated = [value or 0.0 for value in values]
+    if len(stated) != 8 or not all(abs(value) <= MAX_POINTS for value in stated):
         raise ReplayFormatError("tenhou6: sc is not a list of four scores and results")
-    return EndGame(four(map(round, values[::2])), four(round(10 * value) for value in values[1::2]))
+    return end_of_game(four(map(round, stated[::2])), four(round(10 * value) for value in stated[1::2]))
 
 
 # --- a round ----------------------------------------------------------------------------------------------
 
 
-def _read_round(row: _LoggedRound, number: int, faces: Faces, *, computed: bool) -> list[GameEvent]:
+def _read_round(
+    row: _LoggedRound, number: int, faces: Faces, after: Four | None, *, computed: bool
+) -> list[GameEvent]:
+    """The events of a round; ``after`` are the scores that the next one begins with."""
     index, honba, _ = row.place
     name = f"round {number} ({'ESWN'[index // 4 % 4]}{index % 4 + 1}, honba {honba})"
     try:
         place = in_order(_start(row, faces), _lists(row), faces)
-        _ResultReader(place, row.ura, faces, "computed" if computed else "stated").add(row.result)
+        reader = _ResultReader(place, row.ura, faces, after, "computed" if computed else "stated")
+        reader.add(row.result)
     except (ReplayFormatError, StateMismatchError, ValueError) as exc:
-        raise ReplayFormatError(f"tenhou6 {name}: {exc}") from None
-    return [*place.events, EndRound()]
+        raise ReplayFormatError(f"tenhou6 {name}: {in_words(exc)}") from None
+    return [*place.events, EndRound()] if place.state["phase"] == PHASE_ENDED else place.events
 
 
 def _start(row: _LoggedRound, faces: Faces) -> StartRound:
     index, honba, sticks = row.place
-    if not 0 <= index <= 15 or not 0 <= honba <= 999 or not 0 <= sticks <= 999:
+    if not 0 <= index <= 15 or not 0 <= honba <= 99 or not 0 <= sticks <= 99:
         raise ValueError("round, honba or sticks are out of range")
     if not 1 <= len(row.indicators) <= 5 or len(row.ura) > 5:
         raise ValueError(f"{len(row.indicators)} dora and {len(row.ura)} ura indicators")
@@ -398,32 +436,37 @@ def _deal(numbers: list[int], faces: Faces) -> list[int]:
     for number in numbers:
         tile = next((t for t in faces.copies.get(number, ()) if t not in tiles), None)
         if tile is None:
-            raise ValueError(f"the deal: no tile {number} is left{_red_hint(number, faces)}")
+            raise ValueError(f"the deal: no {tile_name(number)} is left{_red_hint(number, faces)}")
         tiles.append(tile)
     return tiles
 
 
 def _red_hint(number: int, faces: Faces) -> str:
     """The likely reason why a tile is missing."""
-    suit = number // 10 - 1
-    if number % 10 != 5 or not 0 <= suit < 3 or not faces.reds[suit]:
+    suit = number - 51 if number > 50 else number // 10 - 1
+    if (number <= 50 and number % 10 != 5) or not 0 <= suit < 3 or not faces.reds[suit]:
         return ""
-    return f"; the rules have red fives, so one of the four is written {51 + suit}"
+    return f"; one five of each suit is red, as {51 + suit}; other numbers of red ones are not supported"
 
 
 class _ResultReader:
     """Adds the end of a round to its moves."""
 
-    def __init__(self, place: SearchNode, ura: list[int], faces: Faces, value: ValueSource) -> None:
+    def __init__(
+        self, place: SearchNode, ura: list[int], faces: Faces, after: Four | None, value: ValueSource
+    ) -> None:
         self._place = place
         # All wins are valued in the state at the first one.
         self._moment = clone(place.state)
         self._faces = faces
         self._ura = ura
+        self._after = after
         self._value: ValueSource = value
 
     def add(self, result: list[Any]) -> None:
-        name = str(result[0]) if result else ""
+        name = str(result[0])[:40] if result else NO_RESULT
+        if name == NO_RESULT:
+            return
         if is_win(name):
             self._wins(result[1:])
         elif reason := reason_of(name):
@@ -438,18 +481,19 @@ class _ResultReader:
             raise ValueError("result: a win needs its score changes and its details")
         ura = self._ura_tiles()
         for at in range(0, len(rows), 2):
-            win = self._win(_four(rows[at]), rows[at + 1], ura)
-            self._place.add(win)
+            self._place.add(self._win(rows[at], rows[at + 1], ura))
 
-    def _win(self, deltas: Four, details: Any, ura: tuple[int, ...]) -> Win:
-        if not isinstance(details, list) or not 4 <= len(details) <= 40:
+    def _win(self, paid: Any, details: Any, ura: tuple[int, ...]) -> Win:
+        if not isinstance(details, list) or not 2 <= len(details) <= 40:
             raise ValueError("result: the details of a win are missing")
-        player, source, liable = map(_player, details[:3])
-        if not all(isinstance(text, str) for text in details[3:]):
-            raise ValueError("result: points and yaku must be texts")
-        value = parse_value(details[3])
+        player, source = map(_player, details[:2])
+        liable = player if details[2:3] in ([], [None]) else _player(details[2])
+        texts = [text for text in details[3:] if isinstance(text, str)]
+        value = parse_value(texts[0]) if texts else Value(-1, 0, -1)
         state = self._moment
-        yaku = [(_with_wind(state, player, number), han) for number, han in map(parse_yaku, details[4:])]
+        named = [parse_yaku(text) for text in texts[1:]]
+        yaku = [(_with_wind(state, player, name), han) for name, han in named if isinstance(name, int)]
+        other = tuple((name, han) for name, han in named if isinstance(name, str))
         tsumo = player == source
         if int(state["phase"]) == PHASE_CLAIM and tsumo:
             raise ValueError(f"result: player {player} wins by tsumo on a discard")
@@ -458,11 +502,15 @@ class _ResultReader:
             raise ValueError("result: there is no winning tile")
         in_riichi = state["riichi"][player] == 2
         shown = ura if in_riichi else ()
-        is_yakuman = bool(yaku) and all(han == 0 for _, han in yaku)
+        is_yakuman = bool(yaku) and all(han == 0 for _, han in named)
         if not is_yakuman and any(number in _RIICHI_YAKU for number, _ in yaku):
             # Tenhou counts the ura of every riichi; the format names them only if there are any.
             yaku += [(YAKU_URA_DORA, 0)] * (YAKU_URA_DORA not in [number for number, _ in yaku])
         fu = _fu(state, player, source, tile, shown) if value.fu < 0 <= value.limit else max(value.fu, 0)
+        before, is_first = self._place.state, self._place.state["phase"] != PHASE_ENDED
+        stated = _four(paid) if _is_said(paid) else None
+        deltas = stated or payments_until(before, self._after, player, source)
+        sticks = int(before["riichi_sticks"]) if deltas is None else max(sum(deltas), 0) // RIICHI_STICK
         win = Win(
             player=player,
             from_player=source,
@@ -473,36 +521,44 @@ class _ResultReader:
             limit=max(value.limit, 0),
             yaku=() if is_yakuman else tuple(yaku),
             yakuman=tuple(number for number, _ in yaku) if is_yakuman else (),
+            other_yaku=other,
             ura_indicators=shown,
             liable=liable if liable != player else -1,
-            deltas=deltas,
-            honba=int(state["honba"]),
-            riichi_sticks=max(sum(deltas), 0) // 1000,
+            deltas=deltas or (0, 0, 0, 0),
+            # Only the first of several is paid the honba.
+            honba=int(state["honba"]) if stated or is_first else 0,
+            riichi_sticks=sticks,
             value=self._value,
+            payments_known=deltas is not None,
         )
-        return win if value.limit >= 0 else with_value(state, win)
+        return completed(state, win)
 
     def _ura_tiles(self) -> tuple[int, ...]:
         tiles: tuple[int, ...] = ()
         for number in self._ura:
             tile = free_copy(self._moment, self._faces.copies.get(number, ()), AT_UNSEEN, tiles)
             if tile is None:
-                raise ValueError(f"ura indicators: no tile {number} is left")
+                raise ValueError(f"ura indicators: no {tile_name(number)} is left")
             tiles += (tile,)
         return tiles
 
     # --- rounds without one ---
 
     def _drawn(self, name: str, reason: DrawReason, rows: list[Any]) -> None:
-        deltas = _four(rows[0]) if rows else (0, 0, 0, 0)
         state = self._place.state
+        if rows and _is_said(rows[0]):
+            deltas: Four | None = _four(rows[0])
+        elif rows or (reason == "exhaustive" and name not in (ALL_READY, NONE_READY)):
+            deltas = payments_until(state, self._after)
+        else:
+            deltas = (0, 0, 0, 0)
         discarder = int(state["last_player"])
         if state["phase"] == PHASE_CLAIM and state["riichi"][discarder] == 1 and reason != "triple_ron":
             self._place.add(RiichiAccepted(discarder))
-        if reason == "unknown":
-            reason = draw_reason(state, deltas)
         if name in (ALL_READY, NONE_READY):
-            self._place.add(drawn_round(state, reason, range(4 if name == ALL_READY else 0), deltas))
+            self._place.add(
+                drawn_round(state, reason, range(4 if name == ALL_READY else 0), deltas or (0,) * 4)
+            )
         else:
             self._place.add(shown_at_draw(state, reason, deltas))
 
@@ -518,6 +574,10 @@ def _fu(state: np.void, player: int, source: int, tile: int, ura: tuple[int, ...
     """The minipoints of a limit hand, which the format omits; 0 if our rules find no win."""
     value = evaluate(context_of(state, player, tile, source, ura))
     return value.fu if value is not None else 0
+
+
+def _is_said(values: Any) -> bool:
+    return bool(values) and not (isinstance(values, list) and None in values)
 
 
 def _player(value: Any) -> int:

@@ -16,7 +16,8 @@ import msgspec
 from game.melds import Meld, MeldKind
 from game.tiles import RED_FIVES
 from replays.copies import copies_of
-from replays.names import COUNTED, LIMITS, YAKU_NAMES, limit_of, yaku_id
+from replays.names import COUNTED, LIMITS, YAKU_NAMES, is_north, limit_of, yaku_id
+from replays.record import THREE_PLAYERS
 
 TSUMOGIRI: Final = 60
 NOTHING: Final = 0
@@ -123,6 +124,20 @@ class Faces:
         return self._numbers[tile]
 
 
+def tile_name(number: int) -> str:
+    """A tile as players write it.
+
+    >>> tile_name(11), tile_name(47), tile_name(52), tile_name(99)
+    ('1m', '7z', '0p', 'such tile')
+    """
+    if 51 <= number <= 53:
+        return f"0{'mps'[number - 51]}"
+    suit, rank = divmod(number, 10)
+    return (
+        f"{rank}{' mpsz'[suit]}" if 1 <= suit <= 4 and 1 <= rank <= (7 if suit == 4 else 9) else "such tile"
+    )
+
+
 def parse_draw(token: int | str) -> DrawToken:
     """Parse one entry of a draw list.
 
@@ -167,6 +182,8 @@ def parse_discard(token: int | str) -> DiscardToken:
 
 def _split(token: str) -> tuple[str, int, list[int]]:
     """The letter of a call, the number of tiles before it, and all its tiles."""
+    if re.fullmatch("[1-5]?[0-9]?f44", token):
+        raise ValueError(THREE_PLAYERS)
     if len(token) > 9 or not _CALL.fullmatch(token):
         raise ValueError(f"{token[:20]!r} is not a call")
     at = next(place for place, char in enumerate(token) if char.isalpha())
@@ -208,13 +225,14 @@ def meld_text(meld: Meld, faces: Faces) -> str:
 
 # --- results ----------------------------------------------------------------------------------------------
 
-_HAN: Final = "(?:[飜翻]|Han|han)"
+_HAN: Final = "(?:[飜翻番]|[HhFf]an)"
 _VALUE: Final = re.compile(
-    rf"(?:(?P<fu>[0-9]{{1,3}}) ?(?:符|Fu|fu) ?(?P<han>[0-9]{{1,3}}) ?{_HAN})?(?P<limit>[^0-9]{{0,24}})"
-    r"(?P<points>[0-9]{1,6})(?:-(?P<dealer>[0-9]{1,6}))? ?(?:点|[Pp]oints?)(?P<all>∀?)"
+    rf"(?:(?P<fu>[0-9]{{1,3}}) ?(?:符|Fu|fu) ?(?P<han>[0-9]{{1,3}}) ?{_HAN})?"
+    r"(?P<limit>(?:[0-9]{1,2} ?[倍xX])?[^0-9]{0,24})"
+    r"(?P<points>[0-9]{1,6})(?:[-/](?P<dealer>[0-9]{1,6}))? ?(?:[点點]|[Pp]oints?) ?(?P<all>∀|オール|all)?"
 )
 _YAKU: Final = re.compile(
-    rf"(?P<name>[^()]{{1,48}})\((?:(?P<han>[0-9]{{1,2}}) ?{_HAN}|[^()0-9]{{0,12}}(?:役満|[Yy]akuman) ?)\)"
+    rf"(?P<name>[^()]{{1,48}})\((?:(?P<han>[0-9]{{1,2}}) ?{_HAN}|[^()]{{0,12}}(?:役[満满滿]|[Yy]akuman) ?)\)"
 )
 _CHIPS: Final = re.compile(r"[0-9]枚")
 _CHIPS_REFUSED: Final = "chip games are not supported"
@@ -278,20 +296,27 @@ def value_text(
     return f"{name}{other}-{points - 2 * other}点"
 
 
-def parse_yaku(text: str) -> tuple[int, int]:
+def parse_yaku(text: str) -> tuple[int | str, int]:
     """Tenhou's id (see `replays.names.yaku_id`) and the han of a yaku; 0 han for a yakuman.
+
+    A yaku that Tenhou does not have keeps its name.
 
     >>> parse_yaku("場風 東(1飜)"), parse_yaku("国士無双(役満)"), parse_yaku("Red Five(1Han)")
     ((14, 1), (47, 0), (54, 1))
+    >>> parse_yaku("一色三順(2飜)")
+    ('一色三順', 2)
 
     Raises:
-        ValueError: the yaku is unknown.
+        ValueError: it is of another game: with chips, or for three players.
     """
+    if _CHIPS.search(text):
+        raise ValueError(_CHIPS_REFUSED)
     found = _YAKU.fullmatch(text)
-    number = yaku_id(found["name"]) if found else None
-    if found is None or number is None:
-        raise ValueError(_CHIPS_REFUSED if _CHIPS.search(text) else f"unknown yaku {text[:40]!r}")
-    return number, int(found["han"] or 0)
+    name = found["name"] if found else re.sub("[()]", " ", text)[:48].strip() or "?"
+    if is_north(name):
+        raise ValueError(THREE_PLAYERS)
+    number = yaku_id(name)
+    return name if number is None else number, int((found and found["han"]) or 0)
 
 
 def yaku_text(number: int, han: int) -> str:
@@ -302,4 +327,9 @@ def yaku_text(number: int, han: int) -> str:
     """
     if not 0 <= number < len(YAKU_NAMES):
         raise ValueError(f"no name for the yaku {number}")
-    return f"{YAKU_NAMES[number]}({f'{han}飜' if han else '役満'})"
+    return with_han(YAKU_NAMES[number], han)
+
+
+def with_han(name: str, han: int) -> str:
+    """The name of a yaku with its han; ``han`` is 0 for a yakuman."""
+    return f"{name}({f'{han}飜' if han else '役満'})"

@@ -27,7 +27,6 @@ from game.events import (
     DoraRevealed,
     Draw,
     DrawnRound,
-    EndRound,
     GameEvent,
     Kakan,
     Pon,
@@ -38,8 +37,8 @@ from game.events import (
 from game.melds import MeldKind
 from game.state import apply, melds_of, new_round
 from kit.errors import ReplayFormatError, StateMismatchError
-from replays.names import ALL_READY, EXHAUSTIVE, NONE_READY, REASON_NAMES, WIN
-from replays.record import GameRecord
+from replays.names import ALL_READY, NO_RESULT, NONE_READY, REASON_NAMES, WIN
+from replays.record import GameRecord, in_words
 from replays.tenhou6.reader import RANKS
 from replays.tenhou6.tokens import (
     NOTHING,
@@ -47,12 +46,15 @@ from replays.tenhou6.tokens import (
     Faces,
     meld_text,
     value_text,
+    with_han,
     yaku_text,
 )
 
 _ADDRESS: Final = "https://tenhou.net/6#json="
 _YAKU_URA: Final = 53
 _NO_RED_FIVES: Final = 2
+_PAYING: Final = ("exhaustive", "nagashi_mangan")
+"""Reasons of draws that may change scores."""
 
 
 def write(record: GameRecord) -> str:
@@ -79,8 +81,9 @@ def _document(record: GameRecord) -> dict[str, Any]:
     try:
         for event in record.events:
             writer.add(event)
+        writer.finish()
     except (StateMismatchError, ValueError) as exc:
-        raise ReplayFormatError(f"{record.game_id or 'game'}: cannot be written as tenhou6: {exc}") from exc
+        raise ReplayFormatError(f"cannot be written as tenhou6: {in_words(exc)}") from exc
     reds = {f"aka{51 + suit}": int(red) for suit, red in enumerate(faces.reds)}
     document = {
         "ver": 2.3,
@@ -97,7 +100,7 @@ def _document(record: GameRecord) -> dict[str, Any]:
     }
     if not writer.computed:
         del document["computed"]
-    if record.ending is not None:
+    if record.ending is not None and record.ending.results is not None:
         pairs = zip(record.ending.scores, record.ending.results, strict=True)
         document["sc"] = [value for score, tenths in pairs for value in (score, _points(tenths))]
     return document
@@ -140,6 +143,7 @@ class _Tenhou6Writer:
         number = self._faces.number
         match event:
             case StartRound():
+                self.finish()
                 self._begin(event)
             case Draw(player=player, tile=tile):
                 self._draws[player].append(number(tile))
@@ -155,8 +159,6 @@ class _Tenhou6Writer:
                 self._win(event)
             case DrawnRound():
                 self._drawn(event)
-            case EndRound():
-                self._finish()
         apply(self._state, event)
         if isinstance(event, Chi | Pon | Daiminkan | Ankan | Kakan):
             self._meld(event)
@@ -167,16 +169,17 @@ class _Tenhou6Writer:
         self._draws, self._discards = [[], [], [], []], [[], [], [], []]
         self._riichi, self._result = "", []
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
+        """Add the row of the last round, which may be without a result."""
         start = self._start
-        if start is None or not self._result:
-            raise ValueError("a round without a result")
+        if start is None:
+            return
         row: list[Any] = [[start.round_index, start.honba, start.riichi_sticks], list(start.scores)]
         row += [self._indicators, self._ura]
         for player, hand in enumerate(start.hands):
             row += [sorted(map(self._faces.number, hand), key=_hand_order)]
             row += [self._draws[player], self._discards[player]]
-        self.rounds.append([*row, self._result])
+        self.rounds.append([*row, self._result or [NO_RESULT]])
         self._start = None
 
     def _meld(self, event: Chi | Pon | Daiminkan | Ankan | Kakan) -> None:
@@ -198,31 +201,37 @@ class _Tenhou6Writer:
             self._ura = [self._faces.number(tile) for tile in event.ura_indicators]
         if event.value == "computed" and len(self.rounds) not in self.computed:
             self.computed.append(len(self.rounds))
-        han = sum(han for _, han in event.yaku)
+        han = sum(han for _, han in (*event.yaku, *event.other_yaku))
         value = value_text(
             event.fu,
             han,
             event.points,
-            event.limit if event.value != "unknown" else -1,
+            event.limit if event.value != "unknown" or event.limit else -1,
             is_tsumo=event.player == event.from_player,
             is_dealer=event.player == self._state["dealer"],
-            counted=bool(event.yaku),
+            counted=bool(event.yaku or event.other_yaku),
         )
         yaku = [yaku_text(number, han) for number, han in event.yaku if han or number != _YAKU_URA]
         yakuman = [yaku_text(number, 0) for number in event.yakuman]
+        other = [with_han(name, han) for name, han in event.other_yaku]
         liable = event.liable if event.liable >= 0 else event.player
-        details = [event.player, event.from_player, liable, value, *yaku, *yakuman]
-        self._result = [*(self._result or [WIN]), list(event.deltas), details]
+        details = [event.player, event.from_player, liable, value, *yaku, *yakuman, *other]
+        paid = list(event.deltas) if event.payments_known else None
+        self._result = [*(self._result or [WIN]), paid, details]
 
     def _drawn(self, event: DrawnRound) -> None:
-        if event.reason == "nagashi_mangan" or (event.reason == "unknown" and any(event.deltas)):
-            self._result = [REASON_NAMES[event.reason], list(event.deltas)]
-        elif event.reason != "exhaustive":
-            self._result = [REASON_NAMES[event.reason]]
-        elif any(event.deltas):
-            self._result = [EXHAUSTIVE, list(event.deltas)]
+        ready = {hand is not None for hand in event.hands}
+        if (
+            event.reason == "exhaustive"
+            and event.payments_known
+            and not any(event.deltas)
+            and len(ready) == 1
+        ):
+            self._result = [ALL_READY if True in ready else NONE_READY]
+        elif event.reason in _PAYING or any(event.deltas) or not event.payments_known:
+            self._result = [REASON_NAMES[event.reason], list(event.deltas) if event.payments_known else None]
         else:
-            self._result = [ALL_READY if all(event.hands) else NONE_READY]
+            self._result = [REASON_NAMES[event.reason]]
 
 
 def _hand_order(number: int) -> tuple[int, int]:

@@ -110,7 +110,10 @@ def test_a_file_is_read_and_survives_every_format(name: str, expected: str) -> N
 def test_a_file_is_refused_with_the_reason(name: str, expected: str) -> None:
     with pytest.raises(ReplayError) as caught:
         read_game(FILES / name)
-    assert shows(str(caught.value), expected), caught.value
+    said = str(caught.value)
+    assert shows(said, expected), said
+    assert len(said) <= 160
+    assert not re.search("[a-z][A-Z]|Error|Python|object has|NoneType|[Ee]xpected", said), said
 
 
 def test_a_game_of_ours_goes_through_every_format_with_all_that_it_keeps() -> None:

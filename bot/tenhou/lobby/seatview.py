@@ -206,6 +206,7 @@ def standing_of(player: int, events: Iterable[GameEvent], final: EndGame, lobby:
                 riichi += event.player == player
             case _:
                 pass
+    assert final.results is not None
     place = placements(final.scores)[player]
     places = [int(place == nth) for nth in (1, 2, 3, 4)]
     figures = (*places, int(final.scores[player] < 0), rounds, wins, deal_ins, called, riichi)
@@ -251,6 +252,7 @@ def _kakan_code(event: Kakan, before: np.void) -> int:
 def _final_for(final: EndGame | None, viewer: int) -> FinalScores | None:
     if final is None:
         return None
+    assert final.results is not None
     return FinalScores(rotated(final.scores, viewer), rotated(final.results, viewer))
 
 

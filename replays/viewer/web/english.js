@@ -324,6 +324,7 @@ export const english = {
     lobby: (/** @type {any} */ p) => `Played in ${p.lobby ? `the private lobby ${p.lobby}` : "a private lobby"}, whose rules may differ; the review uses Tenhou's standard rules.`,
     start_scores: (/** @type {any} */ p) => `The game began with ${p.scores.join(", ")} points; apart from that it is reviewed like any other.`,
     results: () => "The results use a different uma or oka from Tenhou's today; the review ignores this.",
+    forbidden: (/** @type {any} */ p) => `Something that the rules forbid happened in ${english.round(p.round_index ?? 0, p.honba ?? 0)}: ${p.rule}.`,
   },
 
   result: {

@@ -174,7 +174,7 @@ function rounds(review, jump) {
   const { game: text } = words();
   const rows = review.rounds.map((round) => {
     const judged = review.summary?.rounds.find((one) => one.round === round.index);
-    const delta = judged?.delta ?? round.result?.deltas[review.seat] ?? 0;
+    const delta = judged?.delta ?? round.result?.deltas?.[review.seat] ?? null;
     return make(
       "tr", {},
       make("th", { scope: "row" }, make("button", { type: "button", class: "link", "data-round": round.index, onclick: () => jump({ round: round.index, event: 0 }) }, words().roundShort(round.round_index, round.honba))),

@@ -29,6 +29,25 @@ const share = (share) => `${(100 * share).toFixed(1)}%`;
 const SUIT_NAMES = /** @type {Record<string, string>} */ ({ m: "萬子", p: "筒子", s: "索子" });
 
 /** @type {typeof import("./english.js").english} */
+/** The rules of `game.forbidden`. @type {Record<string, string>} */
+const FORBIDDEN = {
+  "swap-calling (kuikae)": "喰い替え",
+  "a call that leaves only swap-calling": "喰い替えしかできない副露",
+  "a discard from the hand in riichi": "立直後の手出し",
+  "a call in riichi": "立直後の副露",
+  "a closed kan in riichi that changes the hand": "立直後の手が変わる暗槓",
+  "riichi with an open hand": "副露後の立直",
+  "riichi with fewer than 1,000 points": "1,000点未満での立直",
+  "riichi with fewer than four tiles in the wall": "残り4枚未満での立直",
+  "riichi with a hand that is not ready": "ノーテン立直",
+  "a call or kan with no tile left to draw": "残り牌がない副露・槓",
+  "a fifth kan": "5回目の槓",
+  "a call of the discard that ends the round": "局を終える打牌の副露",
+  "a kan straight after a call": "副露直後の槓",
+  "a ron in furiten": "フリテンのロン",
+  "a win with a hand that is not complete": "和了形でない和了",
+};
+
 export const japanese = {
   code: "ja",
   comma: "、",
@@ -303,6 +322,7 @@ export const japanese = {
     lobby: (p) => `個室${p.lobby ? `（L${p.lobby}）` : ""}の対局です。ルールが異なる可能性がありますが、天鳳の標準ルールとして検討しています。`,
     start_scores: (p) => `配給原点は${p.scores.join("、")}点です。以降は通常の対局として検討しています。`,
     results: () => "順位点（ウマ・オカ）が現在の天鳳と異なりますが、検討には反映していません。",
+    forbidden: (p) => `${japanese.round(p.round_index ?? 0, p.honba ?? 0)}にルール違反の記録があります：${FORBIDDEN[p.rule] ?? p.rule}。`,
   },
 
   result: {

@@ -30,7 +30,7 @@
  *   fu: number | null, limit: number | null, points: number, yaku: Yaku[],
  *   value?: "stated" | "computed" | "unknown"}} Winner
  * @typedef {{kind: string, wins: Winner[], reason: string | null, tenpai: boolean[] | null,
- *   hands?: (string[] | null)[] | null, deltas: number[], scores: number[]}} Result
+ *   hands?: (string[] | null)[] | null, deltas: number[] | null, scores: number[] | null}} Result
  * @typedef {{reward: number[] | null, placement: number[] | null}} Expected
  * @typedef {{index: number, round_index: number, honba: number, sticks: number, dealer: number,
  *   scores: number[], events: Message[], result: Result | null, expected: Expected | null,
@@ -38,7 +38,7 @@
  * @typedef {{decisions: number, agreed: number, agreement: number | null, bad_moves: number,
  *   bad_move_rate: number | null, rating: number | null, categories: Record<string, number>}} Figures
  * @typedef {Figures & {rating_definition: string, worst: number[], steps: (Figures & {step: string})[],
- *   rounds: (Figures & {round: number, delta: number, reward: number | null, placement: number | null})[],
+ *   rounds: (Figures & {round: number, delta: number | null, reward: number | null, placement: number | null})[],
  *   rates: Record<string, number | null>, hidden: number, comparison: any}} Summary
  * @typedef {{id: string, date: string | null, type: number, length: string, names: string[],
  *   ranks: number[] | null, rates: number[] | null, scores: number[] | null, places: number[] | null,

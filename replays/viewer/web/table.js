@@ -118,7 +118,7 @@ const HANDLERS = {
   hora(table, m, actor) {
     // with two winners, the first gets the honba and the riichi sticks
     const honba = table.wins.length ? 0 : table.honba;
-    const { deltas, ura_markers: ura = [] } = m;
+    const { deltas = [], ura_markers: ura = [] } = m;
     table.wins.push({ player: actor, from: m.target, tile: m.pai, deltas, ura, honba, sticks: table.sticks });
     settle(table, m.deltas);
     table.sticks = 0;

@@ -15,7 +15,8 @@ from bot.review.text import review_text
 from game.events import StartRound
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.named import Named
-from replays.formats import MAX_FILE, compress, write_game
+from replays import mjlog
+from replays.formats import MAX_FILE, compress, read_game, write_game
 from replays.record import GameRecord
 from replays.review.schema import Review, ReviewAction, ReviewIndex
 from replays.store.library import save
@@ -23,6 +24,8 @@ from tests.cli import Result, run_cli
 from tests.learning.selfplay.engine_players import engine_text
 from tests.replays.games import GAME_ID, ended_early, seen_from
 from tests.replays.store.test_library import decided
+
+FILES = Path(__file__).parents[2] / "replays" / "files" / "ok"
 
 pytestmark = pytest.mark.usefixtures("restore_logs", "folder_of_its_own")
 
@@ -242,7 +245,7 @@ def test_missing_facts_of_a_record_are_reported(game: GameRecord, tmp_path: Path
 )
 def test_other_rules_are_refused_by_name(game: GameRecord, game_type: int, said: str, tmp_path: Path) -> None:
     path = tmp_path / "game.xml"
-    path.write_text(write_game(msgspec.structs.replace(game, game_type=game_type), "mjlog"))
+    path.write_text(mjlog.write(msgspec.structs.replace(game, game_type=game_type)))
     result = run(path, "--seat", 0)
     assert result.exit_code == 1
     assert said in result.stderr
@@ -306,7 +309,7 @@ def test_broken_decisions_cost_only_what_happened_in_play(file: Path) -> None:
         ("<mjloggm>", "cut short"),
         ('<mjloggm ver="2.3"><GO type="9"/>', ""),
         ('{"log": 1}', ""),
-        ('{"type":"start_game","names":["a","b","c","d"]}\n', "no rounds"),
+        ('{"type":"start_game","names":["a","b","c","d"]}\n', "no round"),
     ],
 )
 def test_a_broken_record_gives_a_message_and_no_report(text: str, said: str, tmp_path: Path) -> None:
@@ -534,3 +537,29 @@ def test_a_link_in_the_place_of_a_result_is_not_written_through(file: Path, tmp_
     (out / f"{GAME_ID}-0.html").symlink_to(tmp_path / "mine")
     assert run(file, "--seat", 0, "--out", out).exit_code == 1
     assert (tmp_path / "mine").read_text() == "kept"
+
+
+def test_a_file_of_links_is_reviewed_as_a_folder_is(
+    game: GameRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.records.sources.cache_folder", lambda: tmp_path)
+    ids = [f"2026010203gm-0009-0000-0123abc{number}" for number in range(2)]
+    for each in ids:
+        (tmp_path / "logs").mkdir(exist_ok=True)
+        (tmp_path / "logs" / f"{each}.mjlog.xml").write_text(mjlog.write(game))
+    links = tmp_path / "ids.txt"
+    links.write_text(f"# mine\nhttps://ron2.jp/3/?log={ids[0].upper()}&tw=2\n\n{ids[1]}&tw=1\n")
+    for source, stdin in ((links, b""), ("-", links.read_bytes())):
+        made = run_cli("review", source, "--json", "--policy", "heuristic", stdin=stdin)
+        assert [entry.player for entry in msgspec.json.decode(made.stdout, type=ReviewIndex).games] == [2, 1]
+
+
+def test_files_of_a_round_each_are_one_game(tmp_path: Path) -> None:
+    document = json.loads(write_game(read_game(FILES / "kobalab-tonpuu.json"), "tenhou6"))
+    rows, scores = document.pop("log")[:3], document.pop("sc")
+    for number, row in enumerate(rows):
+        end = {"sc": scores} if number == len(rows) - 1 else {}
+        (tmp_path / f"round-{number}.json").write_text(json.dumps(document | end | {"log": [row]}))
+    index = msgspec.json.decode(run(tmp_path, "--json", "--seat", 0).stdout, type=ReviewIndex)
+    (entry,) = index.games
+    assert (index.skipped, entry.rates.rounds, entry.game.caveats) == ((), 3, ())

@@ -30,6 +30,7 @@ GAME = "2026010203gm-0001-0000-0123abcd"
         (f"https://tenhou.net/3/?log={GAME}&tw=7", GameLink(GAME, None)),
         (f"https://tenhou.net/6/?log={GAME}&ts=4&tw=3#", GameLink(GAME, 3)),
         (f" HTTP://Tenhou.NET/0/?log={GAME}\n", GameLink(GAME, None)),
+        (f"https://ron2.jp/3/?log={GAME.upper()}&tw=1", GameLink(GAME, 1)),
         ("https://example.com/0/?log=x", None),
         (f"https://tenhou.net:8080/0/?log={GAME}", None),
         (f"https://tenhou.net@example.com/0/?log={GAME}", None),

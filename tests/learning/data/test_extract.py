@@ -14,7 +14,7 @@ from kit.text import clean_text
 from learning.data import sources
 from learning.data.extract import extract
 from learning.data.layout import SPLITS, split_of
-from replays.formats import MAX_EXPANDED, MAX_FILE, read_game
+from replays.formats import MAX_EXPANDED, MAX_FILE, read_game, write_game
 from replays.store import shards
 from tests.cli import run_cli
 from tests.learning.data.games import MODERN, records, texts, write_shard
@@ -66,10 +66,11 @@ def test_files_and_folders_are_read(tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / f"{id_a}.mjlog.xml").write_text(text_a, encoding="utf-8")
     (tmp_path / "b.mjlog.gz").write_bytes(gzip.compress(text_b.encode()))
+    (tmp_path / "c.json").write_text(write_game(read_game(text_b), "tenhou6"))
     (tmp_path / "notes.txt").write_text("not a record")
     ids = [sources.load(stored).game_id for stored in sources.stored_games([tmp_path])]
-    assert ids[1:] == [id_a]
-    assert ids[0].startswith("nolog-")
+    assert ids[2:] == [id_a]
+    assert all(game_id.startswith("nolog-") for game_id in ids[:2])
 
 
 @pytest.mark.parametrize(

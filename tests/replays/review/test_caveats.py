@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
 from game.events import EndGame, StartRound, Win
+from policies.heuristic.player import HeuristicPolicy
+from policies.play.named import Named
+from replays.formats import read_game
 from replays.record import GameRecord
-from replays.review.report import caveats_of
+from replays.review.report import Reviewer, caveats_of
 from tests.replays.games import whole_game
+
+FILES = Path(__file__).parents[1] / "files" / "ok"
 
 
 def changed(**fields: Any) -> GameRecord:
@@ -50,7 +57,6 @@ def test_points_at_the_start_and_results_may_be_others() -> None:
     assert keys(ended_with(*(result + 150 for result in ending.results))) == ["results"]
     rounded = [10 * round(result / 10) for result in ending.results]
     assert keys(ended_with(*rounded)) == []  # as in records of 2009
-    assert keys(ended_with(0, 0, 0, 0)) == []  # as in mjai without results
 
 
 def test_an_anonymous_review_does_not_name_the_lobby() -> None:
@@ -65,3 +71,23 @@ def test_wins_may_be_paid_by_other_rules() -> None:
     events = list(game.events)
     events[place] = msgspec.structs.replace(events[place], points=events[place].points + 100)
     assert keys(msgspec.structs.replace(game, events=tuple(events))) == ["values"]
+
+
+@pytest.mark.parametrize(
+    ("name", "caveats"),
+    [
+        ("mjai-noten-riichi.jsonl", ["forbidden"]),
+        ("tenhou6-local-yaku.json", ["cut", "rules_unsaid", "values"]),
+        ("mjai-bare-draw.jsonl", []),
+    ],
+)
+def test_what_the_rules_forbid_is_said(name: str, caveats: list[str]) -> None:
+    assert keys(read_game(FILES / name)) == caveats
+
+
+def test_what_a_record_does_not_say_is_null_in_the_review() -> None:
+    record = read_game(FILES / "mjai-hidden-draw.jsonl")
+    made = Reviewer("test", Named("heuristic", "", HeuristicPolicy()), None).review(record, 1)
+    result = made.rounds[0].result
+    assert (result.deltas, result.scores, result.tenpai) == (None, None, None)
+    assert (made.game.scores, made.game.results, made.summary.rounds[0].delta) == (None, None, None)

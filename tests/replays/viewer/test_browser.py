@@ -15,6 +15,7 @@ import msgspec
 import pytest
 
 from bot.review.many import index_of, made_entry
+from game.forbidden import RULES
 from replays.review import schema
 from replays.review.report import as_json
 from replays.tally import tally
@@ -124,6 +125,7 @@ CAVEATS = (
     {"key": "part", "params": {"round_index": 4, "honba": 1}},
     {"key": "rules_unsaid", "params": {}},
     {"key": "lobby", "params": {"lobby": 7447}},
+    {"key": "forbidden", "params": {"round_index": 1, "rule": RULES[-1]}},
     {"key": "start_scores", "params": {"scores": [30000] * 4}},
     {"key": "results", "params": {}},
     {"key": "values", "params": {}},
