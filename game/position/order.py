@@ -10,8 +10,8 @@ import msgspec
 
 from game.melds import MeldKind
 from game.position.stated import SEATS, FieldError, Stated
+from game.position.turn_order import OWN_KANS, Begin, Call, Move, Path, TurnOrder, pon_of, with_kans
 from game.tiles import UNSEEN, face_of
-from game.turn_order import OWN_KANS, Begin, Call, Move, Path, TurnOrder, pon_of, with_kans
 
 MOST_TURNS: Final = 3_000
 """Turns that the searches for one position examine before they give up; positions of games need up to 72."""

@@ -19,11 +19,11 @@ from game.observation import Observation
 from game.position.notation import RIICHI, TSUMOGIRI
 from game.position.order import order_of_play
 from game.position.stated import FieldError, Stated, WrittenPosition, seat_name, stakes, stated
+from game.position.turn_order import Move
 from game.rules import legal_actions
 from game.scoring.settlement import RIICHI_STICK, START_SCORE
 from game.state import apply, new_round
 from game.tiles import EAST, KINDS, UNSEEN, tile_text
-from game.turn_order import Move
 from kit.errors import StateMismatchError
 
 _DEALT: Final = 13

@@ -20,8 +20,8 @@ from game.events import (
     RiichiAccepted,
 )
 from game.melds import Meld, meld_event
+from game.position.turn_order import OWN_KANS, Begin, Move, Path, with_kans
 from game.state import hand_tiles, melds_of
-from game.turn_order import OWN_KANS, Begin, Move, Path, with_kans
 
 
 class Goal(msgspec.Struct, frozen=True):

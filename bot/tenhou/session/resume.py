@@ -38,10 +38,10 @@ from game.events import (
 from game.forbidden import broken_rule
 from game.layout import PHASE_CLAIM, RIVER_CALLED
 from game.melds import MeldKind, decode_meld
+from game.position.turn_order import Begin, Call, Path, TurnOrder, pon_of
 from game.scoring.settlement import RIICHI_STICK
 from game.state import apply, apply_all, clone, hand_tiles, melds_of, new_round
 from game.tiles import UNSEEN
-from game.turn_order import Begin, Call, Path, TurnOrder, pon_of
 from kit.errors import StateMismatchError
 
 MAX_CANDIDATES: Final = 64
