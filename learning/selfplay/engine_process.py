@@ -88,7 +88,7 @@ class EngineProcess:
     """
 
     def __init__(self, words: Sequence[str], watchdog: Watchdog) -> None:
-        mark = f"SUZAKU_ENGINE_{secrets.token_hex(8)}"
+        mark = f"ENGINE_OF_SUZAKU_{secrets.token_hex(8)}"
         try:
             self._process = subprocess.Popen(  # noqa: S603 - the user's own command
                 words,

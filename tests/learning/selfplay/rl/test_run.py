@@ -139,7 +139,7 @@ def kill_an_actor() -> None:
     """Kill a process of the pool as soon as there is one."""
     while not (children := multiprocessing.active_children()):
         time.sleep(0.01)
-    time.sleep(1.0)  # it is starting, or playing
+    time.sleep(0.3)  # it is starting, or playing
     pid = children[0].pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
