@@ -272,7 +272,7 @@ def _parse(text: str, game_id: str) -> GameRecord:
     try:
         form = detect(text)
         record = _read(_unwrapped(text), form, game_id)
-    except ReplayError:
+    except (ReplayError, OSError):  # such as a deleted working folder, which is no fault of the record
         raise
     except Exception as exc:  # a fault of a reader costs no more than this record
         deep = isinstance(exc, RecursionError)

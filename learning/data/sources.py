@@ -15,6 +15,7 @@ import msgspec
 
 from kit.errors import ReplayError, ReplayFormatError
 from kit.text import clean_text
+from learning.runs.store import RESULTS_FILE
 from replays.files import DECISIONS_SUFFIX, read_file
 from replays.formats import MAX_FILE, SUFFIXES, detect, expand_gzip, read_game, write_game
 from replays.store.index import INDEX_FILE
@@ -74,7 +75,7 @@ def source_files(paths: Sequence[Path]) -> list[Path]:
                 file
                 for file in path.rglob("*")
                 if file.name.endswith(suffixes)
-                and not file.name.endswith((DECISIONS_SUFFIX, INDEX_FILE))
+                and not file.name.endswith((DECISIONS_SUFFIX, INDEX_FILE, RESULTS_FILE))
                 and file.is_file()
             )
         else:

@@ -92,15 +92,10 @@ def test_a_character_that_an_encoding_lacks_is_written_in_plain_signs() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("new", "new.mjson: cannot be written: No such file or directory"),
-        ("play", "the working folder has been deleted; change to another one"),
-    ],
-)
-def test_a_deleted_working_folder_is_one_sentence(name: str, told: str) -> None:
-    assert started(name, None, 'cd "$(mktemp -d)"; rmdir "$PWD";') == (1, f"suzaku: {told}\n")
+@pytest.mark.parametrize("name", ["new", "play"])
+def test_a_deleted_working_folder_is_one_sentence(name: str) -> None:
+    told = "suzaku: the working folder has been deleted; change to another one\n"
+    assert started(name, None, 'cd "$(mktemp -d)"; rmdir "$PWD";') == (1, told)
 
 
 def test_a_home_that_cannot_be_written_is_one_sentence(
