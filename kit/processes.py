@@ -51,7 +51,8 @@ def interrupt_again() -> None:
     """Repeat an interrupt that Python dropped, as it does in a callback of the compiler, which then fails."""
     DROPPED.set()
     number = signal.SIGTERM if callable(signal.getsignal(signal.SIGTERM)) else signal.SIGINT
-    again = threading.Timer(_AGAIN_S, signal.raise_signal, [number])
+    # To the process: one that is raised in the timer's thread would not wake the main thread.
+    again = threading.Timer(_AGAIN_S, os.kill, [os.getpid(), number])
     again.daemon = True
     again.start()
 
