@@ -88,6 +88,9 @@ def test_a_signal_within_a_callback_of_the_compiler_is_one_line(
     monkeypatch.setattr("bot.cli.program.run", compiling)
     with pytest.raises(SystemExit) as ended:
         main()
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer):
+            thread.join()  # the repeated signal is ignored, but would end the next test
     assert ended.value.code == 130
     assert capsys.readouterr().err == "suzaku: interrupted\n"
 
