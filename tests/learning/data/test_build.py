@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import itertools
 import json
-import os
 import pickle
 import signal
 from pathlib import Path
@@ -14,7 +12,6 @@ from game.events import PlayerLeft
 from game.packing import pack_all
 from game.state import fold_packed, new_round
 from kit.errors import ReplayError
-from kit.files import replace_file
 from learning.data import build as building
 from learning.data import layout
 from learning.data.build import build
@@ -22,6 +19,7 @@ from learning.data.corpus import Corpus
 from learning.data.layout import SPLITS, split_of
 from tests.cli import run_cli
 from tests.learning.data.games import MODERN, OLD, OTHER, SANMA, records, texts, write_shard
+from tests.learning.stopping import killed_in_a_write
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 ROOT = Path(__file__).parents[3]
@@ -70,33 +68,14 @@ def test_a_build_that_is_killed_goes_on_to_the_same_bytes(shard: Path, tmp_path:
     build([shard], whole, workers=1)
     killed = tmp_path / "killed"
     for writes in (1, 4, 3, 2):
-        assert run_and_kill(shard, killed, writes) == -signal.SIGKILL
+        code = killed_in_a_write(building, "replace_file", writes, lambda: build([shard], killed, workers=1))
+        assert code == -signal.SIGKILL
         with pytest.raises(ReplayError, match="no complete corpus"):
             Corpus(killed)
     report = build([shard], killed, workers=1)
     assert report.parts == 9
     assert report.reused >= 5
     assert content(killed) == content(whole)
-
-
-def run_and_kill(shard: Path, folder: Path, writes: int) -> int:
-    """Build in a forked process that is killed, kill -9, in the middle of its n-th write; its exit code."""
-    child = os.fork()
-    if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    left = itertools.count(writes, -1)
-
-    def write(path: Path, data: bytes) -> None:
-        if next(left) <= 0:
-            path.with_name(path.name + ".0123456789ab.tmp").write_bytes(data[: len(data) // 2])
-            os.kill(os.getpid(), signal.SIGKILL)
-        replace_file(path, data)
-
-    building.replace_file = write  # type: ignore[attr-defined]
-    try:
-        build([shard], folder, workers=1)
-    finally:
-        os._exit(1)
 
 
 def test_a_torn_part_is_packed_again(shard: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

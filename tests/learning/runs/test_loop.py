@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import itertools
 import json
 import os
 import shutil
@@ -28,7 +27,7 @@ from learning.runs.loop import EvaluationResult, carry_out
 from learning.runs.progress import TrainingProgress
 from learning.runs.state import CURVES_FOLDER, STATE_FILE, RunFolder
 from tests.learning.runs.fake_run import CHECKPOINT, FakePlan, FakeRun
-from tests.learning.stopping import stop_at
+from tests.learning.stopping import killed_in_a_write, stop_at
 
 
 def carried_out(out: Path, **settings: int) -> FakeRun:
@@ -100,30 +99,11 @@ def test_fault_18_a_run_killed_within_its_saves_ends_with_the_same_numbers(
 ) -> None:
     monkeypatch.setattr("learning.runs.loop.SAVE_EVERY_S", 0.0)
     for saves in (1, 2, 1):
-        assert run_and_kill(tmp_path / "parts", saves) == -signal.SIGKILL
+        code = killed_in_a_write(state, "replace_hashed", saves, lambda: carried_out(tmp_path / "parts"))
+        assert code == -signal.SIGKILL
     assert standing(tmp_path / "parts")["step"] == 4
     carried_out(tmp_path / "parts")
     assert_same(whole, tmp_path / "parts")
-
-
-def run_and_kill(out: Path, saves: int) -> int:
-    """Carry on in a forked process that is killed, kill -9, within the save after so many; its exit code."""
-    child = os.fork()
-    if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    left = itertools.count(saves, -1)
-
-    def save(path: Path, data: bytes) -> None:
-        if next(left) <= 0:
-            path.with_name(path.name + ".0123456789ab.tmp").write_bytes(data[: len(data) // 2])
-            os.kill(os.getpid(), signal.SIGKILL)
-        replace_hashed(path, data)
-
-    state.replace_hashed = save  # type: ignore[attr-defined]
-    try:
-        carried_out(out)
-    finally:
-        os._exit(1)
 
 
 def test_a_finished_run_is_left_as_it_is(whole: Path) -> None:
