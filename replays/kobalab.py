@@ -68,12 +68,13 @@ def _record(document: dict[str, Any]) -> GameRecord:
     if len(rounds) > MAX_ROUNDS or any(len(moves) > MAX_MOVES for moves in rounds):
         raise ReplayTooLarge(f"more than {MAX_ROUNDS} rounds, or than {MAX_MOVES} moves in one")
     players = [str(name or "")[:64] for name in document.get("player") or [""] * 4]
-    if len(players) != 4:
+    deals = [moves[0]["qipai"] for moves in rounds]
+    lists = [players, *(deal.get(key, players) for deal in deals for key in ("defen", "shoupai"))]
+    if any(len(each) == 3 for each in lists) or len(players) != 4:
         raise ReplayFormatError(f"majiang-core's record: {THREE_PLAYERS}")
     names = four(players[(first + player) % 4] for player in range(4))
     reader = MjaiReader()
     events: list[GameEvent] = [StartGame(names)]
-    deals = [moves[0]["qipai"] for moves in rounds]
     after = [_by_player(deal["defen"], _place(deal["jushu"])) for deal in deals[1:]]
     for number, (moves, scores) in enumerate(zip(rounds, [*after, None], strict=True), 1):
         events += _round(reader, moves, number, scores)

@@ -40,7 +40,7 @@ from game.table.endings import completed, payments_until, shown_at_draw
 from game.tiles import TILES, UNSEEN, face_of, mjai_text
 from kit.errors import ReplayFormatError, StateMismatchError
 from replays.copies import copies_of, free_copy
-from replays.record import MAX_POINTS, THREE_PLAYERS, check_dealer, end_of_game, four, in_words
+from replays.record import MAX_POINTS, THREE_PLAYERS, check_dealer, end_of_game, four, in_words, is_said
 
 WINDS: Final = "ESWN"
 
@@ -51,6 +51,8 @@ _COPIES: Final = {mjai_text(tile): copies_of(face_of(tile)) for tile in range(TI
 _CALLS: Final = {"chi": Chi, "pon": Pon, "daiminkan": Daiminkan}
 
 
+_NO_HAND: Final = ([None], [[]], [[None] * 13], [[""] * 13])
+"""What there is for a fourth player in games of three."""
 _TENHOU: Final = re.compile("0[mps]|[1-7]z")
 
 
@@ -117,7 +119,8 @@ class _PhysicalTiles:
             return _tiles(message["ura136"], 5)
         taken: list[int] = []
         for text in message.get("ura_markers", message.get("uradora_markers", ())):
-            taken.append(self.copy(text, AT_UNSEEN, taken))
+            if text not in (None, "?"):
+                taken.append(self.copy(text, AT_UNSEEN, taken))
         return tuple(taken)
 
 
@@ -304,7 +307,7 @@ class MjaiReader:
     def _deltas(self, m: Mapping[str, Any], player: int = -1, source: int = -1) -> Four | None:
         """The score changes of a result, as stated or from the scores after it; None if neither is known."""
         stated = _points(m, "deltas")
-        if stated is not None:
+        if stated is not None and (player < 0 or any(stated)):
             return stated
         return payments_until(self.state, _points(m, "scores"), player, source)
 
@@ -333,20 +336,21 @@ class MjaiReader:
 
     def end_game(self, m: Mapping[str, Any]) -> GameEvent | None:
         """End the game; scores and results that are not stated follow from the last round, if it is known."""
-        scores, sticks = _points(m, "scores"), int(self.state["riichi_sticks"])
-        if scores is None and (self.state["phase"] != PHASE_ENDED or not self._payments_known):
-            return None
-        now = self.state["scores"].tolist()
-        scores = scores or four(now)
+        scores, now = _points(m, "scores") or (0, 0, 0, 0), four(self.state["scores"].tolist())
+        if not any(scores):
+            if self.state["phase"] != PHASE_ENDED or not self._payments_known:
+                return None
+            scores = now
         if sum(scores) == sum(now):
-            scores = final_scores(scores, sticks)
+            scores = final_scores(scores, int(self.state["riichi_sticks"]))
         return end_of_game(scores, _points(m, "results_tenths"))
 
 
 def _is_for_three(m: Mapping[str, Any]) -> bool:
-    lists = [m.get(key) for key in ("names", "scores", "tehais")]
-    three = any(isinstance(each, list) and len(each) == 3 for each in lists)
-    no_fourth = isinstance(lists[2], list) and len(lists[2]) == 4 and lists[2][3] in (None, [])
+    names, scores, hands = (m.get(key) for key in ("names", "scores", "tehais"))
+    three = any(isinstance(each, list) and len(each) == 3 for each in (names, scores, hands))
+    no_fourth = isinstance(hands, list) and hands[3:] in _NO_HAND
+    no_fourth |= scores == [35_000, 35_000, 35_000, 0]
     return three or no_fourth or m.get("num_players") == 3 or m.get("type") in ("kita", "nukidora")
 
 
@@ -365,7 +369,7 @@ def _number(value: Any, least: int = 0, most: int = 99) -> int:
 def _points(m: Mapping[str, Any], key: str) -> Four | None:
     """Four numbers, None if they are not stated."""
     values = m.get(key)
-    if values is None or None in values:
+    if not is_said(values):
         return None
     return four(_number(value, -MAX_POINTS, MAX_POINTS) for value in values)
 
