@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 import os
 import random
@@ -233,7 +234,7 @@ def _with_other_values(text: str, dice: random.Random) -> str:
                 continue
             if dice.randrange(4):
                 near = node[key] + dice.choice((-1, 1, 100)) if isinstance(node[key], int) else None
-                node[key] = dice.choice([*VALUES, *[near] * len(VALUES)])
+                node[key] = copy.deepcopy(dice.choice([*VALUES, *[near] * len(VALUES)]))
             else:
                 del node[key]
             break

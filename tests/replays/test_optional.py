@@ -47,7 +47,7 @@ def changed(form: str, field: str, value: object) -> str:
 
 
 def _nodes(value: Any, path: list[str | int]) -> list[Any]:
-    """The objects at a path, or the lists that a number is a place of; mjai's begin with the type of a message."""
+    """The objects at a path, or the lists of numbered places; mjai's begin with the type of a message."""
     if path and isinstance(path[0], int):
         return _nodes(value[path[0]], path[1:]) if len(path) > 1 else [value[path[0]]]
     if isinstance(value, list):

@@ -552,6 +552,9 @@ def test_a_file_of_links_is_reviewed_as_a_folder_is(
     for source, stdin in ((links, b""), ("-", links.read_bytes())):
         made = run_cli("review", source, "--json", "--policy", "heuristic", stdin=stdin)
         assert [entry.player for entry in msgspec.json.decode(made.stdout, type=ReviewIndex).games] == [2, 1]
+    titled = tmp_path / "titled.json"
+    titled.write_text('{"title":["see https://example.org",""],' + write_game(game, "tenhou6")[1:])
+    assert run(titled, "--json", "--seat", 0).exit_code == 0
 
 
 def test_files_of_a_round_each_are_one_game(tmp_path: Path) -> None:
@@ -563,3 +566,12 @@ def test_files_of_a_round_each_are_one_game(tmp_path: Path) -> None:
     index = msgspec.json.decode(run(tmp_path, "--json", "--seat", 0).stdout, type=ReviewIndex)
     (entry,) = index.games
     assert (index.skipped, entry.rates.rounds, entry.game.caveats) == ((), 3, ())
+
+
+def test_rounds_that_do_not_fold_are_named_beside_the_others(tmp_path: Path) -> None:
+    broken = (FILES / "mjlog-win.xml").read_text().replace("<D108/>", "<D135/>")
+    for name in ("a.xml", "b.xml"):
+        (tmp_path / name).write_text(broken)
+    (tmp_path / "c.xml").write_text((FILES / "mjlog-win.xml").read_text())
+    index = msgspec.json.decode(run(tmp_path, "--json", "--seat", 0).stdout, type=ReviewIndex)
+    assert (len(index.games), [each.file for each in index.skipped]) == (1, ["a.xml", "b.xml"])
