@@ -191,8 +191,9 @@ def _of_keys(text: str) -> SourceFormat:
     keys = _parts(text).keys()
     if "mjai_log" in keys:
         return "mjai"
-    if "log" not in keys and "split_logs" not in keys:
+    if keys and not {"log", "split_logs"} & keys:
         _refuse_foreign(text)
+        raise ReplayFormatError("JSON without a log, so not a record; give Tenhou's JSON, mjai or an mjlog")
     return "kobalab" if "log" in keys and ("qijia" in keys or '"qipai"' in text) else "tenhou6"
 
 

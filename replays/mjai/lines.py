@@ -146,7 +146,7 @@ def read_record(text: str) -> GameRecord:
     if not events or not isinstance(events[0], StartGame):
         raise ReplayFormatError("mjai line 1: a game begins with start_game")
     if sum(isinstance(event, StartGame) for event in events) > 1:
-        raise ReplayFormatError("mjai: more than one game")
+        raise ReplayFormatError("mjai: more than one game; save each game as a file")
     try:
         head = msgspec.convert(first.get(_HEAD, {}), _RecordInfo)
         check_type(head.game_type)

@@ -202,8 +202,10 @@ class MjaiReader:
         self._before_wins = None
         self._payments_known = True
         scores = self.state["scores"].tolist() if self.state["phase"] != PHASE_IDLE else (START_SCORE,) * 4
-        kyoku = _number(m["kyoku"], 1, 4)
-        index = 4 * [*WINDS].index(m["bakaze"]) + kyoku - 1
+        kyoku, wind = _number(m["kyoku"], 1, 4), m["bakaze"]
+        if wind not in [*WINDS]:
+            raise _UnfitError(f"bakaze is none of E, S, W, N: {str(wind)[:20]!r}")
+        index = 4 * WINDS.index(wind) + kyoku - 1
         dealer = check_dealer(index, _player(m.get("oya", kyoku - 1)))
         return StartRound(
             round_index=index,
@@ -371,6 +373,8 @@ def _points(m: Mapping[str, Any], key: str) -> Four | None:
     values = m.get(key)
     if not is_said(values):
         return None
+    if not isinstance(values, list) or len(values) != 4:
+        raise _UnfitError(f"{key} is not a list of four numbers")
     return four(_number(value, -MAX_POINTS, MAX_POINTS) for value in values)
 
 

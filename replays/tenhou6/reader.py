@@ -363,7 +363,7 @@ def _stated_reds(rule: _Rule) -> tuple[bool, bool, bool] | None:
 
 def _names(names: Sequence[str | None]) -> Names:
     if len(names) > 4:
-        raise ReplayFormatError(f"tenhou6: {len(names)} players")
+        raise ReplayFormatError(f"tenhou6: name has {len(names)} players instead of 4")
     return four([*((name or "")[:MAX_NAME] for name in names), *[""] * (4 - len(names))])
 
 
@@ -408,9 +408,9 @@ def _start(row: _LoggedRound, faces: Faces) -> StartRound:
     if not 0 <= index <= 15 or not 0 <= honba <= 99 or not 0 <= sticks <= 99:
         raise ValueError("round, honba or sticks are out of range")
     if not 1 <= len(row.indicators) <= 5 or len(row.ura) > 5:
-        raise ValueError(f"{len(row.indicators)} dora and {len(row.ura)} ura indicators")
+        raise ValueError(f"{len(row.indicators)} dora and {len(row.ura)} ura indicators; at most 5 are read")
     if any(len(hand) != 13 for hand in row.hands):
-        raise ValueError(f"hands of {[len(hand) for hand in row.hands]} tiles are dealt")
+        raise ValueError(f"hands of {[len(hand) for hand in row.hands]} tiles are dealt instead of 13")
     first, *dealt = _deal([row.indicators[0], *(tile for hand in row.hands for tile in hand)], faces)
     hands = four(tuple(dealt[13 * player : 13 * player + 13]) for player in range(4))
     return StartRound(index, honba, sticks, index % 4, row.scores, first, hands)
