@@ -56,10 +56,6 @@ _NO_HAND: Final = ([None], [[]], [[None] * 13], [[""] * 13])
 _TENHOU: Final = re.compile("0[mps]|[1-7]z")
 
 
-class _UnfitError(Exception):
-    """A message is not valid; the text gives the reason."""
-
-
 class _PhysicalTiles:
     """Finds the physical tiles of a message's faces in the round so far."""
 
@@ -71,11 +67,11 @@ class _PhysicalTiles:
         stated = message.get("tiles136")
         if stated is not None:
             if len(stated) != len(texts) or not all(isinstance(tile, int) for tile in stated):
-                raise _UnfitError("tiles136 does not fit the faces")
+                raise ReplayFormatError("tiles136 does not fit the faces")
             # a hidden face hides the tile, too: others' hands may have been masked since
             tiles = [UNSEEN if text == "?" else tile for tile, text in zip(stated, texts, strict=True)]
             if [mjai_text(tile) for tile in tiles] != texts:
-                raise _UnfitError("tiles136 does not fit the faces")
+                raise ReplayFormatError("tiles136 does not fit the faces")
             return tiles
         taken: list[int] = []
         for text, place in zip(texts, places, strict=True):
@@ -91,18 +87,18 @@ class _PhysicalTiles:
                 if _TENHOU.fullmatch(str(text))
                 else ""
             )
-            raise _UnfitError(f"not a tile: {str(text)[:20]!r}{hint}")
+            raise ReplayFormatError(f"not a tile: {str(text)[:20]!r}{hint}")
         tile = free_copy(self.state, copies, place, taken)
         if tile is None:
             red = "; one five of each suit is red, as 5mr; other numbers are not supported"
-            raise _UnfitError(f"no {text} is left there{red if text[0] == '5' else ''}")
+            raise ReplayFormatError(f"no {text} is left there{red if text[0] == '5' else ''}")
         return tile
 
     @staticmethod
     def check(text: Any, tile: int) -> None:
         """Refuse a face of another kind than the physical tile it stands for."""
         if text not in _COPIES or _COPIES[text][0] >> 2 != tile >> 2:
-            raise _UnfitError(f"it says {str(text)[:20]!r}, but the tile is {mjai_text(tile)}")
+            raise ReplayFormatError(f"it says {str(text)[:20]!r}, but the tile is {mjai_text(tile)}")
 
     def hand(self, player: int) -> int:
         """Where the tiles of a player's hand are, as far as known."""
@@ -167,7 +163,7 @@ class MjaiReader:
             if event is None:
                 return paid
             apply(self.state, event)
-        except (_UnfitError, StateMismatchError, ReplayFormatError) as exc:
+        except (StateMismatchError, ReplayFormatError) as exc:
             raise ReplayFormatError(f"{kind}: {in_words(exc)}") from None
         except KeyError as exc:
             raise ReplayFormatError(f"{kind}: {str(exc.args[0])[:40]} is missing") from None
@@ -195,7 +191,7 @@ class MjaiReader:
         self.state["where"][:] = AT_UNSEEN
         hands = m["tehais"]
         if len(hands) != 4:
-            raise _UnfitError("there must be four hands")
+            raise ReplayFormatError("there must be four hands")
         texts = [m["dora_marker"], *(text for hand in hands for text in hand)]
         tiles = self._tiles.of(m, texts, [AT_UNSEEN] * len(texts))
         dealt = [tuple(tiles[1 + 13 * p : 14 + 13 * p]) for p in range(4)]
@@ -204,7 +200,7 @@ class MjaiReader:
         scores = self.state["scores"].tolist() if self.state["phase"] != PHASE_IDLE else (START_SCORE,) * 4
         kyoku, wind = _number(m["kyoku"], 1, 4), m["bakaze"]
         if wind not in [*WINDS]:
-            raise _UnfitError(f"bakaze is none of E, S, W, N: {str(wind)[:20]!r}")
+            raise ReplayFormatError(f"bakaze is none of E, S, W, N: {str(wind)[:20]!r}")
         index = 4 * WINDS.index(wind) + kyoku - 1
         dealer = check_dealer(index, _player(m.get("oya", kyoku - 1)))
         return StartRound(
@@ -329,7 +325,7 @@ class MjaiReader:
         """Pay the stick."""
         player = _player(m["actor"])
         if self.state["phase"] != PHASE_CLAIM:
-            raise _UnfitError("it comes before the discard of the riichi, and must follow it")
+            raise ReplayFormatError("it comes before the discard of the riichi, and must follow it")
         return RiichiAccepted(player)
 
     def end_round(self, _: Mapping[str, Any]) -> GameEvent | None:
@@ -358,13 +354,13 @@ def _is_for_three(m: Mapping[str, Any]) -> bool:
 
 def _player(value: Any, least: int = 0) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= 3:
-        raise _UnfitError(f"not a player: {str(value)[:20]!r}")
+        raise ReplayFormatError(f"not a player: {str(value)[:20]!r}")
     return value
 
 
 def _number(value: Any, least: int = 0, most: int = 99) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise _UnfitError(f"not a number from {least} to {most}: {str(value)[:20]!r}")
+        raise ReplayFormatError(f"not a number from {least} to {most}: {str(value)[:20]!r}")
     return value
 
 
@@ -374,7 +370,7 @@ def _points(m: Mapping[str, Any], key: str) -> Four | None:
     if not is_said(values):
         return None
     if not isinstance(values, list) or len(values) != 4:
-        raise _UnfitError(f"{key} is not a list of four numbers")
+        raise ReplayFormatError(f"{key} is not a list of four numbers")
     return four(_number(value, -MAX_POINTS, MAX_POINTS) for value in values)
 
 
@@ -382,14 +378,14 @@ def _tiles(values: Any, most: int) -> tuple[int, ...]:
     """Different physical tiles."""
     tiles = tuple(_number(tile, most=TILES - 1) for tile in values)
     if len(set(tiles)) != len(tiles) or len(tiles) > most:
-        raise _UnfitError(f"more than {most} physical tiles, or one twice")
+        raise ReplayFormatError(f"more than {most} physical tiles, or one twice")
     return tiles
 
 
 def _value(m: Mapping[str, Any]) -> ValueSource:
     value: ValueSource = m.get("value", "stated")
     if value not in get_args(ValueSource):
-        raise _UnfitError(f"value is none of {', '.join(get_args(ValueSource))}: {str(value)[:20]!r}")
+        raise ReplayFormatError(f"value is none of {', '.join(get_args(ValueSource))}: {str(value)[:20]!r}")
     return value
 
 
