@@ -51,6 +51,8 @@ _COPIES: Final = {mjai_text(tile): copies_of(face_of(tile)) for tile in range(TI
 _CALLS: Final = {"chi": Chi, "pon": Pon, "daiminkan": Daiminkan}
 
 
+_NORTHS: Final = ("kita", "nukidora")
+"""Norths set aside in games of three."""
 _NO_HAND: Final = ([None], [[]], [[None] * 13], [[""] * 13])
 """What there is for a fourth player in games of three."""
 _TENHOU: Final = re.compile("0[mps]|[1-7]z")
@@ -139,7 +141,7 @@ class MjaiReader:
     def knows(message: Mapping[str, Any]) -> bool:
         """Whether `read` accepts a message of this type."""
         kind = message.get("type")
-        return isinstance(kind, str) and (kind in SILENT or kind in _READERS)
+        return isinstance(kind, str) and (kind in SILENT or kind in _NORTHS or kind in _READERS)
 
     def read(self, message: Mapping[str, Any]) -> list[GameEvent]:
         """The events of a message; none for one without information about the table.
@@ -349,7 +351,7 @@ def _is_for_three(m: Mapping[str, Any]) -> bool:
     three = any(isinstance(each, list) and len(each) == 3 for each in (names, scores, hands))
     no_fourth = isinstance(hands, list) and hands[3:] in _NO_HAND
     no_fourth |= scores == [35_000, 35_000, 35_000, 0]
-    return three or no_fourth or m.get("num_players") == 3 or m.get("type") in ("kita", "nukidora")
+    return three or no_fourth or m.get("num_players") == 3 or m.get("type") in _NORTHS
 
 
 def _player(value: Any, least: int = 0) -> int:
@@ -369,7 +371,7 @@ def _points(m: Mapping[str, Any], key: str) -> Four | None:
     values = m.get(key)
     if not is_said(values):
         return None
-    if not isinstance(values, list) or len(values) != 4:
+    if not isinstance(values, list | tuple) or len(values) != 4:
         raise ReplayFormatError(f"{key} is not a list of four numbers")
     return four(_number(value, -MAX_POINTS, MAX_POINTS) for value in values)
 
