@@ -156,7 +156,7 @@ class MjaiEngine:
         self._round = _RoundState.NONE
         self._faults = 0
         self._scores = message.get("scores") or _START_SCORES
-        player = message.get("id")
+        player: Any = message.get("id")
         player = self._settings.player if player is None else player
         if player not in range(4) or isinstance(player, bool):
             self._player = _NO_PLAYER

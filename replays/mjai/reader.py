@@ -53,7 +53,7 @@ _CALLS: Final = {"chi": Chi, "pon": Pon, "daiminkan": Daiminkan}
 
 _NORTHS: Final = ("kita", "nukidora")
 """Norths set aside in games of three."""
-_NO_HAND: Final = ([None], [[]], [[None] * 13], [[""] * 13])
+_NO_HAND: Final[tuple[Any, ...]] = ([None], [[]], [[None] * 13], [[""] * 13])
 """What there is for a fourth player in games of three."""
 _TENHOU: Final = re.compile("0[mps]|[1-7]z")
 
@@ -130,7 +130,7 @@ class MjaiReader:
         self._before_wins: np.void | None = None
         """The round before the first win on a tile."""
         self._payments_known = True
-        """Whether the scores of the round so far are known."""
+        """Whether the scores so far are known."""
 
     @property
     def state(self) -> np.void:
@@ -197,9 +197,11 @@ class MjaiReader:
         texts = [m["dora_marker"], *(text for hand in hands for text in hand)]
         tiles = self._tiles.of(m, texts, [AT_UNSEEN] * len(texts))
         dealt = [tuple(tiles[1 + 13 * p : 14 + 13 * p]) for p in range(4)]
+        left = 0 if self._before_wins is not None else int(self.state["riichi_sticks"])
         self._before_wins = None
-        self._payments_known = True
-        scores = self.state["scores"].tolist() if self.state["phase"] != PHASE_IDLE else (START_SCORE,) * 4
+        is_first = self.state["phase"] == PHASE_IDLE
+        scores = _points(m, "scores")
+        self._payments_known |= is_first or scores is not None
         kyoku, wind = _number(m["kyoku"], 1, 4), m["bakaze"]
         if wind not in [*WINDS]:
             raise ReplayFormatError(f"bakaze is none of E, S, W, N: {str(wind)[:20]!r}")
@@ -208,9 +210,9 @@ class MjaiReader:
         return StartRound(
             round_index=index,
             honba=_number(m["honba"]),
-            riichi_sticks=_number(m.get("kyotaku", m.get("kyoutaku", int(self.state["riichi_sticks"])))),
+            riichi_sticks=_number(m.get("kyotaku", m.get("kyoutaku", left))),
             dealer=dealer,
-            scores=_points(m, "scores") or four(scores),
+            scores=scores or four([START_SCORE] * 4 if is_first else self.state["scores"].tolist()),
             dora_indicator=tiles[0],
             hands=(dealt[0], dealt[1], dealt[2], dealt[3]),
         )
@@ -276,7 +278,7 @@ class MjaiReader:
         if self._before_wins is None:
             self._before_wins = clone(self.state)
         elif deltas is None:
-            honba = 0  # only the first of several is paid them
+            honba = sticks = 0  # only the first of several is paid them
         is_whole = {"fu", "points", "limit"} <= m.keys()  # else its value is computed as a whole
         stated_yaku, other = (m.get(key, ()) if is_whole else () for key in ("yaku", "other_yaku"))
         win = Win(
@@ -317,7 +319,7 @@ class MjaiReader:
         known: list[DrawReason] = [reason for reason in DRAW_REASONS if reason == m.get("reason")]
         reason = known[0] if known else "unknown"
         drawn = shown_at_draw(self.state, reason, deltas)
-        self._payments_known = drawn.payments_known
+        self._payments_known &= drawn.payments_known
         if "tehais136" in m:
             hands = four(None if hand is None else _tiles(hand, 14) for hand in m["tehais136"])
             drawn = msgspec.structs.replace(drawn, hands=hands)

@@ -522,7 +522,8 @@ class _ResultReader:
         before, is_first = self._place.state, self._place.state["phase"] != PHASE_ENDED
         stated = _four(paid) if is_said(paid) and any(paid) else None
         deltas = stated or payments_until(before, self._after, player, source)
-        sticks = int(before["riichi_sticks"]) if deltas is None else max(sum(deltas), 0) // RIICHI_STICK
+        left = int(before["riichi_sticks"]) if is_first else 0
+        sticks = left if deltas is None else max(sum(deltas), 0) // RIICHI_STICK
         win = Win(
             player=player,
             from_player=source,
