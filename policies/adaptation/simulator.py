@@ -14,7 +14,7 @@ from policies.deals.named import load_sampler
 from policies.nets.compute import Compute
 from policies.play.inference import NetworkPolicy, load_policy
 from policies.play.named import predictor_folder
-from policies.play.playouts import EndWorth, RewardWorth, points_worth
+from policies.play.playouts import EndValue, RewardValue, points_value
 from policies.reward import Predictor, round_starts
 
 
@@ -36,15 +36,15 @@ class Simulator:
         self.policy, self.settings, self._predictor = policy, settings, predictor
         self.sampler: DealSampler = load_sampler(settings.sampler)
 
-    def worth(self, events: Sequence[GameEvent]) -> EndWorth:
+    def value(self, events: Sequence[GameEvent]) -> EndValue:
         """The function that values the end of the present round.
 
         Args:
             events: of the game so far.
         """
         if self.settings.reward == "points" or self._predictor is None:
-            return points_worth
-        return RewardWorth(self._predictor, round_starts(events))
+            return points_value
+        return RewardValue(self._predictor, round_starts(events))
 
 
 def load_simulator(

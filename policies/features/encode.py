@@ -47,7 +47,7 @@ from policies.features.melds import (
     mark_melds,
     mark_melds_together,
 )
-from policies.features.sight import SIGHT, look
+from policies.features.sight import SIGHT, fill_sight
 from policies.features.standing import (
     mark_moment,
     mark_riichi,
@@ -312,7 +312,7 @@ def _encode_lite(
 
 @kernel
 def _mark_lite(rec: Any, me: int, sight: Any, out: Any) -> None:
-    look(rec, me, sight)
+    fill_sight(rec, me, sight)
     mark_hand(rec, me, out, _LITE.A1, _LITE.A2, _LITE.A3)
     mark_melds_together(rec, me, out, _LITE.B)
     mark_dora(rec, out, _LITE.C1, _LITE.C2)
@@ -340,7 +340,7 @@ def _encode_suphx(
 
 @kernel
 def _mark_suphx(rec: Any, me: int, last_round: int, sight: Any, out: Any) -> None:
-    look(rec, me, sight)
+    fill_sight(rec, me, sight)
     mark_hand(rec, me, out, _FULL.A1, _FULL.A2, _FULL.A3)
     mark_melds(rec, me, out, _FULL.B)
     mark_dora(rec, out, _FULL.C1, _FULL.C2)
@@ -397,7 +397,7 @@ def _mark_after_call(rec: Any, me: int, row: Any, code: Any, sight: Any, out: An
     """LA3 after applying the call to ``rec``, a copy; false if the call does not fit."""
     if not make_call(rec, me, row, code):
         return False
-    look(rec, me, sight)
+    fill_sight(rec, me, sight)
     mark_efficiency(rec, sight, out, at)
     return True
 

@@ -101,7 +101,7 @@ class Critic:
         """
         rows = np.frombuffer(bytearray(b"".join([state.tobytes() for state in states])), ROUND_STATE)
         turns = rows["turn"].astype(np.int8)
-        found = self.model.look(rows, turns, None, length).reshape(len(rows), 2, 4).astype(np.float64)
+        found = self.model.logits(rows, turns, None, length).reshape(len(rows), 2, 4).astype(np.float64)
         # the network answers by seat from the player in turn on
         seats = (_SEATS - turns[:, None]) % 4
         points, reward = (np.take_along_axis(found[:, each], seats, axis=1) for each in range(2))

@@ -107,7 +107,7 @@ def hands(
 
 @command()
 def deals(
-    given: Given[learning.measure.deals_plan.WorldsPlan],
+    given: Given[learning.measure.deals_plan.DealsPlan],
     *,
     out: ResumedFolder,
     so_far: SoFar = False,

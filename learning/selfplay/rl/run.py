@@ -75,7 +75,7 @@ def against_start(
     return found
 
 
-def figures_of(report: ArenaReport) -> dict[str, float]:
+def match_figures(report: ArenaReport) -> dict[str, float]:
     """The figures of the candidate for a card and the curves; missing ones are left out."""
     found = {name: getattr(report.challenger, name).value for name in _FIGURES}
     return {name: value for name, value in found.items() if value is not None} | {
@@ -254,7 +254,7 @@ class ReinforcementRun:
         folder = self.folder.folder / CANDIDATE
         self._save(folder, {})
         found = against_start(self.plan, folder, self.start, self._workers, self._ray)
-        figures, best = figures_of(found), self.status.best
+        figures, best = match_figures(found), self.status.best
         points, curves = figures["points"], {f"arena/{name}": value for name, value in figures.items()}
         logged = {f"arena_{name}": round(value, 4) for name, value in figures.items()}
         _log.info("rl.evaluation", after=self.done, **logged)

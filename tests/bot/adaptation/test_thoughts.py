@@ -122,7 +122,7 @@ def weights(
         named[name] = array.copy()
         if name.startswith("head"):
             named[name] += change * np.arange(array.size, dtype=np.float32).reshape(array.shape)
-    progress = AdaptationProgress(64, 500, 0.0, 1.0, 0.2, 0.5, divergence, 3.5, 1.0)
+    progress = AdaptationProgress(64, 0.2, 0.5, divergence, 3.5, 1.0)
     return AdaptedWeights((game, 0, 0), 3, 80, progress, named)
 
 

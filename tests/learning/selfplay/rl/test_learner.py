@@ -38,7 +38,7 @@ def a_learner(start: Path, plan: ReinforcementPlan) -> PolicyLearner:
 def probabilities(learner: PolicyLearner, samples: BlockSamples) -> np.ndarray:
     """``[N, 34]`` of the weights of the last step."""
     model = Model(weights_of(learner.policy.network), LITE)
-    logits = model.look(samples.decisions["state"], samples.decisions["player"], None, "tonpuu")
+    logits = model.logits(samples.decisions["state"], samples.decisions["player"], None, "tonpuu")
     return chances(logits, kinds_of(samples.decisions["legal"]))
 
 

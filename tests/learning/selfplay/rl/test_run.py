@@ -41,7 +41,7 @@ def unjudged(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     figures = load(whole, "discard").card.metrics
     taken = itertools.count(1)
     monkeypatch.setattr(module, "against_start", lambda *_, **__: None)
-    monkeypatch.setattr(module, "figures_of", lambda _: {**figures, "points": float(next(taken))})
+    monkeypatch.setattr(module, "match_figures", lambda _: {**figures, "points": float(next(taken))})
 
 
 def weights_in(out: Path) -> dict[str, torch.Tensor]:
