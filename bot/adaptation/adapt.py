@@ -19,8 +19,8 @@ from game.actions import ActionKind
 from game.events import GameEvent
 from game.observation import Observation
 from kit.errors import DecisionError, ModelError, StateMismatchError
-from policies.adaptation import AdaptationProgress, PolicyAdaptation
 from policies.adaptation.adapt import Adapter, adapted_choice
+from policies.adaptation.pmcpa import AdaptationProgress, PolicyAdaptation
 from policies.adaptation.settings import ThinkingSettings
 from policies.deals.deal import RoundView
 from policies.flow.decisions import Decision, Improvement, Option

@@ -28,16 +28,15 @@ from learning.runs.measurement import (
 )
 from learning.runs.statistics import Estimate, Means
 from learning.runs.store import ResumablePlan
-from policies.adaptation import AdaptationSettings
 from policies.adaptation.adapt import Adapter
 from policies.adaptation.pmcpa import values_of_deals
-from policies.adaptation.settings import ThinkingSettings
+from policies.adaptation.settings import AdaptationSettings, ThinkingSettings
 from policies.adaptation.simulator import Simulator, load_simulator
-from policies.checkpoint import files_of
 from policies.checkpoint.files import reader_of
-from policies.deals import Deals, UniformDeals
-from policies.deals.deal import true_deals
+from policies.checkpoint.store import files_of
+from policies.deals.deal import Deals, true_deals
 from policies.deals.named import settings_of
+from policies.deals.uniform import UniformDeals
 from policies.flow.draws import drawn_bits
 from policies.flow.slots import Slot
 from policies.nets.compute import IN_PLAY, Compute

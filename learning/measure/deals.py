@@ -27,8 +27,8 @@ from learning.measure.deals_plan import (
     SampledDeals,
 )
 from learning.runs.measurement import Measurement, SelfPlayDecision, found_in_game
-from policies.checkpoint import files_of, load, load_predictor
 from policies.checkpoint.files import reader_of
+from policies.checkpoint.store import files_of, load, load_predictor
 from policies.deals.deal import Deals, DealSampler, true_deals
 from policies.deals.named import load_sampler, models_of, settings_of
 from policies.flow.draws import drawn_bits, drawn_share
@@ -38,7 +38,8 @@ from policies.play.named import Files, files_of_named, folder_of_named, load_nam
 from policies.play.playouts import Branching, CutValue, EndValue, Playouts, RewardValue, Unit, points_value
 from policies.play.rollout import Choice, PolicyChooser, Request
 from policies.play.sampling import distribution_of
-from policies.reward import Predictor, round_starts
+from policies.reward.encoding import round_starts
+from policies.reward.predictor import Predictor
 
 _TABLES: Final = 128
 """Tables side by side while decisions are played out."""

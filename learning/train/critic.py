@@ -24,7 +24,8 @@ from learning.train.first_weights import Parent, first_network
 from learning.train.plan import CriticPlan
 from learning.train.samples_run import SamplesRun
 from policies.play.critic import POINTS_UNIT, REWARD_UNIT, reward_of_sticks
-from policies.reward import PaddedGames, Predictor, final_rewards, predict
+from policies.reward.encoding import PaddedGames, final_rewards
+from policies.reward.predictor import Predictor, predict
 
 _GAMES_AT_ONCE: Final = 2048
 _SEATS: Final = np.arange(4)

@@ -20,7 +20,7 @@ from learning.runs.learner import Learner, Samples
 from learning.runs.loop import EvaluationResult
 from learning.train.plan import HandsPlan
 from learning.train.samples_run import SamplesRun
-from policies.checkpoint import Checkpoint
+from policies.checkpoint.store import Checkpoint
 from policies.features.table import KINDS
 from policies.hands.autoregressive import partial_inputs
 from policies.hands.diffusion import (

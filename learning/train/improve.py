@@ -46,7 +46,8 @@ from learning.train.labels import (
 )
 from learning.train.plan import CALL_SLOTS, LearningRate, SamplesPlan, faults_in, training_precision
 from learning.train.samples_run import SamplesRun, choice_of, train
-from policies.checkpoint import Card, load, models_in, save
+from policies.checkpoint.card import Card
+from policies.checkpoint.store import load, models_in, save
 from policies.features.permute import KIND_MAPS
 from policies.features.table import KINDS
 from policies.flow.slots import Slot

@@ -41,8 +41,8 @@ from learning.train.labels import (
     LabelsPlan,
     critic_bias,
 )
-from policies.checkpoint import files_of, load, load_predictor
 from policies.checkpoint.files import reader_of
+from policies.checkpoint.store import files_of, load, load_predictor
 from policies.deals.deal import RoundView, true_deals
 from policies.flow.draws import drawn_bits
 from policies.flow.slots import Policy, Question, Slot
@@ -61,7 +61,7 @@ from policies.play.playouts import (
     values_of,
 )
 from policies.play.rollout import PolicyChooser
-from policies.reward import Predictor
+from policies.reward.predictor import Predictor
 
 _KINDS_OF: Final = {
     Slot.DISCARD: ActionKind.DISCARD,

@@ -38,9 +38,11 @@ from learning.runs.commit import current_commit
 from learning.runs.learner import Descent, backward
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, preparing, run_folder
 from learning.train.plan import BatchSize, Channels, LearningRate
-from policies.checkpoint import Card, Data, Training, load, load_predictor, models_in, save
+from policies.checkpoint.card import Card, Data, Training
+from policies.checkpoint.store import load, load_predictor, models_in, save
 from policies.nets.networks import arrays_of
-from policies.reward import CHANGES, INPUTS, ORDERS, PLACES, FinishArchitecture, Predictor, encode, predict
+from policies.reward.encoding import CHANGES, INPUTS, encode
+from policies.reward.predictor import ORDERS, PLACES, FinishArchitecture, Predictor, predict
 
 MODEL: Final = "reward"
 
@@ -107,7 +109,7 @@ class FinishNetwork(nn.Module):
         """Predict the order of finish at the start of each round, from its own and earlier rounds.
 
         Args:
-            x: ``[G, 4, T, 36]`` from `policies.reward.encode`.
+            x: ``[G, 4, T, 36]`` from `policies.reward.encoding.encode`.
 
         Returns:
             ``[G, T, 24]`` logarithms of the probabilities of `ORDERS`.

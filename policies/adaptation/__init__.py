@@ -3,8 +3,3 @@
 `pmcpa` is the algorithm, and `policy_update` its gradient step. `adapt` and `search` decide, independently
 of each other; `simulator` is what both play out with. `thinking` is a player of the arena that uses them.
 """
-
-from policies.adaptation.pmcpa import AdaptationProgress, PolicyAdaptation
-from policies.adaptation.settings import AdaptationSettings
-
-__all__ = ["AdaptationProgress", "AdaptationSettings", "PolicyAdaptation"]

@@ -7,15 +7,16 @@ from pathlib import Path
 
 from game.events import GameEvent
 from policies.adaptation.settings import ThinkingSettings
-from policies.checkpoint import load_predictor
 from policies.checkpoint.files import Reader, read_file
+from policies.checkpoint.store import load_predictor
 from policies.deals.deal import DealSampler
 from policies.deals.named import load_sampler
 from policies.nets.compute import Compute
 from policies.play.inference import NetworkPolicy, load_policy
 from policies.play.named import predictor_folder
 from policies.play.playouts import EndValue, RewardValue, points_value
-from policies.reward import Predictor, round_starts
+from policies.reward.encoding import round_starts
+from policies.reward.predictor import Predictor
 
 
 class Simulator:

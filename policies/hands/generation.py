@@ -11,7 +11,8 @@ import torch
 from numpy.typing import NDArray
 
 from kit.errors import StateMismatchError
-from policies.checkpoint import HandModel, load
+from policies.checkpoint.card import HandModel
+from policies.checkpoint.store import load
 from policies.features.encode import encode
 from policies.hands.direct import DirectModel
 from policies.hands.ready import BLOCKS, IMPOSSIBLE, is_ready, make_ready

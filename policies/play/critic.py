@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from game.layout import PHASE_TURN, ROUND_STATE
 from game.scoring.settlement import RIICHI_STICK, GameLength
 from kit.files import expand_home
-from policies.checkpoint import load
 from policies.checkpoint.files import Reader, read_file
+from policies.checkpoint.store import load
 from policies.nets.compute import Compute, choose_compute
 from policies.play.inference import Model
 

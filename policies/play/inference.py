@@ -26,8 +26,9 @@ from game.rules import action_row
 from game.scoring.settlement import LAST_ROUND, GameLength
 from game.tiles import KINDS, RED_FIVES
 from kit.errors import ModelError
-from policies.checkpoint import Card, load
+from policies.checkpoint.card import Card
 from policies.checkpoint.files import Reader, read_file
+from policies.checkpoint.store import load
 from policies.features.encode import Planes, encode
 from policies.features.permute import (
     KIND_MAPS,

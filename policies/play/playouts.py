@@ -22,7 +22,8 @@ from kit.errors import ModelError
 from policies.deals.deal import Deals
 from policies.play.critic import Critic, is_at_a_draw, reward_of_sticks
 from policies.play.rollout import TABLES, Chooser, Rollout, Seating
-from policies.reward import Predictor, final_rewards, predict, round_starts, together
+from policies.reward.encoding import final_rewards, round_starts, together
+from policies.reward.predictor import Predictor, predict
 
 _EVERYBODY: Final = (0, 0, 0, 0)
 _NEXT_SEED: Final = 0
@@ -55,7 +56,8 @@ class RewardValue:
 
     Args:
         predictor: predicts final rewards.
-        starts: ``[T]`` of `policies.reward.ROUND_START`, the rounds of the game up to the present one.
+        starts: ``[T]`` of `policies.reward.encoding.ROUND_START`, the rounds of the game up to the present
+            one.
     """
 
     def __init__(self, predictor: Predictor, starts: NDArray[np.void]) -> None:

@@ -38,8 +38,8 @@ from learning.runs.store import ResumablePlan
 from learning.selfplay.arena.plan import SEATS
 from learning.selfplay.engines import engine_of
 from learning.selfplay.players import Contender, contender, packed, seat_down, thinking_player
-from policies.checkpoint import files_of, load, load_predictor
 from policies.checkpoint.files import reader_of
+from policies.checkpoint.store import files_of, load, load_predictor
 from policies.deals.deal import true_deals
 from policies.flow.draws import drawn_bits
 from policies.nets.compute import IN_PLAY, Compute
@@ -47,7 +47,8 @@ from policies.play.critic import CRITIC_FOLDER, Critic
 from policies.play.named import Files, predictor_files
 from policies.play.playouts import Branching, CutValue, EndValue, Playouts, RewardValue, points_value
 from policies.play.rollout import Choice, Chooser, Request, Rollout, Seating, Times
-from policies.reward import Predictor, round_starts
+from policies.reward.encoding import round_starts
+from policies.reward.predictor import Predictor
 
 FORMAT: Final = "suzaku-differences/3"
 MODELS: Final = "discard", "riichi", "chi", "pon", "kan", "rule"

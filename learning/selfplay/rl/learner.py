@@ -18,7 +18,7 @@ from torch import Tensor
 from game.scoring.settlement import LAST_ROUND, GameLength, RewardKind
 from learning.runs.learner import Learner, LearnerPlan
 from learning.selfplay.rl.plan import ReinforcementPlan
-from policies.checkpoint import Card
+from policies.checkpoint.card import Card
 from policies.features.draw import kinds_of
 from policies.features.encode import encode
 from policies.features.table import GUIDED, looks_deep
@@ -36,7 +36,8 @@ from policies.policy_gradient.loss import (
     policy_loss,
 )
 from policies.policy_gradient.trajectories import Trajectory
-from policies.reward import Predictor, round_rewards, together
+from policies.reward.encoding import together
+from policies.reward.predictor import Predictor, round_rewards
 
 ROWS_LEARNED: Final = 512
 """Decisions whose activations are in memory at once: more are no faster."""

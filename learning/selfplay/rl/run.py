@@ -27,18 +27,8 @@ from learning.selfplay.rl.actors import Actors, LearnedGame, version_for
 from learning.selfplay.rl.learner import PolicyLearner, rewards_of, samples_of
 from learning.selfplay.rl.plan import ReinforcementPlan
 from learning.selfplay.series import play_series
-from policies.checkpoint import (
-    Card,
-    Checkpoint,
-    Data,
-    Training,
-    files_of,
-    load,
-    load_predictor,
-    models_in,
-    save,
-)
-from policies.checkpoint.card import MODELS, Model
+from policies.checkpoint.card import MODELS, Card, Data, Model, Training
+from policies.checkpoint.store import Checkpoint, files_of, load, load_predictor, models_in, save
 from policies.checkpoint.tensors import pack
 from policies.flow.slots import Slot
 from policies.nets.architectures import Arrays

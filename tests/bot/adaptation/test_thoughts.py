@@ -24,7 +24,7 @@ from game.actions import Action, ActionKind
 from game.observation import Observation
 from game.state import clone
 from kit.workers.child import ChildReady
-from policies.adaptation import AdaptationProgress
+from policies.adaptation.pmcpa import AdaptationProgress
 from policies.adaptation.settings import ThinkingSettings
 from policies.flow.decisions import Improvement, Option, OptionValue
 from policies.flow.slots import Slot

@@ -11,7 +11,7 @@ import pytest
 from kit.errors import ConfigError
 from learning.measure.adaptation import AdaptationPlan, AdaptationStep, HandRow, adaptation_figures, text_of
 from learning.runs.measurement import MeasurementReport
-from policies.adaptation import AdaptationSettings
+from policies.adaptation.settings import AdaptationSettings
 from tests.cli import run_cli
 
 

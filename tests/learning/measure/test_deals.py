@@ -21,7 +21,7 @@ from learning.measure.deals import (
 )
 from learning.measure.deals_plan import DealsPlan
 from learning.runs.store import RESULTS_FILE
-from policies.deals import UniformDeals
+from policies.deals.uniform import UniformDeals
 from policies.play.playouts import EndValue, Unit, points_value
 from tests.cli import run_cli
 from tests.learning.selfplay.rl.setting import save_start

@@ -35,7 +35,7 @@ from learning.train.labelling import (
     setup_of,
 )
 from learning.train.labels import FORMAT, NO, SLOTS, Label, LabelledGame, LabelsPlan
-from policies.checkpoint import load
+from policies.checkpoint.store import load
 from policies.deals.deal import RoundView, true_deals
 from policies.flow.slots import Slot
 from policies.heuristic.player import HeuristicPolicy

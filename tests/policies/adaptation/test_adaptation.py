@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from game.table.table import Table
 from game.tiles import parse_hand
 from kit.errors import ModelError
-from policies.adaptation import AdaptationSettings, PolicyAdaptation
-from policies.checkpoint import load_predictor
-from policies.deals import Deals, RoundView, UniformDeals
+from policies.adaptation.pmcpa import PolicyAdaptation
+from policies.adaptation.settings import AdaptationSettings
+from policies.checkpoint.store import load_predictor
+from policies.deals.deal import Deals, RoundView
+from policies.deals.uniform import UniformDeals
 from policies.flow.flow import flow, run_flows
 from policies.flow.slots import Slot
 from policies.nets.compute import choose_compute
@@ -21,7 +23,7 @@ from policies.play.included import SHIPPED
 from policies.play.inference import NetworkPolicy, load_policy
 from policies.play.playouts import EndValue, RewardValue, points_value
 from policies.play.sampling import chances_of
-from policies.reward import round_starts
+from policies.reward.encoding import round_starts
 from tests.policies.adaptation.test_thinking import first_discard
 from tests.policies.deals.positions import Position, self_play
 from tests.policies.fakes import Undecided

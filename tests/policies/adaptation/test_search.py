@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from game.actions import Action, ActionKind
 from game.table.table import Table
 from policies.adaptation.search import SearchResult, SearchSettings, close_options, searching
-from policies.checkpoint import load_predictor
-from policies.deals import Deals, UniformDeals
+from policies.checkpoint.store import load_predictor
+from policies.deals.deal import Deals
+from policies.deals.uniform import UniformDeals
 from policies.play.critic import REWARD_OF_STICK
 from policies.play.included import PHOENIX
 from policies.play.playouts import Branching, Playouts, RewardValue, points_value
 from policies.play.rollout import PolicyChooser, Rollout, Seating
-from policies.reward import round_starts
+from policies.reward.encoding import round_starts
 from tests.policies.deals.positions import self_play
 from tests.policies.fakes import Undecided
 

@@ -12,18 +12,9 @@ import torch
 from msgspec.structs import replace
 
 from kit.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch, CheckpointMissing
-from policies.checkpoint import (
-    HAND_MODELS,
-    MODELS,
-    Card,
-    Model,
-    describe,
-    files_of,
-    load,
-    models_in,
-    save,
-)
+from policies.checkpoint.card import HAND_MODELS, MODELS, Card, Model, describe
 from policies.checkpoint.files import reader_of
+from policies.checkpoint.store import files_of, load, models_in, save
 from policies.features.table import HOSEI, LITE, LITE_CALL, SETS, FeatureSet, Group
 from policies.nets.architectures import (
     Architecture,
@@ -34,7 +25,7 @@ from policies.nets.architectures import (
     architecture_of,
 )
 from policies.nets.networks import Network, arrays_of, network_of
-from policies.reward import FinishArchitecture
+from policies.reward.predictor import FinishArchitecture
 from tests.policies.checkpoint.saved import forge, forge_card, saved, small_card, weights
 
 

@@ -11,7 +11,8 @@ import torch
 from game.layout import ROUND_STATE
 from game.scoring.settlement import GameLength
 from game.table.table import Table
-from policies.deals import RoundView, UniformDeals
+from policies.deals.deal import RoundView
+from policies.deals.uniform import UniformDeals
 from policies.features.table import CRITIC
 from policies.nets.architectures import architecture_of
 from policies.nets.compute import Compute

@@ -14,7 +14,7 @@ from policies.play.inference import chances, load_policy
 from policies.play.named import RandomPolicy
 from policies.play.rollout import FinishedGame, PolicyChooser, Rollout, Seating
 from policies.policy_gradient.trajectories import Recorder, Trajectory
-from policies.reward import round_starts
+from policies.reward.encoding import round_starts
 from tests.policies.fakes import Undecided
 from tests.policies.models import a_model, a_policy
 from tests.scale import scaled

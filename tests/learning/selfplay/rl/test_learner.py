@@ -9,7 +9,7 @@ import pytest
 
 from learning.selfplay.rl.learner import BlockSamples, PolicyLearner, samples_of
 from learning.selfplay.rl.plan import ReinforcementPlan
-from policies.checkpoint import load
+from policies.checkpoint.store import load
 from policies.features.draw import kinds_of
 from policies.features.table import LITE
 from policies.play.inference import Model, chances, load_policy

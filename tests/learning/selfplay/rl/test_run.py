@@ -19,8 +19,8 @@ from learning.runs.state import STATE_FILE
 from learning.selfplay.rl import run as module
 from learning.selfplay.rl.actors import Actors, LearnedGame
 from learning.selfplay.rl.learner import PolicyLearner
-from policies.checkpoint import load, models_in
 from policies.checkpoint.card import MODELS
+from policies.checkpoint.store import load, models_in
 from policies.play.included import SHIPPED
 from tests.cli import run_cli
 from tests.learning.clusters import address, machines
