@@ -26,7 +26,6 @@ from game.scoring.settlement import GameLength
 from kit.errors import ModelError
 from policies.adaptation.settings import AdaptationSettings
 from policies.deals.deal import Deals
-from policies.features.draw import kinds_of
 from policies.nets.networks import Network, as_input
 from policies.play.inference import Model
 from policies.policy_gradient.loss import PolicyBatch, PolicyObjective, log_policy, policy_loss
@@ -94,14 +93,7 @@ class PlayOutPool:
         decisions, owners = self.decisions[rows], self.owners[rows]
         planes = self._model.planes(decisions["state"], decisions["player"], None, self._game)
         planes[:, self._model.blank] = 0
-        return PolicyBatch(
-            planes=torch.from_numpy(planes),
-            legal=torch.from_numpy(kinds_of(decisions["legal"])),
-            chosen=torch.from_numpy(decisions["kind"].astype(np.int64)),
-            behaviour=torch.from_numpy(np.log(decisions["probability"])),
-            advantages=torch.from_numpy(self.advantages[owners].astype(np.float32)),
-            weights=torch.from_numpy(decisions["weight"].astype(np.float32)),
-        )
+        return PolicyBatch.of(torch.from_numpy(planes), decisions, self.advantages[owners])
 
 
 def less_luck(rewards: NDArray[np.float64], groups: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
