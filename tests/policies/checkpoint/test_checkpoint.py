@@ -68,7 +68,7 @@ def test_a_saved_checkpoint_is_loaded(tmp_path: Path, model: Model) -> None:
 def test_a_set_with_a_plane_more_needs_no_other_place_than_the_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: Model, like: str
 ) -> None:
-    groups = (*SETS[like].groups, Group(id="mine", planes=1, content="a plane of my own"))
+    groups = (*SETS[like].groups, Group("mine", 1))
     monkeypatch.setitem(SETS, "mine/1", FeatureSet("mine/1", "my networks", groups))
     other = small_card(model)
     assert isinstance(other.architecture, Architecture)
