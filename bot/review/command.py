@@ -121,7 +121,7 @@ def make_reviewer(
         ConfigError: a policy does not exist.
         CheckpointError: its checkpoints cannot be used.
     """
-    from policies.checkpoint import load_predictor  # noqa: PLC0415 - slow
+    from policies.checkpoint.store import load_predictor  # noqa: PLC0415 - slow
     from policies.hands.direct import DirectModel  # noqa: PLC0415
     from policies.play.included import SHIPPED  # noqa: PLC0415
 

@@ -25,7 +25,7 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
         proof: standard errors by which it must gain to be kept.
         replays: play-outs of each deal; the mean of the others is the baseline of each.
         temperature: sampling temperature of the play-outs; the lower, the more often the likeliest is chosen.
-        steps: gradient steps in each lesson.
+        steps: gradient steps in each update.
         rows: most decisions in a gradient step; drawn anew for each.
         clip: of the importance ratios, as in `policies.policy_gradient.loss`.
         reject: as in `policies.policy_gradient.loss`.

@@ -17,7 +17,7 @@ from game.state import apply, clone, new_round
 from game.tiles import UNSEEN
 from kit.errors import ReplayError, ReplayFormatError, StateMismatchError
 from policies.play.named import Named
-from policies.reward import Predictor
+from policies.reward.predictor import Predictor
 from replays.formats import SourceFormat
 from replays.record import DecisionRecord, GameRecord, four, started
 from replays.review import grading, schema

@@ -11,7 +11,8 @@ from game.events import DrawnRound, EndGame, Four, RiichiAccepted, StartRound, W
 from game.scoring.settlement import LAST_ROUND, RIICHI_STICK, GameLength, placements
 from game.tiles import UNSEEN, mjai_text
 from policies.heuristic.stakes import place_chances
-from policies.reward import Predictor, final_rewards, predict, round_starts, together
+from policies.reward.encoding import final_rewards, round_starts, together
+from policies.reward.predictor import Predictor, predict
 from replays.names import YAKU_NAMES
 from replays.record import four
 from replays.review.moments import RoundEvents

@@ -93,7 +93,7 @@ class DifferencesFigures(msgspec.Struct, frozen=True):
     seconds_for_500: float | None
 
 
-def figures_of(plan: DifferencesPlan, rows: Sequence[DifferencesGame]) -> DifferencesFigures:
+def differences_figures(plan: DifferencesPlan, rows: Sequence[DifferencesGame]) -> DifferencesFigures:
     """The figures of some games.
 
     Args:
@@ -129,7 +129,7 @@ def _gains(rows: Sequence[DifferencesGame]) -> list[Gain]:
             parts = [0]
             for first, (division, part_of) in zip(firsts, _DIVISIONS, strict=False):
                 parts.append(first + min(part_of(each), len(division) - 1))
-            sums[number, parts] += (1.0, *_worth(each))
+            sums[number, parts] += (1.0, *_gains_of(each))
     means = Means(np.arange(len(rows)), sums.reshape(len(rows), -1))
     return [
         Gain(name, float(sums[:, part, 0].mean()), *(means[4 * part + column] for column in (1, 2, 3)))
@@ -138,7 +138,7 @@ def _gains(rows: Sequence[DifferencesGame]) -> list[Gain]:
     ]
 
 
-def _worth(each: Difference) -> tuple[float, float, float]:
+def _gains_of(each: Difference) -> tuple[float, float, float]:
     return each.points, each.reward, float("nan") if each.place is None else each.place
 
 
@@ -190,7 +190,13 @@ def _cells(gain: Gain) -> tuple[str, ...]:
 
 
 DIFFERENCES: Final = Measurement(
-    "differences", DifferencesPlan, DifferencesGame, figures_of, setup_of, differences_of_games, TOGETHER
+    "differences",
+    DifferencesPlan,
+    DifferencesGame,
+    differences_figures,
+    setup_of,
+    differences_of_games,
+    TOGETHER,
 )
 """The plan, and the row of a game."""
 

@@ -9,23 +9,26 @@ import pytest
 from game.events import Draw, StartGame, StartRound
 from game.ranking import HANCHAN_REWARDS
 from game.scoring.settlement import GameLength, placements
-from policies.checkpoint import Card, describe, load, load_predictor, save
-from policies.reward import (
+from policies.checkpoint.card import Card, describe
+from policies.checkpoint.store import load, load_predictor, save
+from policies.reward.encoding import (
     INPUTS,
-    ORDERS,
     ROUND_START,
-    FinishArchitecture,
     PaddedGames,
-    Predictor,
     encode,
     final_rewards,
-    predict,
-    round_rewards,
+    places_of,
     round_starts,
     together,
 )
-from policies.reward.encoding import places_of
-from policies.reward.predictor import predictor_shapes
+from policies.reward.predictor import (
+    ORDERS,
+    FinishArchitecture,
+    Predictor,
+    predict,
+    predictor_shapes,
+    round_rewards,
+)
 from tests.scene import Scene
 
 Round = tuple[int, int, int, tuple[int, int, int, int]]

@@ -8,12 +8,12 @@ from functools import cache
 import msgspec
 
 from game.events import DrawnRound, EndRound, GameEvent, StartGame
-from policies.checkpoint import load_predictor
+from policies.checkpoint.store import load_predictor
 from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.included import SHIPPED
 from policies.play.named import Named
-from policies.reward import Predictor
+from policies.reward.predictor import Predictor
 from replays.record import GameRecord
 from replays.review.moments import FollowedGame, follow
 from replays.review.report import Reviewer

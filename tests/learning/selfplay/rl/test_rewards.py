@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from learning.selfplay.rl.learner import rewards_of
-from policies.checkpoint import load_predictor
+from policies.checkpoint.store import load_predictor
 from policies.play.included import PHOENIX
 from policies.play.rollout import Rollout, Seating
 from policies.policy_gradient.trajectories import DECISION, Recorder, Trajectory
-from policies.reward import ROUND_START, Predictor, final_rewards, predict, together
+from policies.reward.encoding import ROUND_START, final_rewards, together
+from policies.reward.predictor import Predictor, predict
 from tests.policies.fakes import Undecided
 
 
