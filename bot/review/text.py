@@ -218,7 +218,8 @@ _SENTENCES: Final[Mapping[NoteKey, str]] = {
     "reason_kan": "the kan gives another draw and a new dora indicator",
     "reason_no_kan": "the kan would turn up a new dora indicator for everybody",
     "reason_no_closer": "the call brings the hand no closer: it stays {hand}",
-    "reason_no_yaku": "after the call no yaku is near: no yakuhai, and tanyao, a flush and triplets are far off",
+    "reason_no_yaku": "after the call no yaku is near: no yakuhai, and tanyao, a flush and triplets are "
+    "far off",
     "reason_closed": "passing keeps the hand closed, so riichi stays possible",
     "reason_defence": "after the call only {counted} would be left to fold with",
     "reason_dora": "keeps {worse_tile}, {dora} dora",
