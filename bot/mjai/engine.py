@@ -19,7 +19,7 @@ from game.events import Riichi
 from game.observation import Observation
 from game.rules import legal_actions
 from game.scoring.settlement import START_SCORE, GameLength
-from game.state import apply, clone
+from game.state import declared
 from game.tiles import TILES, mjai_text
 from kit.errors import ReplayFormatError
 from policies.flow.slots import Policy
@@ -228,9 +228,7 @@ class MjaiEngine:
         return decision.action, message
 
     def _riichi_discard(self, state: np.void) -> Message:
-        declared = clone(state)
-        apply(declared, Riichi(self._player))
-        decided = self._decide(declared)
+        decided = self._decide(declared(state, self._player))
         assert decided is not None, "riichi leaves a discard"
         return decided[1]
 

@@ -206,7 +206,7 @@ function noteParts(note, look) {
 }
 
 /**
- * The weightiest reason for the policy's choice, with the option it is compared with.
+ * The weightiest reason for the policy's choice, with the option it is compared with, if there is one.
  * @param {Decision} decision
  * @param {Look} look
  * @returns {HTMLElement | null} null if there is none
@@ -216,7 +216,8 @@ export function reasonLine(decision, look) {
   const parts = note && noteParts(note, look);
   if (!parts) return null;
   const option = (/** @type {"better" | "worse"} */ side) => actionElement({ kind: note.params[side], tile: note.params[`${side}_tile`] });
-  return make("p", { class: "reason", "data-note": note.key }, `${PREFERRED} `, option("better"), words().decision.ratherThan, option("worse"), words().colon, ...parts);
+  const other = note.params.worse ? [words().decision.ratherThan, option("worse")] : [];
+  return make("p", { class: "reason", "data-note": note.key }, `${PREFERRED} `, option("better"), ...other, words().colon, ...parts);
 }
 
 /** @param {Decision} decision @param {Look} look */

@@ -11,14 +11,14 @@ import msgspec
 import pytest
 
 from bot.records.sources import LoadedRecord, load
-from bot.review.text import review_text
+from bot.review.text import reasons_text, review_text
 from game.events import StartRound
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.named import Named
 from replays import mjlog
 from replays.formats import MAX_FILE, compress, read_game, write_game
 from replays.record import GameRecord
-from replays.review.schema import Review, ReviewAction, ReviewIndex
+from replays.review.schema import Note, Review, ReviewAction, ReviewIndex
 from replays.store.library import save
 from tests.cli import Result, run_cli
 from tests.learning.selfplay.engine_players import engine_text
@@ -261,6 +261,19 @@ def test_tiles_are_written_as_players_write_them(file: Path) -> None:
     summary = msgspec.structs.replace(made.summary, worst=(0,))
     text = review_text(msgspec.structs.replace(made, decisions=decisions, summary=summary, other=None), ())
     assert "chi 0m 4m 6m rather than discard 1z" in text
+
+
+def test_a_reason_in_words_counts_one_tile_as_one_and_names_waits_without_a_yaku() -> None:
+    options = {"better": "riichi", "better_tile": "9m", "worse": "discard", "worse_tile": "9m"}
+    waits = {"waits": ["6s", "9s"], "tiles": 5, "points": 3900, "silent": 0, "no_yaku": ["9s"]}
+    notes = [
+        Note(key="reason_riichi", params=options | waits),
+        Note(key="cost_ukeire", params=options | {"better_tiles": 1, "worse_tiles": 5}),
+    ]
+    assert reasons_text(notes, 0) == (
+        "riichi on 6s 9s, 5 left: a ron pays at least 3900, without riichi nothing on 9s (no yaku); "
+        "the price: it accepts 1 tile instead of 5"
+    )
 
 
 def test_json_alone_writes_no_files(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,8 +141,10 @@ def review() -> dict[str, Any]:
         "key": "furiten_after",
         "params": {"discard": "7s", "by": "preferred", "waits": ["8s"], "thrown": ["9s"]},
     }
+    options = {"better": "discard", "better_tile": "1m", "worse": "discard", "worse_tile": "5m"}
+    one = {"key": "reason_tanyao", "params": options | {"left": 1}}
     decisions = list(map(in_play, found["decisions"]))
-    decisions[0] |= {"notes": [furiten], "hand": decisions[0]["hand"] | {"waits_gone": ["9s"]}}
+    decisions[0] |= {"notes": [one, furiten], "hand": decisions[0]["hand"] | {"waits_gone": ["9s"]}}
     found["decisions"] = decisions
     msgspec.convert(found, schema.Review)
     return found
@@ -344,6 +346,7 @@ def test_decisions_are_read(review: dict[str, Any], open_review: Callable[..., O
     assert (
         "(the policy's choice) makes the hand furiten" in panel.locator(".notes:not(.reasons)").inner_text()
     )
+    assert "1 more terminal or honour to discard" in panel.locator(".reasons").inner_text()
     assert "No copies left of" in panel.locator(".facts").inner_text()
     for step in (
         every_number_is_that_of_the_data,
