@@ -49,7 +49,7 @@ class Outcomes:
         self._after[rows, last] = final
         before = _expected(predictor, self._games)
         after = np.roll(before, -1, axis=1)
-        after[rows, last] = final_rewards(final, predictor.architecture.rewards)
+        after[rows, last] = final_rewards(final, predictor.uma)
         self._reward = after - before
 
     def rest(self, moments: Moments) -> NDArray[np.float32]:
