@@ -101,7 +101,7 @@ class AdaptationClient:
             return
         if view.key != self._round:
             self._round = view.key
-            self.status = AdaptationStatus(0, self._settings.playouts, self._settings.reward)
+            self.status = AdaptationStatus(0, self._settings.playouts, self._settings.unit)
         send(view)
 
     def forget(self) -> None:
@@ -163,7 +163,7 @@ class AdaptationClient:
             self.status = AdaptationStatus(
                 progress.playouts,
                 message.of,
-                self._settings.reward,
+                self._settings.unit,
                 progress.gain,
                 progress.gain_error,
                 used=adapted is not None,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import io
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -49,6 +51,14 @@ _PLAYER_IN_NAME: Final = re.compile(r"&tw=([0-3])(?![0-9])")
 """The viewing player in file names written by Tenhou's Windows client."""
 _SHOWN: Final = 100
 """Characters of a source that a message repeats; a link that contains the whole game is long."""
+
+
+_NAMED: Final = 8
+"""Players that a message names."""
+
+
+class MissingSourceError(ReplayError):
+    """A source names no file or folder."""
 
 
 class LoadedRecord(NamedTuple):
@@ -128,11 +138,23 @@ def is_folder(source: str) -> bool:
     try:
         path.stat()
     except FileNotFoundError:
-        raise ReplayError(f"{shown(source)}: no such file or folder") from None
+        raise MissingSourceError(f"{shown(source)}: no such file or folder") from None
     except (OSError, ValueError) as exc:
         why = exc.strerror if isinstance(exc, OSError) else "not a valid file name"
         raise ReplayError(f"{shown(source)}: cannot be read: {why}") from exc
     return path.is_dir()
+
+
+def players_text(names: Iterable[str], wanted: str) -> str:
+    """The players of some games, those with names like the wanted one first, then the most frequent.
+
+    >>> players_text(["A", "B", "Player", "B"], "Plaver")
+    'Player, B, A'
+    """
+    counts = Counter(clean_text(name) or "?" for name in names)
+    alike = difflib.get_close_matches(wanted, counts)
+    told = [*alike, *(name for name, _ in counts.most_common() if name not in alike)]
+    return ", ".join(told[:_NAMED]) + (", …" if len(told) > _NAMED else "")
 
 
 def shown(source: str) -> str:

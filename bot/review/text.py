@@ -32,10 +32,10 @@ _STEP_WIDTH: Final = 14
 
 def review_text(review: Review, paths: Sequence[Path]) -> str:
     """One game: its figures, the worst decisions, and the paths of the files."""
-    summary, player = review.summary, review.player
-    name = clean_text(review.game.names[player]) or f"seat {player}"
+    summary, name = review.summary, _name(review.game, review.player)
     lines = [_game_text(review.game), *(f"  note: {caveat_text(each)}" for each in review.game.caveats)]
     lines.append(f"  {name} by {review.policy.name}: {_figures_text(summary)}")
+    lines += [f"  {_name(review.game, each.player)}: {_figures_text(each.summary)}" for each in review.seats]
     lines.append(f"  {'step':<{_STEP_WIDTH}} decisions  agreement  bad moves  rating")
     lines += [
         f"  {each.step:<{_STEP_WIDTH}} {each.decisions:>9}  {percent(each.agreement):>9}"
@@ -54,7 +54,7 @@ def review_text(review: Review, paths: Sequence[Path]) -> str:
         beside = clean_text(other.name) or f"seat {other.player}"
         lines.append(f"  {beside}: {_figures_text(other.figures)}")
     if summary.worst:
-        lines.append("  worst decisions:")
+        lines.append(f"  worst decisions{f' of {name}' if review.seats else ''}:")
     for number in summary.worst[:_WORST]:
         decision = review.decisions[number]
         lines.append(f"    {_decision_text(review, decision)}")
@@ -69,9 +69,11 @@ def index_text(index: ReviewIndex, paths: Sequence[Path]) -> str:
     """Many games: one line each, and overall figures."""
     lines = []
     for entry in index.games:
-        place = "-" if entry.game.places is None else str(entry.game.places[entry.player])
-        name = clean_text(entry.game.names[entry.player]) or f"seat {entry.player}"
-        lines.append(f"{entry.game.date or '':<20}  {place}  {_figures_text(entry)}  {name}")
+        when = entry.game.date or ""
+        for each in (entry, *entry.seats):
+            place = "-" if entry.game.places is None else str(entry.game.places[each.player])
+            lines.append(f"{when:<20}  {place}  {_figures_text(each)}  {_name(entry.game, each.player)}")
+            when = ""
         lines += [f"  note: {caveat_text(each)}" for each in entry.game.caveats]
     total = index.total
     average = "" if total.average_place is None else f", average place {fixed(total.average_place, 2)}"
@@ -120,8 +122,12 @@ def caveat_text(caveat: Caveat) -> str:
             )
 
 
+def _name(game: ReviewGame, player: int) -> str:
+    return clean_text(game.names[player]) or f"seat {player}"
+
+
 def _game_text(game: ReviewGame) -> str:
-    names = ", ".join(clean_text(name) or f"seat {player}" for player, name in enumerate(game.names))
+    names = ", ".join(_name(game, player) for player in range(4))
     places = "" if game.places is None else f", places {' '.join(map(str, game.places))}"
     return f"{' '.join(filter(None, (describe(game.type), game.date, clean_text(game.id))))}: {names}{places}"
 

@@ -67,4 +67,5 @@ def load_simulator(
     predictor = None
     if settings.reward == "global":
         predictor = load_predictor(predictor_folder(folder) if read is read_file else folder, read)
+        predictor = predictor.with_uma(settings.uma)
     return Simulator(policy, predictor, settings)

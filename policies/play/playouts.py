@@ -72,7 +72,7 @@ class RewardValue:
         goes_on = np.array([bool(table.results) for table in tables], np.bool_) & ~over
         if over.any():
             scores = np.array([table.scores for table in tables if table.done])
-            found[over] = final_rewards(scores, self._predictor.architecture.rewards)[:, player]
+            found[over] = final_rewards(scores, self._predictor.uma)[:, player]
         if goes_on.any():
             next_rounds = [
                 round_starts(tables[place].events)[-1:] for place in np.flatnonzero(goes_on).tolist()

@@ -11,6 +11,7 @@ import numpy as np
 
 from game.events import Four, GameEvent, StartRound, Win
 from game.forbidden import broken_rule
+from game.ranking import Uma
 from game.scoring.settlement import START_SCORE, GameLength, final_results, placements
 from game.scoring.value import context_of, evaluate
 from game.state import apply, clone, new_round
@@ -106,6 +107,7 @@ class Reviewer:
             player=player,
             policy=self.policy,
             other=_policy_name(self._other) if self._other else None,
+            uma=self._predictor.uma if self._predictor else Uma(),
             thresholds=grading.THRESHOLDS,
             rounds=rounds,
             decisions=own.decisions,

@@ -25,6 +25,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from game.actions import Action, ActionKind
+from game.ranking import Uma
 from game.scoring.settlement import GameLength
 from game.shanten import shanten
 from game.table.walls import wall_seed
@@ -68,6 +69,7 @@ class DifferencesPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_f
         horizon: discards after which play-outs are cut, and valued by the critic; 0: at the end of the round.
         seed: seed of all walls.
         length: length of the games.
+        uma: what final rewards are in, None for that of the predictor.
         compute: how networks compute.
         format: format of the results.
     """
@@ -81,6 +83,7 @@ class DifferencesPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_f
     horizon: Annotated[int, Meta(ge=0, le=70)] = 0
     seed: Seed = 0
     length: Annotated[GameLength, INTERNAL] = "hanchan"
+    uma: Annotated[Uma | None, INTERNAL] = None
     compute: Compute = IN_PLAY
     format: Annotated[str, INTERNAL] = FORMAT
 
@@ -89,7 +92,8 @@ class DifferencesPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_f
         """The options that give this plan, as text."""
         players = {"--challenger": self.challenger.flag, "--champion": self.champions.flag}
         tonpuu = "given" if self.length == "tonpuu" else "not given"
-        return players | {"--games": str(self.games), "--tonpuu": tonpuu} | super().flags
+        own = {"--games": str(self.games), "--tonpuu": tonpuu, "--uma": str(self.uma or "not given")}
+        return players | own | super().flags
 
 
 class Difference(msgspec.Struct, frozen=True, array_like=True):
@@ -170,7 +174,7 @@ def make_differences_plan(challenger: str, champions: str, **given: Any) -> Diff
 TOGETHER: Final = 128
 """Games whose decisions are played out side by side."""
 _SEATS: Final = SEATS["1v3"]
-_PLACES: Final = (1.0, 2.0, 3.0, 4.0)
+_PLACES: Final = Uma((1.0, 2.0, 3.0, 4.0))
 
 
 class DifferencesSetup(msgspec.Struct, frozen=True):
@@ -307,7 +311,7 @@ def differences_of_games(setup: DifferencesSetup) -> Work[Sequence[int], Differe
     )
     reward = load_predictor(Path(), reader_of(setup.predictor))
     critic = None if setup.critic is None else Critic.load(Path(), read=reader_of(setup.critic))
-    end_values = _EndValues(reward, reward.with_rewards(_PLACES), critic)
+    end_values = _EndValues(reward.with_uma(plan.uma), reward.with_uma(_PLACES), critic)
     playouts = Playouts(champion, plan.length, horizon=plan.horizon)
 
     def compare(numbers: Sequence[int]) -> Iterator[DifferencesGame]:

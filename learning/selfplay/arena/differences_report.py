@@ -28,10 +28,10 @@ from learning.selfplay.arena.differences import (
     setup_of,
 )
 
+_COLUMNS: Final = "decisions", "differing decisions a game", "points"
 _CONFIDENCES: Final = (0.2, 0.5, 0.8)
 _COLOUR: Final = "#b5402a"
 _EQUAL: Final = "#777777"
-_COLUMNS: Final = "decisions", "differing decisions a game", "points", "final reward", "place"
 
 _DIVISIONS: Final[tuple[tuple[tuple[str, ...], Callable[[Difference], int]], ...]] = (
     (MODELS, lambda each: MODELS.index(each.model)),
@@ -60,7 +60,7 @@ class Gain(msgspec.Struct, frozen=True):
         subset: decisions that it counts.
         differences: number of them a game.
         points: gain in points.
-        reward: gain in the expected final reward.
+        reward: gain in the expected final reward: rank points of a 7-dan, or the uma of the plan.
         place: change of the expected place, below 0 is better; not defined without a predictor of places.
     """
 
@@ -181,7 +181,8 @@ def text_of(report: MeasurementReport[DifferencesPlan, DifferencesFigures]) -> s
         f"{found.faults:.2f} faults; "
         f"{found.seconds:,.0f} CPU s, {'-' if cost is None else f'{cost:,.0f}'} for ± 500 points"
     )
-    return report_text((verdict,), _COLUMNS, map(_cells, (found.gain, *found.by)), played)
+    columns = *_COLUMNS, plan.uma.unit if plan.uma else "rank points", "place"
+    return report_text((verdict,), columns, map(_cells, (found.gain, *found.by)), played)
 
 
 def _cells(gain: Gain) -> tuple[str, ...]:

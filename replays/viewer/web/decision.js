@@ -8,7 +8,7 @@ import { candidatesPanel } from "./candidates.js";
 import { harmless, isolated, make, pair } from "./dom.js";
 import { askSection } from "./position.js";
 import { SIGNS, sameAction } from "./review.js";
-import { tileElement, tileText } from "./tiles.js";
+import { tileElement, tileName } from "./tiles.js";
 import { number, percent, words } from "./words.js";
 
 /** @typedef {import("./review.js").Decision} Decision */
@@ -299,7 +299,7 @@ function ukeireTitle(option) {
   const { decision: text, comma } = words();
   if (!option.ukeire) return "";
   const count = text.ukeireCell(option.ukeire.tiles, option.ukeire.kinds);
-  return option.discard ? count + comma + text.afterDiscard(tileText(option.discard)) : count;
+  return option.discard ? count + comma + text.afterDiscard(tileName(option.discard)) : count;
 }
 
 /** @param {Option} option @param {number} seat an opponent, or `WORST` @param {Look} look */
@@ -313,8 +313,8 @@ function dangerCell(option, seat, look) {
   const titles = [seat === WORST ? text.dangerWorst(seatName(look, (look.own + worst + 1) % 4)) : "", learnedTitle(learned)];
   return make(
     "td", { class: `num danger danger-${level}`, vars: { share: Math.min(1, 5 * value) }, title: titles.filter(Boolean).join(comma) },
-    make("span", { "data-value": "danger" }, percent(value)),
-    learned ? make("small", { class: "learned", "data-value": "learned" }, percent(seat === WORST ? Math.max(...learned.deal_in) : learned.deal_in[seat])) : null,
+    learned ? make("small", {}, `${text.byRule} `) : null, make("span", { "data-value": "danger" }, percent(value)),
+    learned ? make("small", { class: "learned" }, `${text.byModel} `, make("span", { "data-value": "learned" }, percent(seat === WORST ? Math.max(...learned.deal_in) : learned.deal_in[seat]))) : null,
   );
 }
 

@@ -11,7 +11,8 @@ import { order, sortHead } from "./sorting.js";
 import { number, percent, words } from "./words.js";
 
 /** @typedef {import("./review.js").Figures} Figures */
-/** @typedef {Figures & {page: string, data: string, game: import("./review.js").Game, seat: number}} Entry */
+/** @typedef {Figures & {seat: number}} Seat */
+/** @typedef {Seat & {page: string, data: string, game: import("./review.js").Game, seats?: Seat[]}} Entry `seats` are further ones */
 /**
  * @typedef {{program: string, policy: {name: string, identity: string}, rating_definition: string,
  *   games: Entry[], skipped: {file: string, reason: string}[],
@@ -110,23 +111,25 @@ function columnName(column) {
 function row(entry) {
   const { game, seat } = entry;
   const cell = (/** @type {string} */ text, /** @type {string} */ name, column = name) => make("td", { class: "num", "data-value": name, "data-label": columnName(column) }, text);
-  const others = game.names.filter((_, player) => player !== seat).map(harmless).filter(Boolean);
+  const others = entry.seats?.length
+    ? entry.seats.map((one) => make("span", {}, link(entry, game.names[one.seat] || words().seatNumber(one.seat), one.seat), ` ${number(one.rating, 1)}`))
+    : game.names.filter((name, player) => player !== seat && harmless(name)).map((name) => isolated(name));
   return make(
     "tr", {},
-    make("th", { scope: "row" }, link(entry), ...(game.caveats ?? []).map(caveatText).filter(Boolean).map((text) => make("small", { class: "caveat" }, text))),
+    make("th", { scope: "row" }, link(entry, game.id || entry.page), ...(game.caveats ?? []).map(caveatText).filter(Boolean).map((text) => make("small", { class: "caveat" }, text))),
     make("td", { class: "when" }, game.date ? isolated(game.date) : "–"),
-    make("td", { class: "who" }, isolated(game.names[seat] || words().seatNumber(seat), "strong"), make("small", { class: "others" }, ...others.flatMap((name, index) => [index ? words().comma : "", isolated(name)]))),
+    make("td", { class: "who" }, isolated(game.names[seat] || words().seatNumber(seat), "strong"), make("small", { class: "others" }, ...others.flatMap((one, index) => [index ? words().comma : "", one]))),
     cell(game.places ? words().place(game.places[seat]) : "–", "place"),
     cell(game.scores ? number(game.scores[seat]) : "–", "score"),
     cell(percent(entry.agreement), "agreement"), cell(number(entry.rating, 1), "rating"), cell(percent(entry.bad_move_rate), "bad_move_rate", "badMoves"),
   );
 }
 
-/** @param {Entry} entry @returns {HTMLElement} a link to a file in the same folder only */
-function link(entry) {
-  const name = isolated(entry.game.id || entry.page);
+/** @param {Entry} entry @param {string} text @param {number} [seat] @returns {HTMLElement} a link to a file in the same folder only */
+function link(entry, text, seat) {
+  const name = isolated(text);
   if (!/^[\w.-]+\.html$/.test(entry.page)) return name;
-  return make("a", { href: `./${entry.page}` }, name);
+  return make("a", { href: `./${entry.page}${seat === undefined ? "" : `#0.0.${seat}`}` }, name);
 }
 
 /** @param {Index["total"]} total @returns {HTMLElement | null} a note if the games are of several players */
@@ -141,8 +144,8 @@ function standing(total) {
   return make(
     "div", { class: "standing" },
     make("p", {}, make("span", { class: "quiet" }, text.games), make("strong", { "data-figure": "games" }, number(total.games))),
-    make("p", {}, make("span", { class: "quiet" }, text.average), make("strong", { "data-figure": "average_place" }, number(total.average_place, 2))),
-    make("ul", { "aria-label": text.places }, ...places),
+    total.average_place === null ? null : make("p", {}, make("span", { class: "quiet" }, text.average), make("strong", { "data-figure": "average_place" }, number(total.average_place, 2))),
+    total.average_place === null ? null : make("ul", { "aria-label": text.places }, ...places),
   );
 }
 

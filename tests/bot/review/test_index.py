@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from bot.review.many import index_of, made_entry
+from bot.review.text import index_text
 from game.scoring.settlement import placements
 from replays.tally import tally
 from tests.replays.review.made import of_whole, reviewer, whole
@@ -28,3 +29,19 @@ def test_an_index_adds_up_games_and_ranks() -> None:
     assert (seventh.rank, seventh.games, ninth.rank, ninth.games) == (16, 2, 18, 1)
     assert seventh.decisions == entries[0].decisions + entries[1].decisions
     assert ninth.decisions == entries[2].decisions
+
+
+def test_an_index_of_all_seats_has_one_entry_a_game() -> None:
+    entry = made_entry(of_whole(1, all_seats=True), "game")
+    assert (entry.player, [each.player for each in entry.seats]) == (1, [0, 2, 3])
+    alone = [made_entry(of_whole(seat), "game") for seat in range(4)]
+    tallies = list(tally(whole().events)[0])
+    index = index_of([entry], tallies, [], reviewer(), 4)
+    assert [entry.decisions, *(each.decisions for each in entry.seats)] == [
+        alone[seat].decisions for seat in (1, 0, 2, 3)
+    ]
+    every = index_of(alone, tallies, [], reviewer(), 4).total
+    assert (index.total.games, index.total.average_place) == (1, None)
+    assert (index.total.decisions, index.total.rates) == (every.decisions, every.rates)
+    lines = index_text(index, ()).splitlines()
+    assert len([line for line in lines if line.startswith(("2", " " * 20))]) == 4

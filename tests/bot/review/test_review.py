@@ -13,6 +13,7 @@ import pytest
 from bot.records.sources import LoadedRecord, load
 from bot.review.text import reasons_text, review_text
 from game.events import StartRound
+from game.ranking import Uma
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.named import Named
 from replays import mjlog
@@ -79,6 +80,23 @@ def test_all_seats_are_on_one_page(file: Path, tmp_path: Path) -> None:
     (path,) = (tmp_path / "out").glob("*.json")
     made = msgspec.json.decode(path.read_bytes(), type=Review)
     assert (made.player, [each.player for each in made.seats]) == (2, [0, 1, 3])
+    seats = [(made.player, made.summary), *((each.player, each.summary) for each in made.seats)]
+    lines = [line for line in result.stdout.splitlines() if "decisions, agreement" in line]
+    assert len(lines) == 4
+    for line, (player, figures) in zip(lines, seats, strict=True):
+        assert made.game.names[player] in line
+        assert f" {figures.decisions} decisions, " in line
+
+
+def test_final_rewards_follow_the_uma(file: Path) -> None:
+    usual, own = (
+        msgspec.json.decode(run(file, "--json", *more).stdout, type=Review)
+        for more in ((), ("--uma", "20,10,-10,-20@30000"))
+    )
+    assert (usual.uma, own.uma) == (Uma(), Uma((20.0, 10.0, -10.0, -20.0), 30_000))
+    assert sorted(usual.rounds[-1].after.reward) == [-135.0, 0.0, 45.0, 90.0]
+    assert own.rounds[-1].after.reward == pytest.approx(own.game.results)
+    assert "decision.uma (the command line): found" in run(file, "--uma", "1,2,3").stderr
 
 
 def test_an_engine_reviews_beside_the_policy(file: Path, tmp_path: Path) -> None:
@@ -540,7 +558,7 @@ def test_a_folder_without_trouble_ends_well(file: Path, tmp_path: Path) -> None:
     assert json.loads(result.stdout)["total"]["games"] == 1
     nobody = run(file.parent, "--json", "--player", "Nobody")
     assert nobody.exit_code == 1
-    assert "no player is named" in nobody.stderr
+    assert "no player is named 'Nobody'; there are " in nobody.stderr
 
 
 def test_a_link_in_the_place_of_a_result_is_not_written_through(file: Path, tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_outcomes_are_what_the_rest_of_the_round_brought(corpus: Corpus) -> None
                 after, reward = rounds[place + 1]["scores"], expected[game, place + 1]
             else:
                 after = corpus.index["scores"][game]
-                reward = final_rewards(after, predictor.architecture.rewards)
+                reward = final_rewards(after, predictor.uma)
             points = np.roll(after - moments.scores[row], -player)
             assert np.allclose(rest[row, 0] * POINTS_UNIT, points, atol=0.1)
             sticks = (rounds[place]["scores"] - moments.scores[row]) // RIICHI_STICK

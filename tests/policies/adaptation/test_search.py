@@ -11,11 +11,15 @@ import pytest
 from numpy.typing import NDArray
 
 from game.actions import Action, ActionKind
+from game.ranking import Uma
 from game.table.table import Table
 from policies.adaptation.search import SearchResult, SearchSettings, close_options, searching
+from policies.adaptation.settings import ThinkingSettings
+from policies.adaptation.simulator import load_simulator
 from policies.checkpoint.store import load_predictor
 from policies.deals.deal import Deals
 from policies.deals.uniform import UniformDeals
+from policies.nets.compute import Compute
 from policies.play.critic import REWARD_OF_STICK
 from policies.play.included import PHOENIX
 from policies.play.playouts import Branching, Playouts, RewardValue, points_value
@@ -158,3 +162,8 @@ def test_the_end_of_a_round_is_worth_what_the_predictor_expects() -> None:
         assert sum(values) == pytest.approx(0.0, abs=1e-3)
         assert np.argmax(values) == np.argmax(table.scores)
     assert going
+    only_first = ThinkingSettings(sampler="uniform", uma=Uma((1.0, 0.0, 0.0, 0.0)))
+    own = load_simulator(PHOENIX, only_first, Compute()).worth(ahead.events)
+    chances = np.array([own(ended, player) for player in range(4)])
+    assert chances.min() >= 0.0
+    assert chances.sum(axis=0) == pytest.approx(1.0)

@@ -55,9 +55,9 @@ def reviewed(record: GameRecord, seat: int, policy: Policy | None = None) -> Rev
 
 
 @cache
-def of_whole(seat: int) -> Review:
+def of_whole(seat: int, *, all_seats: bool = False) -> Review:
     """A review of the whole game by the policy that played it."""
-    return reviewed(whole(), seat)
+    return reviewer().review(whole(), seat, all_seats=all_seats)
 
 
 @cache

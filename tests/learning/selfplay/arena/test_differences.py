@@ -122,7 +122,7 @@ def test_the_report_and_the_plot_have_a_row_for_each_part(players: tuple[str, st
     verdict, _, names, *table = text_of(MeasurementReport(plan, found)).splitlines()
     one, other = plan.challenger.name, plan.champions.name
     assert verdict == f"{one} over {other}, points a game: -300 (-300 to -300): {one} loses"
-    assert re.split("  +", names) == ["decisions", "differing decisions a game", "points", "final reward"]
+    assert re.split("  +", names) == ["decisions", "differing decisions a game", "points", "rank points"]
     assert [re.split("  +", line)[0] for line in table[: table.index("")]] == [
         "all", "discard", "pon", "go-around 1 to 6", "go-around 13 and later", "not tenpai", "against riichi",
         "East", "confidence below 20 %", "confidence 20 to 50 %", "confidence unknown",
@@ -210,6 +210,9 @@ def test_players_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:
     result = run_cli("arena", "--horizon", "8")
     assert result.exit_code == 2
     assert "--horizon goes with --differences" in result.output
+    result = run_cli("arena", "--differences", "--horizon", "8", "--uma", "15,5,-5,-15")
+    assert result.exit_code == 2
+    assert "--uma goes without --horizon" in " ".join(result.output.split())
     result = run_cli("arena", "--differences", "--report")
     assert result.exit_code == 2
     assert "--report needs --out" in result.output

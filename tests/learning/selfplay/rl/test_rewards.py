@@ -34,7 +34,7 @@ def test_the_rewards_of_a_game_add_up_to_its_own_less_the_first_expectation(
     for game, rows in zip(games, rewards, strict=True):
         assert rows.shape == (len(game.starts), 4)
         first = predict(predictor, together([(game.starts, "hanchan")]))[0, 0]
-        final = final_rewards(game.scores, predictor.architecture.rewards)
+        final = final_rewards(game.scores, predictor.uma)
         assert rows.sum(axis=0) == pytest.approx(final - first)
         assert rows.sum(axis=1) == pytest.approx(0.0, abs=1e-6)
 
