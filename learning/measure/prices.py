@@ -17,13 +17,15 @@ import numpy as np
 from msgspec import Meta
 
 from game.warmup import warm_up
-from kit.errors import ConfigError, ReplayError, StateMismatchError
+from kit.errors import ConfigError, ReplayError
 from kit.options import INTERNAL, Count, Seed
 from kit.workers.pool import Work
 from learning.data.choice import place_in_shares
 from learning.data.layout import is_ai, split_of
 from learning.data.sources import RecordText, load, stored_games
+from learning.runs.commit import current_commit
 from learning.runs.measurement import Measurement
+from learning.runs.statistics import Estimate, Floats, Statistic, estimate, ratio, resample
 from learning.runs.store import ResumablePlan
 from policies.checkpoint import load_predictor
 from policies.checkpoint.files import reader_of
@@ -39,7 +41,7 @@ from replays.formats import read_game
 from replays.review.grading import THRESHOLDS
 from replays.review.judging import opinions
 from replays.review.moments import Moment, follow
-from replays.review.prices import Situation, situation_of
+from replays.review.prices import KINDS, Kind, KindPrice, PriceTable, Situation, situation_of
 from replays.review.report import check_player, length_of
 
 FORMAT: Final = "suzaku-prices/1"
@@ -229,9 +231,144 @@ def _drawn_games(plan: PricesPlan) -> tuple[RecordText, ...]:
     return tuple(found)
 
 
-def _figures(plan: PricesPlan, rows: Sequence[GamePrices]) -> dict[str, float]:
-    return {"rows": len(rows)}
+# --- figures ----------------------------------------------------------------------------------------------
+
+_COMMON, _TRAIT, _OWN = 200.0, 150.0, 100.0
+"""Standard deviations in points, set beforehand: what all prices have in common, what those with a trait have
+in common, and what is a kind's own."""
+_NOISE: Final = 4_000.0
+_NOISE_COUNT: Final = 200.0
+"""The standard deviation of one difference, which counts as much as this number of differences."""
+_REWARD_POINTS: Final = 170.0
+"""Points of one rank point of the final reward: the ratio of the standard deviations of their differences."""
+_FOLDS: Final = 5
+_NORMAL: Final = 1.96
+_ERRORS: Final = np.array([kind.category != "fine" for kind in KINDS])
 
 
-PRICES: Final = Measurement("prices", PricesPlan, GamePrices, _figures, _setup, prices_of_games, TOGETHER)
+class PricesFigures(msgspec.Struct, frozen=True):
+    """All figures.
+
+    Attributes:
+        games: games with disagreements.
+        decisions: of people.
+        disagreements: decisions that disagree with the policy.
+        played: disagreements played out.
+        cost: points that an error costs on average.
+        slope: points that errors of held-out games cost for each point by the table; 1 if the table is right.
+        slope_reward: the same for the final reward.
+        cpu_hours: CPU time.
+        table: the prices.
+    """
+
+    games: int
+    decisions: int
+    disagreements: int
+    played: int
+    cost: Estimate
+    slope: Estimate
+    slope_reward: Estimate
+    cpu_hours: float
+    table: PriceTable
+
+
+def figures_of(plan: PricesPlan, games: Sequence[GamePrices]) -> PricesFigures:
+    """The figures of some games.
+
+    Raises:
+        ConfigError: nothing was played out.
+    """
+    used = [game for game in games if game.played]
+    if not used:
+        raise ConfigError("nobody disagrees with the policy in these games; give more --games")
+    counts, points, reward = (np.zeros((len(used), len(KINDS))) for _ in range(3))
+    for row, game in enumerate(used):
+        for each in game.played:
+            kind = KINDS.index(each.situation.kind)
+            counts[row, kind] += 1.0
+            points[row, kind] += each.points
+            reward[row, kind] += each.reward * _REWARD_POINTS
+    columns = (counts.sum(axis=0), *smoothed(counts, points), *smoothed(counts, reward))
+    return PricesFigures(
+        games=len(used),
+        decisions=sum(game.decisions for game in used),
+        disagreements=sum(game.disagreements for game in used),
+        played=int(counts.sum()),
+        cost=_of_errors([counts, points], ratio(1, 0)),
+        slope=_slope(counts, points),
+        slope_reward=_slope(counts, reward),
+        cpu_hours=round(sum(game.seconds for game in games) / 3600.0, 2),
+        table=PriceTable(
+            policy=plan.policy,
+            identity=plan.identity,
+            command=_command(plan),
+            commit=current_commit(),
+            kinds=tuple(_price_of(*row) for row in zip(KINDS, *map(np.ndarray.tolist, columns), strict=True)),
+        ),
+    )
+
+
+def smoothed(counts: Floats, sums: Floats) -> tuple[Floats, Floats]:
+    """``[K]`` twice: the prices of `KINDS`, and half the widths of their 95 % intervals.
+
+    Few differences say little, so a price is drawn towards those of kinds with the same traits: it is the
+    posterior mean under a normal prior.
+
+    Args:
+        counts: ``[G, K]`` disagreements by game.
+        sums: ``[G, K]`` their costs.
+    """
+    traits = [msgspec.structs.astuple(kind) for kind in KINDS]
+    shared = [
+        [sum(a == b for a, b in zip(one, other, strict=True) if a is not None) for other in traits]
+        for one in traits
+    ]
+    prior = _COMMON**2 + _TRAIT**2 * np.array(shared) + _OWN**2 * np.eye(len(KINDS))
+    # costs of one game depend on each other, so the noise is that of their sums
+    squares = np.square(sums - counts * sums.sum() / counts.sum()).sum(axis=0)
+    number = counts.sum(axis=0)
+    noise = (squares + _NOISE_COUNT * _NOISE**2) / (number + _NOISE_COUNT)
+    covariance = np.linalg.inv(np.linalg.inv(prior) + np.diag(number / noise))
+    return covariance @ (sums.sum(axis=0) / noise), _NORMAL * np.sqrt(np.diag(covariance))
+
+
+def _slope(counts: Floats, sums: Floats) -> Estimate:
+    """The slope of costs on prices: each fifth of the games is held out in turn, and priced by the others."""
+    fold = np.arange(len(counts)) % _FOLDS
+    priced = np.array([smoothed(counts[fold != each], sums[fold != each])[0] for each in range(_FOLDS)])[fold]
+    return _of_errors([counts, counts * priced, sums, counts * priced**2, sums * priced], _slope_of)
+
+
+def _slope_of(sums: Floats) -> Floats:
+    number, priced, costs, squares, products = np.moveaxis(sums, -1, 0)
+    slope: Floats = (products - priced * costs / number) / (squares - priced**2 / number)
+    return slope
+
+
+def _of_errors(columns: Sequence[Floats], statistic: Statistic) -> Estimate:
+    """A statistic of sums over errors, with an interval from resampled games."""
+    sums = np.column_stack([column[:, _ERRORS].sum(axis=1) for column in columns])
+    return estimate(sums, resample(sums), statistic)
+
+
+def _price_of(
+    kind: Kind, number: float, points: float, error: float, reward: float, reward_error: float
+) -> KindPrice:
+    return KindPrice(
+        kind,
+        int(number),
+        round(points),
+        round(error),
+        round(reward / _REWARD_POINTS, 2),
+        round(reward_error / _REWARD_POINTS, 2),
+    )
+
+
+def _command(plan: PricesPlan) -> str:
+    data = (f"--data {Path(path).name}" for path in plan.data)
+    rest = f"--games {plan.games} --walls {plan.walls} --seed {plan.seed}"
+    return " ".join(("suzaku eval prices", *data, rest))
+
+
+PRICES: Final = Measurement("prices", PricesPlan, GamePrices, figures_of, _setup, prices_of_games, TOGETHER)
 """The plan of `suzaku eval prices`, and the row of a game."""

@@ -176,7 +176,8 @@ def prices(
     """Measure what people's disagreements with the policy cost, by kind.
 
     Takes disagreements of people in real games and plays both choices out to the end of the round, with the
-    true hands over redrawn walls. Reviews show the resulting prices (docs/review.md).
+    true hands over redrawn walls. Reviews read the prices from replays/review/prices.json, which is the
+    report's ``figures.table``.
     """
     from kit.reports import write_report
     from learning.measure.prices import PRICES, make_plan
