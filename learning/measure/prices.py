@@ -357,8 +357,8 @@ def _price_of(
     return KindPrice(
         kind,
         int(number),
-        round(points),
-        round(error),
+        round(points, -1),
+        round(error, -1),
         round(reward / _REWARD_POINTS, 2),
         round(reward_error / _REWARD_POINTS, 2),
     )
