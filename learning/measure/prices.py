@@ -325,7 +325,7 @@ def smoothed(counts: Floats, sums: Floats) -> tuple[Floats, Floats]:
     ]
     prior = _COMMON**2 + _TRAIT**2 * np.array(shared) + _OWN**2 * np.eye(len(KINDS))
     # costs of one game depend on each other, so the noise is that of their sums
-    squares = np.square(sums - counts * sums.sum() / counts.sum()).sum(axis=0)
+    squares = np.square(sums - counts * sums.sum() / max(1.0, counts.sum())).sum(axis=0)
     number = counts.sum(axis=0)
     noise = (squares + _NOISE_COUNT * _NOISE**2) / (number + _NOISE_COUNT)
     covariance = np.linalg.inv(np.linalg.inv(prior) + np.diag(number / noise))
@@ -341,7 +341,8 @@ def _slope(counts: Floats, sums: Floats) -> Estimate:
 
 def _slope_of(sums: Floats) -> Floats:
     number, priced, costs, squares, products = np.moveaxis(sums, -1, 0)
-    slope: Floats = (products - priced * costs / number) / (squares - priced**2 / number)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope: Floats = (products - priced * costs / number) / (squares - priced**2 / number)
     return slope
 
 
