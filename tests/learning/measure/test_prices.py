@@ -16,62 +16,55 @@ from policies.deals.deal import RoundView, true_deals
 from policies.play.playouts import Branching, Playouts
 from policies.play.rollout import PolicyChooser
 from replays.formats import write_game
-from replays.review.prices import KINDS, Situation
+from replays.review.prices import KINDS, Kind
 from tests.cli import run_cli
 from tests.policies.fakes import Undecided
 from tests.replays.games import whole_game
 from tests.scene import Scene
 
 PLAN = PricesPlan(data=("games",), identity="")
+CHEAP, DEAR = Kind("discard", False, "inaccuracy", 3, "early"), Kind("pon", True)
 FREE = next(name for n in range(100) if split_of(name := f"2026010203gm-0001-0000-{n:08x}"))
 """The id of a game that is not for training."""
 
 
-def games(costs: dict[str, float], count: int = 400) -> list[GamePrices]:
+def games(cheap: float, dear: float) -> list[GamePrices]:
     """Games with a cheap and a dear error each, of an early turn, with noise."""
     rng = np.random.default_rng(0)
-    situations = {
-        "cheap": Situation("discard", False, 0.1, 3, 0.0, 1),
-        "dear": Situation("pon", True, 0.01, 1, 0.0, 1),
-    }
     return [
         GamePrices(
             number,
-            9,
             100,
             2,
             tuple(
-                Disagreement(situations[name], cost + 1000.0 * rng.normal(), cost / 170.0)
-                for name, cost in costs.items()
+                Disagreement(kind, cost + 1000.0 * rng.normal(), cost / 170.0)
+                for kind, cost in ((CHEAP, cheap), (DEAR, dear))
             ),
             0.5,
         )
-        for number in range(count)
+        for number in range(400)
     ]
 
 
 def test_the_table_finds_the_costs_and_held_out_games_confirm_it() -> None:
-    found = figures_of(PLAN, games({"cheap": -200.0, "dear": 800.0}))
+    found = figures_of(PLAN, games(-200.0, 800.0))
     prices = {each.kind: each for each in found.table.kinds}
-    cheap, dear = (each.situation.kind for each in games({"cheap": 0.0, "dear": 0.0}, 1)[0].played)
-    assert -300.0 < prices[cheap].points < -100.0
-    assert 600.0 < prices[dear].points < 800.0  # drawn towards the others
-    assert prices[dear].reward == pytest.approx(prices[dear].points / 170.0, abs=0.2)
-    assert prices[dear].disagreements == 400
-    assert found.slope.value == pytest.approx(1000.0 / (prices[dear].points - prices[cheap].points), rel=0.15)
+    assert -300.0 < prices[CHEAP].points < -100.0
+    assert 600.0 < prices[DEAR].points < 800.0  # drawn towards the others
+    assert prices[DEAR].reward == pytest.approx(prices[DEAR].points / 170.0, abs=0.2)
+    assert prices[DEAR].disagreements == 400
+    assert found.slope.value == pytest.approx(1000.0 / (prices[DEAR].points - prices[CHEAP].points), rel=0.15)
     assert found.slope_reward.value == pytest.approx(found.slope.value, rel=0.15)
     assert (found.games, found.decisions, found.disagreements, found.played) == (400, 40_000, 800, 800)
-    assert found.table.command == "suzaku eval prices --data games --games 1000 --walls 1 --seed 0"
+    assert found.table.command == "suzaku eval prices --data games --games 400 --seed 0"
 
 
 def test_a_rare_kind_is_drawn_towards_those_with_its_traits() -> None:
-    counts, sums = np.zeros((2, len(KINDS))), np.zeros((2, len(KINDS)))
     often, rare, alien = (
-        next(place for place, kind in enumerate(KINDS) if (kind.category, kind.shanten, kind.phase) == each)
-        for each in (("blunder", 1, "early"), ("blunder", 1, "late"), ("fine", 3, "threat"))
+        KINDS.index(Kind("discard", False, *traits))
+        for traits in (("blunder", 1, "early"), ("blunder", 1, "late"), ("fine", 3, "threat"))
     )
-    counts[:, often], sums[:, often] = 5_000.0, 5_000.0 * 500.0
-    prices, errors = smoothed(counts, sums)
+    prices, errors = smoothed(np.arange(9_000) % 50, np.full(9_000, often), np.full(9_000, 500.0))
     assert 450.0 < prices[often] < 500.0
     assert prices[often] > prices[rare] > prices[alien] > 0.0
     assert errors[often] < errors[rare]
