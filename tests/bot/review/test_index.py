@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import msgspec
 import pytest
 
-from bot.review.many import index_of, made_entry
+from bot.review.many import KINDS, index_of, made_entry
 from game.scoring.settlement import placements
+from replays.review import schema
 from replays.tally import tally
 from tests.replays.review.made import of_whole, reviewer, whole
 
@@ -28,3 +31,9 @@ def test_an_index_adds_up_games_and_ranks() -> None:
     assert (seventh.rank, seventh.games, ninth.rank, ninth.games) == (16, 2, 18, 1)
     assert seventh.decisions == entries[0].decisions + entries[1].decisions
     assert ninth.decisions == entries[2].decisions
+
+
+def test_every_reason_is_of_one_kind() -> None:
+    reasons = [key.removeprefix("reason_") for key in get_args(schema.NoteKey) if key.startswith("reason_")]
+    assert sorted(key for keys in KINDS.values() for key in keys.split()) == sorted(reasons)
+    assert set(KINDS) == set(get_args(schema.ErrorKind))
