@@ -42,6 +42,13 @@ def review_text(review: Review, paths: Sequence[Path]) -> str:
         f"  {each.bad_moves:>9}  {_number(each.rating):>6}"
         for each in summary.steps
     ]
+    lines.append(f"  {'round':<{_STEP_WIDTH}} decisions  bad moves  rating   price")
+    for figures in summary.rounds:
+        place = review.rounds[figures.round]
+        lines.append(
+            f"  {round_text(place.round_index, place.honba):<{_STEP_WIDTH}} {figures.decisions:>9}"
+            f"  {figures.bad_moves:>9}  {_number(figures.rating):>6}  {_points(figures.price):>6}"
+        )
     lines.append(f"  {_rates_text(summary.rates)}")
     other = summary.comparison
     if other is not None and other.player is None:
@@ -59,6 +66,9 @@ def review_text(review: Review, paths: Sequence[Path]) -> str:
         decision = review.decisions[number]
         lines.append(f"    {_decision_text(review, decision)}")
         lines.append(f"      {reasons_text(decision.notes, review.rounds[decision.round].dealer)}")
+        if decision.price is not None:
+            points, error = _points(decision.price.points), _points(decision.price.error)
+            lines.append(f"      errors like this cost {points} points on average, ± {error}")
         if review.other is not None:
             lines.append(f"      {review.other.name}: {_other_text(review.decisions[number])}")
     lines += [f"  {path}" for path in paths]
@@ -130,6 +140,7 @@ def _figures_text(figures: Judged) -> str:
     return (
         f"{_counted(figures.decisions, 'decision')}, agreement {percent(figures.agreement)}, bad moves "
         f"{percent(figures.bad_move_rate)}, rating {_number(figures.rating)}"
+        + ("" if figures.price is None else f", price {_points(figures.price)}")
     )
 
 
@@ -184,6 +195,10 @@ def percent(share: float | None) -> str:
 
 def _number(value: float | None) -> str:
     return "-" if value is None else fixed(value, 1)
+
+
+def _points(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.0f}"
 
 
 def fixed(value: float, digits: int) -> str:

@@ -15,7 +15,7 @@ from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from game.actions import Action
+from game.actions import RIICHI, Action, ActionKind
 from game.scoring.settlement import GameLength
 from game.table.table import Table
 from kit.errors import ModelError
@@ -119,7 +119,7 @@ class Branching(NamedTuple):
 
     Attributes:
         deals: possible deals of the hidden tiles; deal ``i`` gives the same table at every call.
-        options: legal actions of the player.
+        options: legal actions of the player; a riichi may have its discard as ``tile``.
         numbers: the deals to play over.
     """
 
@@ -185,7 +185,7 @@ class Playouts:
             ModelError: a table crashed.
         """
         first = [
-            {each.deals.view.player: option}
+            {each.deals.view.player: _discarded(option)}
             for each in branchings
             for _ in each.numbers
             for option in each.options
@@ -220,5 +220,14 @@ def _tables(branchings: Sequence[Branching]) -> Iterator[tuple[Seating, Table]]:
     count = itertools.count()
     for each in branchings:
         for number in each.numbers:
-            for _ in each.options:
-                yield Seating(next(count), number, _EVERYBODY), each.deals.table(number, seed=_NEXT_SEED)
+            for option in each.options:
+                table = each.deals.table(number, seed=_NEXT_SEED)
+                if _discarded(option) != option:
+                    table.step({each.deals.view.player: RIICHI})
+                yield Seating(next(count), number, _EVERYBODY), table
+
+
+def _discarded(option: Action) -> Action:
+    """The discard of a riichi with a tile, which is declared before; other options as they are."""
+    declared = option.kind is ActionKind.RIICHI and option != RIICHI
+    return Action(ActionKind.DISCARD, option.tile) if declared else option

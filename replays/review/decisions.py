@@ -19,6 +19,7 @@ from replays.review.grading import category_of
 from replays.review.judging import STEPS, After, Opinion, Shape, ranked
 from replays.review.moments import Moment, action_text
 from replays.review.notes import kinds_of
+from replays.review.prices import PriceTable, situation_of
 from replays.review.reasons import reasons
 
 
@@ -30,6 +31,7 @@ def decision_of(
     notes: Sequence[schema.Note] = (),
     live: schema.Live | None = None,
     candidates: tuple[schema.CandidateHands, ...] = (),
+    prices: PriceTable | None = None,
 ) -> schema.ReviewDecision:
     """A decision with its options, and the reasons if it is an error.
 
@@ -41,6 +43,7 @@ def decision_of(
         notes: its notes besides the reasons.
         live: what happened in play.
         candidates: hands that the opponents may hold, if they were asked for.
+        prices: of errors by the policy, if they are known.
     """
     record, done = moment.record, moment.done
     danger, after = danger_of(record, moment.player, reads_melds=True), After(moment)
@@ -49,6 +52,7 @@ def decision_of(
     judged, ratio = opinion.parted(done)
     category: schema.Category = "fine" if agrees else category_of(ratio, judged)
     why = () if category == "fine" else reasons(moment, opinion.preferred, ratio, danger, after)
+    error = None if category == "fine" else situation_of(moment, opinion, danger)
     return schema.ReviewDecision(
         round=moment.round,
         event=moment.event,
@@ -64,6 +68,7 @@ def decision_of(
         agrees=agrees,
         ratio=round(ratio, 6),
         category=category,
+        price=prices.price(error) if prices and error else None,
         notes=(*why, *notes),
         other=action_text(other.preferred, record) if other else None,
         other_agrees=other.agrees(done) if other else None,

@@ -46,23 +46,27 @@ def figures(decisions: Iterable[ReviewDecision]) -> Judged:
     counts: dict[Category, int] = dict.fromkeys(GRAVITY, 0)
     agreed = 0
     ratios = 0.0
+    prices = []
     for decision in decisions:
         counts[decision.category] += 1
         agreed += decision.agrees
         ratios += decision.ratio
-    return _judged(counts, agreed, 100.0 * ratios)
+        if decision.category != "fine":
+            prices.append(decision.price and decision.price.points)
+    return _judged(counts, agreed, 100.0 * ratios, prices)
 
 
 def together(parts: Sequence[Judged]) -> Judged:
     """The combined figures of several games."""
     counts = {name: sum(getattr(part.categories, name) for part in parts) for name in GRAVITY}
     rated = sum((part.rating or 0.0) * part.decisions for part in parts)
-    return _judged(counts, sum(part.agreed for part in parts), rated)
+    return _judged(counts, sum(part.agreed for part in parts), rated, [part.price for part in parts])
 
 
-def _judged(counts: dict[Category, int], agreed: int, rated: float) -> Judged:
+def _judged(counts: dict[Category, int], agreed: int, rated: float, prices: Sequence[float | None]) -> Judged:
     number = sum(counts.values())
     bad = sum(counts[name] for name in _BAD)
+    known = [price for price in prices if price is not None]
     return Judged(
         decisions=number,
         agreed=agreed,
@@ -71,6 +75,7 @@ def _judged(counts: dict[Category, int], agreed: int, rated: float) -> Judged:
         bad_move_rate=_share(bad, number),
         rating=_share(rated, number, 2),
         categories=Categories(**counts),
+        price=round(sum(known), 1) if known or not prices else None,
     )
 
 
@@ -90,12 +95,13 @@ def fields(judged: Judged) -> dict[str, Any]:
 
 
 def worst(decisions: Sequence[ReviewDecision]) -> tuple[int, ...]:
-    """Numbers of the decisions that are not fine: by category, then by ratio."""
+    """Numbers of the decisions that are not fine: by price, by category, then by ratio."""
     numbers = [number for number, decision in enumerate(decisions) if decision.category != "fine"]
 
-    def gravity(number: int) -> tuple[float, float]:
+    def gravity(number: int) -> tuple[float, float, float]:
         decision = decisions[number]
-        return -GRAVITY.index(decision.category), decision.ratio
+        price = decision.price.points if decision.price else 0.0
+        return -price, -GRAVITY.index(decision.category), decision.ratio
 
     return tuple(sorted(numbers, key=gravity))
 

@@ -27,6 +27,7 @@ from replays.review.judging import Adviser, Opinion, opinions, ranked
 from replays.review.live import LiveDecisions
 from replays.review.moments import Moment, follow
 from replays.review.notes import Notes
+from replays.review.prices import price_table
 from replays.review.rounds import rounds_of
 from replays.tally import tally
 
@@ -68,6 +69,7 @@ class Reviewer:
         self._other = other
         self._hands = hands
         self._candidates = candidates
+        self._prices = price_table() if self.policy.name.partition(":")[0] == price_table().policy else None
 
     def review(
         self,
@@ -186,6 +188,7 @@ class Reviewer:
                 notes.of(moment, opinion),
                 played.of(moment, ranked(opinion)),
                 hands,
+                self._prices,
             )
             for moment, opinion, other, reading, hands in parts
         )

@@ -298,6 +298,18 @@ class CandidateHands(_ReviewPart, frozen=True, kw_only=True):
     hands: tuple[tuple[CandidateHand, ...], tuple[CandidateHand, ...], tuple[CandidateHand, ...]]
 
 
+class Price(_ReviewPart, frozen=True, kw_only=True):
+    """What errors of one kind cost on average (`docs/review.md`); it says nothing about this position.
+
+    Attributes:
+        points: points lost to the preferred options.
+        error: half the width of the 95 % interval of that.
+    """
+
+    points: float
+    error: float
+
+
 class ReviewDecision(_ReviewPart, frozen=True, kw_only=True):
     """One decision of the reviewed player.
 
@@ -317,6 +329,7 @@ class ReviewDecision(_ReviewPart, frozen=True, kw_only=True):
         ratio: probability of the action done divided by that of the preferred one, at the step where they
             differ; at most 1.
         category: by ``thresholds``.
+        price: of its kind of error; null if it is none, a rule judges it, or the policy has no prices.
         notes: explanations; for an error, the advantages of the preferred option and its price.
         other: the other policy's choice.
         other_agrees: whether the player's action is the same as that.
@@ -340,6 +353,7 @@ class ReviewDecision(_ReviewPart, frozen=True, kw_only=True):
     agrees: bool
     ratio: Probability
     category: Category
+    price: Price | None = None
     notes: tuple[Note, ...] = ()
     other: ReviewAction | None = None
     other_agrees: bool | None = None
@@ -531,6 +545,7 @@ class Judged(_ReviewPart, frozen=True, kw_only=True):
         bad_move_rate: their share.
         rating: 100 times the mean ratio.
         categories: number of decisions in each category.
+        price: points that the errors cost together, by their kinds; null if none of them has a price.
     """
 
     decisions: int
@@ -540,6 +555,7 @@ class Judged(_ReviewPart, frozen=True, kw_only=True):
     bad_move_rate: Probability | None
     rating: float | None
     categories: Categories
+    price: float | None = None
 
 
 class StepFigures(Judged, frozen=True, kw_only=True):
@@ -612,7 +628,7 @@ class ReviewSummary(Judged, frozen=True, kw_only=True):
 
     Attributes:
         rating_definition: definition of the rating, in one line.
-        worst: indices of the decisions that are not fine, the worst first.
+        worst: indices of the decisions that are not fine, the dearest first.
         steps: figures by step.
         rounds: figures by round.
         rates: the player's statistics.

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import learning.measure.adaptation
     import learning.measure.deals_plan
     import learning.measure.hands
+    import learning.measure.prices
     import policies.adaptation
 
 Data: TypeAlias = Annotated[
@@ -161,6 +162,34 @@ def adaptation(
 
 
 @command()
+def prices(
+    given: Given[learning.measure.prices.PricesPlan],
+    *,
+    data: Data,
+    out: ResumedFolder,
+    so_far: SoFar = False,
+    workers: Workers = None,
+    device: Device = "cpu",
+    precision: PlayPrecision = "auto",
+    as_json: AsJson = False,
+) -> int:
+    """Measure what people's disagreements with the policy cost, by kind.
+
+    Takes disagreements of people in real games and plays both choices out to the end of the round, with the
+    true hands over redrawn walls. Reviews read the prices from replays/review/prices.json, which is the
+    report's ``figures.table``.
+    """
+    from kit.reports import write_report
+    from learning.measure.prices import PRICES, make_plan
+    from learning.runs.store import compute_for
+
+    if so_far:
+        return write_report(PRICES.so_far(out), as_json=as_json)
+    plan = make_plan(data, compute=compute_for(out, device, precision), **given)
+    return write_report(PRICES.run(plan, out, workers=workers, quiet=as_json), as_json=as_json)
+
+
+@command()
 def exploitability(
     table: str,
     /,
@@ -186,4 +215,4 @@ def exploitability(
     return write_report(measure_exploitability(ExploitPlan(table, **given), workers), as_json=as_json)
 
 
-EVAL: Final = (accuracy, hands, deals, adaptation, exploitability)
+EVAL: Final = (accuracy, hands, deals, adaptation, prices, exploitability)

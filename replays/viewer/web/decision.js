@@ -129,6 +129,7 @@ export function decisionPanel(decision, index, all, look) {
     ),
     verdict(decision),
     notes(decision, look, true),
+    decision.price ? make("p", { class: "price" }, priceText(decision.price)) : null,
     situation(decision.hand, decision.judged !== decision.step ? decision.judged : undefined),
     notes(decision, look, false),
     optionTable(decision, look),
@@ -138,6 +139,11 @@ export function decisionPanel(decision, index, all, look) {
     live(decision),
     askSection(decision.position),
   );
+}
+
+/** @param {import("./review.js").Price} price @returns {string} a sentence */
+export function priceText({ points, error }) {
+  return words().decision.price(number(points), number(error));
 }
 
 /** @param {Decision} decision */

@@ -27,7 +27,7 @@ export function gamePanel(review, jump) {
   if (!review.rounds.length) return make("article", { class: "game" }, caveats(review));
   return make(
     "article", { class: "game" }, caveats(review), players(review),
-    summary ? figures(summary, summary.rating_definition) : null,
+    summary ? figures(summary, summary.rating_definition, summary.price ?? null) : null,
     summary ? categoryStrip(summary) : null,
     summary ? worst(review, summary, jump) : null,
     curves(review),
@@ -85,14 +85,15 @@ export function card(name, value, hint, key) {
   return make("div", { class: "card" }, make("dt", {}, name), make("dd", {}, make("strong", { "data-figure": key }, value), make("small", {}, hint)));
 }
 
-/** @param {Figures} all @param {string} definition */
-export function figures(all, definition) {
+/** @param {Figures} all @param {string} definition @param {number | null} [price] of the errors, if it is to be shown */
+export function figures(all, definition, price = null) {
   const { game: text } = words();
   const cards = make(
     "dl", { class: "cards" },
     card(text.agreement, percent(all.agreement), text.agreed(all.agreed, all.decisions), "agreement"),
     card(text.badMoves, percent(all.bad_move_rate), text.badMovesHint, "bad_move_rate"),
     card(text.rating, number(all.rating, 1), text.ratingHint, "rating"),
+    price === null ? null : card(text.price, number(price), text.priceHint, "price"),
   );
   return make("div", {}, cards, make("p", { class: "quiet definition" }, text.ratingMeans(harmlessLine(definition))));
 }
@@ -138,7 +139,7 @@ export function worstItem(review, index, hidden, jump) {
       make("span", { class: "worst-where" }, words().roundShort(round.round_index, round.honba), " ", make("small", {}, text.turn(decision.turn))),
       categoryBadge(decision.category),
       make("span", { class: "worst-what" }, decision.done ? actionElement(decision.done) : null, make("span", { class: "arrow", "aria-hidden": "true" }, "→"), actionElement(decision.preferred)),
-      make("span", { class: "worst-ratio" }, make("small", {}, words().decision.ratio), " ", percent(decision.ratio)),
+      make("span", { class: "worst-figure" }, make("small", {}, decision.price ? text.price : words().decision.ratio), " ", decision.price ? number(decision.price.points) : percent(decision.ratio)),
     ),
   );
 }
@@ -172,6 +173,7 @@ function curves(review) {
 /** @param {Review} review @param {Jump} jump */
 function rounds(review, jump) {
   const { game: text } = words();
+  const priced = typeof review.summary?.price === "number";
   const rows = review.rounds.map((round) => {
     const judged = review.summary?.rounds.find((one) => one.round === round.index);
     const delta = judged?.delta ?? round.result?.deltas?.[review.seat] ?? null;
@@ -181,12 +183,14 @@ function rounds(review, jump) {
       make("td", {}, outcome(round, review.seat)),
       gainCell(delta, 0),
       make("td", { class: "num" }, percent(judged?.agreement, 0)),
+      make("td", { class: "num" }, number(judged?.rating)),
       make("td", { class: "num" }, number(judged?.bad_moves)),
+      priced ? make("td", { class: "num" }, number(judged?.price)) : null,
       make("td", { class: "num" }, signed(judged?.reward, 1)),
       make("td", { class: "num" }, signed(judged?.placement, 2)),
     );
   });
-  const heads = [text.round, text.result, text.delta, both(text.agreement, text.agreementShort), text.bad, text.reward, text.placement];
+  const heads = [text.round, text.result, text.delta, both(text.agreement, text.agreementShort), both(text.rating, text.ratingShort), text.bad, ...(priced ? [text.price] : []), text.reward, text.placement];
   return make("section", {}, make("h2", {}, text.rounds), figureTable(text.rounds, heads, rows, 2));
 }
 

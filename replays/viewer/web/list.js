@@ -7,7 +7,7 @@ import { categoryBadge, optionElement } from "./decision.js";
 import { harmless, make } from "./dom.js";
 import { GRADES, isError } from "./review.js";
 import { order, sortHead } from "./sorting.js";
-import { percent, words } from "./words.js";
+import { number, percent, words } from "./words.js";
 
 /** @typedef {import("./review.js").Review} Review */
 /** @typedef {import("./review.js").Decision} Decision */
@@ -18,6 +18,7 @@ const KEYS = {
   place: (_, index) => index,
   step: (one) => stepName(one.step),
   ratio: (one) => one.ratio ?? 2,
+  price: (one) => one.price?.points ?? -Infinity,
   category: (one) => GRADES.indexOf(/** @type {"fine"} */ (one.category)),
 };
 const ALL = "all";
@@ -40,6 +41,7 @@ export class DecisionList {
     /** @type {Record<Filter, string>} */
     this.chosen = { step: ALL, grade: ALL, round: ALL };
     this.current = -1;
+    this.priced = review.decisions.some((one) => one.price);
     this.place = make("div", { class: "list-place" });
     this.count = make("p", { class: "quiet list-count", role: "status" });
   }
@@ -90,7 +92,7 @@ export class DecisionList {
 
   /** @param {string} column */
   sortBy(column) {
-    this.falling = this.sorted === column ? !this.falling : column === "category";
+    this.falling = this.sorted === column ? !this.falling : ["price", "category"].includes(column);
     this.sorted = column;
     this.table();
     /** @type {HTMLElement | null} */ (this.place.querySelector(`[data-sort="${column}"]`))?.focus();
@@ -103,7 +105,7 @@ export class DecisionList {
     const all = this.review.decisions.map((one, index) => ({ one, index }));
     const shown = all.filter(({ one }) => this.passes(one));
     shown.sort((a, b) => order(key(a), key(b)) * (this.falling ? -1 : 1) || a.index - b.index);
-    const heads = Object.keys(KEYS).map((column) => this.head(column));
+    const heads = Object.keys(KEYS).filter((column) => this.priced || column !== "price").map((column) => this.head(column));
     heads.splice(2, 0, make("th", { scope: "col" }, text.choice));
     const body = make("tbody", { onkeydown: (/** @type {KeyboardEvent} */ event) => step(event) }, ...shown.map(({ one, index }) => this.row(one, index)));
     const none = shown.length ? "" : make("p", { class: "quiet nothing" }, text.none);
@@ -115,7 +117,7 @@ export class DecisionList {
   /** @param {string} column */
   head(column) {
     const name = words().list.columns[/** @type {"place"} */ (column)];
-    const head = { column, name, title: words().index.sort(name), numeric: column === "ratio" };
+    const head = { column, name, title: words().index.sort(name), numeric: ["ratio", "price"].includes(column) };
     return sortHead(head, this, () => this.sortBy(column));
   }
 
@@ -133,6 +135,7 @@ export class DecisionList {
       make("td", { class: "list-step" }, stepName(one.step)),
       make("td", { class: "list-choice" }, make("span", {}, ...choice)),
       make("td", { class: "num", "data-value": "ratio", "data-label": text.columns.ratio }, percent(one.ratio, 0)),
+      this.priced ? make("td", { class: "num", "data-value": "price", "data-label": text.columns.price }, one.price ? number(one.price.points) : "") : null,
       make("td", { class: "list-grade" }, categoryBadge(one.category)),
     );
   }

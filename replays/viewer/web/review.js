@@ -21,9 +21,10 @@
  * @typedef {{round: number, event: number, turn: number, step: string, judged?: string, source: string,
  *   hand: {shanten: number, waits: string[], waits_gone?: string[], furiten: boolean, riichi: boolean, is_open: boolean} | null,
  *   opponents?: {player: number, tenpai: number, points: number}[], done: Action | null, preferred: Action,
- *   options: Option[], agrees: boolean, ratio: number | null, category: string,
+ *   options: Option[], agrees: boolean, ratio: number | null, category: string, price?: Price | null,
  *   notes: {key: string, params: any}[], other?: Action | null, other_agrees?: boolean | null,
  *   live?: Live | null, candidates?: Candidates[], position?: import("./position.js").Position | null}} Decision
+ * @typedef {{points: number, error: number}} Price of a kind of error
  * @typedef {{model: "diffusion" | "autoregressive", hands: {tiles: string, shanten: number}[][]}} Candidates
  * @typedef {{id: number, name: string, han: number}} Yaku
  * @typedef {{player: number, from_player: number, tile: string, hand: string[], han: number | null,
@@ -36,7 +37,7 @@
  *   scores: number[], events: Message[], result: Result | null, expected: Expected | null,
  *   after: Expected | null}} Round
  * @typedef {{decisions: number, agreed: number, agreement: number | null, bad_moves: number,
- *   bad_move_rate: number | null, rating: number | null, categories: Record<string, number>}} Figures
+ *   bad_move_rate: number | null, rating: number | null, categories: Record<string, number>, price?: number | null}} Figures
  * @typedef {Figures & {rating_definition: string, worst: number[], steps: (Figures & {step: string})[],
  *   rounds: (Figures & {round: number, delta: number | null, reward: number | null, placement: number | null})[],
  *   rates: Record<string, number | null>, hidden: number, comparison: any}} Summary
