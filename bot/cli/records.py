@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -41,8 +43,6 @@ _SUFFIXES: Final = {"mjlog": ".mjlog.xml", "tenhou6": ".json", "link": ".url", "
 _STDOUT: Final = "-"
 _BARS: Final = " █▆▄▂"
 """By place."""
-_LATEST: Final = 60
-"""Bars of a month."""
 _ROUNDS: Final = tuple(f"{wind}{number}" for wind in "ESW" for number in range(1, 5))
 _SEATS: Final = {"shimocha": 1, "toimen": 2, "kamicha": 3}
 
@@ -109,15 +109,12 @@ def _line(entry: GameEntry) -> str:
 
 
 def _by_month(entries: Sequence[GameEntry]) -> Iterator[str]:
-    """A line for each month: games, average place, and a bar for each game, the taller the better."""
-    months: dict[str, list[int]] = {}
-    for entry in entries:
-        if entry.placement is not None:
-            months.setdefault(entry.date[:7], []).append(entry.placement)
-    for month, places in months.items():
-        bars = "".join(_BARS[place] for place in places[-_LATEST:])
-        average = sum(places) / len(places)
-        yield f"{month:<{_DATE_WIDTH}}  {average:.2f}  {len(places):>4} games  {bars}"
+    """A line for each month: average place, games, and a bar for each game, the taller the better."""
+    placed = [(entry.date[:7], entry.placement) for entry in entries if entry.placement is not None]
+    for month, games_of_month in groupby(placed, key=itemgetter(0)):
+        places = [place for _, place in games_of_month]
+        bars = "".join(_BARS[place] for place in places)
+        yield f"{month:<{_DATE_WIDTH}}  {sum(places) / len(places):.2f} in {len(places)}  {bars}"
 
 
 def _row(entry: GameEntry) -> dict[str, str | float | None]:

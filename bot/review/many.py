@@ -144,7 +144,6 @@ def made_entry(review: schema.Review, name: str) -> schema.IndexEntry:
         game=review.game,
         player=review.player,
         rates=review.summary.rates,
-        price=getattr(review.summary, "price", None),
         errors=tuple(
             schema.IndexedError(
                 round=error.round,
@@ -154,20 +153,15 @@ def made_entry(review: schema.Review, name: str) -> schema.IndexEntry:
                 honba=review.rounds[error.round].honba,
                 category=error.category,
                 kind=next((_KIND_OF[note.key] for note in error.notes if note.key in _KIND_OF), "other"),
-                price=_price(error),
+                price=error.price.points if error.price else None,
             )
             for error in map(review.decisions.__getitem__, review.summary.worst)
         ),
     )
 
 
-def _price(error: schema.ReviewDecision) -> float | None:
-    price = getattr(error, "price", None)
-    return price.points if price else None
-
-
 def worst_of(known: Sequence[schema.Exercise], review: schema.Review) -> list[schema.Exercise]:
-    """The dearest of known errors and a review's, then those that the policy finds least likely."""
+    """The worst of known errors and a review's."""
     new = (
         schema.Exercise(
             names=review.game.names,
@@ -178,9 +172,7 @@ def worst_of(known: Sequence[schema.Exercise], review: schema.Review) -> list[sc
         for error in map(review.decisions.__getitem__, review.summary.worst)
         for place in [review.rounds[error.round]]
     )
-    return sorted([*known, *new], key=lambda one: (-(_price(one.decision) or 0.0), one.decision.ratio))[
-        :EXERCISES
-    ]
+    return sorted([*known, *new], key=lambda one: grading.gravity(one.decision))[:EXERCISES]
 
 
 def index_of(
@@ -247,7 +239,6 @@ def _row(entry: schema.IndexEntry) -> dict[str, str | float | None]:
         "result": game.results[player] if game.results else None,
         **{name: figure for name, figure in grading.fields(entry).items() if name != "categories"},
         **msgspec.to_builtins(entry.categories),
-        "price": entry.price,
         **{f"price_{kind}": None if entry.price is None else lost[kind] for kind in KINDS},
         **msgspec.to_builtins(entry.rates),
     }

@@ -711,7 +711,6 @@ class IndexEntry(Judged, frozen=True, kw_only=True):
         game: the game.
         player: the reviewed player, absolute; ``seat`` in JSON.
         rates: the player's statistics.
-        price: price of all errors in points, if it is known.
         errors: the decisions that are not fine, the worst first.
     """
 
@@ -720,7 +719,6 @@ class IndexEntry(Judged, frozen=True, kw_only=True):
     game: ReviewGame
     player: PlayerNumber = msgspec.field(name="seat")
     rates: Rates
-    price: float | None = None
     errors: tuple[IndexedError, ...] = ()
 
 

@@ -444,7 +444,6 @@ export const english = {
     mean: (/** @type {number} */ games) => `mean of the last ${games} games`,
     losses: "Where most is lost",
     errors: "Errors",
-    price: "Points lost",
     kinds: { win: "Winning", riichi: "Riichi or not", safety: "Safety", efficiency: "Speed of the hand", value: "Value of the hand", call: "Calls", kan: "Kan", other: "Other" },
     sort: (/** @type {string} */ column) => `Sort by ${column}`,
     filter: "Filter by player or game",

@@ -432,7 +432,6 @@ export const japanese = {
     mean: (games) => `直近${games}局の平均`,
     losses: "損失の内訳",
     errors: "ミス",
-    price: "損失（点）",
     kinds: { win: "和了", riichi: "リーチ判断", safety: "安全度", efficiency: "手の速さ", value: "手の高さ", call: "鳴き", kan: "カン", other: "その他" },
     sort: (column) => `${column}で並べ替え`,
     filter: "対局者・対局で絞り込む",

@@ -18,7 +18,7 @@ import { number, percent, words } from "./words.js";
  * @typedef {{round: number, event: number, turn: number, round_index: number, honba: number, category: string,
  *   kind: string, price: number | null}} Mistake
  * @typedef {Figures & {page: string, data: string, game: import("./review.js").Game, seat: number,
- *   price?: number | null, errors?: Mistake[]}} Entry
+ *   errors?: Mistake[]}} Entry
  */
 /**
  * @typedef {{program: string, policy: {name: string, identity: string}, rating_definition: string,
@@ -39,8 +39,9 @@ const KEYS = {
   agreement: (entry) => entry.agreement ?? -1,
   rating: (entry) => entry.rating ?? -1,
   badMoves: (entry) => entry.bad_move_rate ?? -1,
+  price: (entry) => entry.price ?? -1,
 };
-const NUMBERS = ["place", "score", "agreement", "rating", "badMoves"];
+const NUMBERS = ["place", "score", "agreement", "rating", "badMoves", "price"];
 /** Games of which the course shows the mean. */
 const LATEST = 10;
 /** Links to errors of a kind that are shown at once. */
@@ -76,7 +77,7 @@ class Overview {
       ),
       make(
         "main", { class: "many" },
-        make("section", { class: "box totals" }, different(total), standing(total), figures(total, definition), categoryStrip(total), ratesSection(total.rates)),
+        make("section", { class: "box totals" }, different(total), standing(total), figures(total, definition, total.price ?? null), categoryStrip(total), ratesSection(total.rates)),
         total.players === 1 ? this.course() : byRank(this.index.ranks ?? []), this.losses(),
         make("section", { class: "box" }, search, this.place),
         skipped(this.index.skipped),
@@ -108,7 +109,7 @@ class Overview {
       "section", { class: "box" }, make("h2", {}, text.course), months.length > 1 ? make("div", { class: "candidates-choice" }, make("div", { role: "group", "aria-label": text.course }, by(false), by(true))) : null,
       make(
         "div", { class: "course" }, plot(game.rating, 1, (entry) => entry.rating, (known) => [10 * Math.ceil(Math.min(...known) / 10) - 10, 10 * Math.ceil(Math.max(...known) / 10)]),
-        plot(text.price, 0, (entry) => entry.price, (known) => [1000 * Math.max(1, Math.ceil(Math.max(...known) / 1000)), 0]),
+        plot(game.price, 0, (entry) => entry.price, (known) => [...new Set([500 * Math.ceil(Math.max(1, ...known) / 500), 0, 500 * Math.floor(Math.min(0, ...known) / 500)])]),
         plot(text.place, 2, (entry) => entry.game.places?.[entry.seat], () => [4, 3, 2, 1]),
       ),
     );
@@ -119,13 +120,14 @@ class Overview {
     const { index: text, game, list, practice } = words();
     const { games, exercises = [], thresholds } = this.index;
     const all = games.flatMap((entry) => (entry.errors ?? []).map((one) => ({ ...one, entry })));
+    if (!all.length) return null;
     const priced = all.some((one) => one.price !== null);
     const cost = (/** @type {typeof all} */ errors) => errors.reduce((sum, one) => sum + (priced ? one.price ?? 0 : 1), 0);
     const kinds = Object.entries(text.kinds).map(([kind, name]) => ({ kind, name, errors: all.filter((one) => one.kind === kind) })).filter(({ errors }) => errors.length);
     const rows = kinds.sort((one, other) => cost(other.errors) - cost(one.errors)).flatMap(({ kind, name, errors }) => {
       const links = errors.sort((one, other) => (other.price ?? 0) - (one.price ?? 0)).flatMap((one) => [mistake(one), " "]);
       const rest = links.slice(2 * LINKS);
-      const share = make("span", { class: "meter", vars: { share: cost(errors) / cost(all) } });
+      const share = make("span", { class: "meter", vars: { share: Math.max(0, cost(errors)) / Math.max(1, cost(all)) } });
       return [
         make("tr", { "data-kind": kind }, make("th", { scope: "row" }, name), make("td", { class: "num" }, number(errors.length)), make("td", { class: "wide" }, share, make("span", { class: "meter-label" }, priced ? number(cost(errors)) : ""))),
         make("tr", {}, make("td", { colspan: 3 }, ...links.slice(0, 2 * LINKS), rest.length ? make("details", {}, make("summary", {}, game.worstMore(rest.length / 2)), ...rest) : null)),
@@ -133,8 +135,8 @@ class Overview {
     });
     const begin = () => new Practice(this.root, exercises, thresholds.inaccuracy, () => this.build());
     return make(
-      "section", { class: "box losses" }, make("h2", {}, text.losses), figureTable(text.losses, [list.step, text.errors, priced ? text.price : ""], rows, 1, 2),
-      make("button", { type: "button", class: "more", "data-command": "practise", disabled: !exercises.length, onclick: begin }, `${practice.title} (${exercises.length})`),
+      "section", { class: "box losses" }, make("h2", {}, text.losses), figureTable(text.losses, [list.step, text.errors, priced ? game.price : ""], rows, 1, 2),
+      make("button", { type: "button", class: "more", "data-command": "practise", onclick: begin }, `${practice.title} (${exercises.length})`),
     );
   }
 
@@ -203,7 +205,7 @@ function row(entry) {
     make("td", { class: "who" }, isolated(game.names[seat] || words().seatNumber(seat), "strong"), make("small", { class: "others" }, ...others.flatMap((name, index) => [index ? words().comma : "", isolated(name)]))),
     cell(game.places ? words().place(game.places[seat]) : "–", "place"),
     cell(game.scores ? number(game.scores[seat]) : "–", "score"),
-    cell(percent(entry.agreement), "agreement"), cell(number(entry.rating, 1), "rating"), cell(percent(entry.bad_move_rate), "bad_move_rate", "badMoves"),
+    cell(percent(entry.agreement), "agreement"), cell(number(entry.rating, 1), "rating"), cell(percent(entry.bad_move_rate), "bad_move_rate", "badMoves"), cell(number(entry.price), "price"),
   );
 }
 

@@ -124,7 +124,9 @@ export class Practice {
     for (const tile of this.board.querySelectorAll(".row[data-place='0'] .held")) {
       const face = /** @type {HTMLElement | null} */ (tile.querySelector(".tile"))?.dataset.tile ?? "?";
       const option = decision.options.find(({ action }) => action.kind === "discard" && alike(action.tile ?? "", face));
-      if (option) tile.addEventListener("click", () => this.choose(option));
+      if (!option) continue;
+      tile.classList.add("held-open");
+      tile.addEventListener("click", () => this.choose(option));
     }
     const buttons = inOrderOfTiles(decision.options).map((option, place) =>
       make(

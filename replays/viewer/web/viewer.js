@@ -268,6 +268,7 @@ export class Viewer {
     });
     return make(
       "nav", { class: "summary-bar", "aria-label": text.worst }, make("span", {}, `${text.rating} `, make("strong", {}, number(summary.rating, 1))),
+      typeof summary.price === "number" ? make("span", {}, `${text.price} `, make("strong", {}, number(summary.price))) : null,
       worst.length ? make("span", { class: "quiet wider" }, text.worst) : null, ...worst,
       make("button", { type: "button", class: "plain", "data-command": "practise", "aria-keyshortcuts": "P", disabled: !this.errors.length, onclick: () => this.practise() }, practice.title, make("span", { class: "wider" }, ` (${this.errors.length})`)),
     );

@@ -58,8 +58,9 @@ def run(*arguments: object) -> Result:
 
 
 def test_a_page_and_its_json_are_written(file: Path, tmp_path: Path) -> None:
-    result = run(file, "--seat", 1, "--out", tmp_path / "out")
+    result = run(file, "--seat", 1, "--out", tmp_path / "out", "--csv", tmp_path / "game.csv")
     assert result.exit_code == 0, result.output
+    assert len((tmp_path / "game.csv").read_text().splitlines()) == 2
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         f"{GAME_ID}-1.html",
         f"{GAME_ID}-1.json",
