@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from game.actions import Action
+from game.actions import Action, ActionKind
 from game.scoring.settlement import RewardKind
 
 Step: TypeAlias = Literal["win", "nine_terminals", "kan", "riichi", "discard", "call", "forced"]
 Source: TypeAlias = Literal["model", "rule", "fallback"]
 Way: TypeAlias = Literal["adapted", "search", "both"]
+
+KINDS_OF_MODEL: Final[Mapping[str, frozenset[ActionKind]]] = {
+    "rule": frozenset((ActionKind.TSUMO, ActionKind.RON, ActionKind.NINE_TERMINALS)),
+    "kan": frozenset((ActionKind.ANKAN, ActionKind.KAKAN, ActionKind.DAIMINKAN)),
+    "riichi": frozenset((ActionKind.RIICHI,)),
+    "pon": frozenset((ActionKind.PON,)),
+    "chi": frozenset((ActionKind.CHI,)),
+}
+"""The actions about which a model, or a rule, is asked; all others are discards."""
+
+
+def model_of(choices: tuple[Action, Action]) -> str:
+    """The model whose question the choices answer differently: the first in the order of the flow."""
+    kinds = {choice.kind for choice in choices}
+    return next((model for model, of_model in KINDS_OF_MODEL.items() if kinds & of_model), "discard")
 
 
 class Option(msgspec.Struct, frozen=True):

@@ -19,7 +19,7 @@ from replays.review.grading import category_of
 from replays.review.judging import STEPS, After, Opinion, Shape, ranked
 from replays.review.moments import Moment, action_text
 from replays.review.notes import kinds_of
-from replays.review.prices import PriceTable, situation_of
+from replays.review.prices import PriceTable, kind_of
 from replays.review.reasons import reasons
 
 
@@ -52,7 +52,7 @@ def decision_of(
     judged, ratio = opinion.parted(done)
     category: schema.Category = "fine" if agrees else category_of(ratio, judged)
     why = () if category == "fine" else reasons(moment, opinion.preferred, ratio, danger, after)
-    error = None if category == "fine" else situation_of(moment, opinion, danger)
+    error = None if category == "fine" else kind_of(moment, opinion, danger)
     return schema.ReviewDecision(
         round=moment.round,
         event=moment.event,

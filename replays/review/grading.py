@@ -52,7 +52,7 @@ def figures(decisions: Iterable[ReviewDecision]) -> Judged:
         agreed += decision.agrees
         ratios += decision.ratio
         if decision.category != "fine":
-            prices.append(decision.price and decision.price.points)
+            prices.append(decision.price.points if decision.price else None)
     return _judged(counts, agreed, 100.0 * ratios, prices)
 
 

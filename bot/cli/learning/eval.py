@@ -169,8 +169,6 @@ def prices(
     out: ResumedFolder,
     so_far: SoFar = False,
     workers: Workers = None,
-    device: Device = "cpu",
-    precision: PlayPrecision = "auto",
     as_json: AsJson = False,
 ) -> int:
     """Measure what people's disagreements with the policy cost, by kind.
@@ -185,7 +183,7 @@ def prices(
 
     if so_far:
         return write_report(PRICES.so_far(out), as_json=as_json)
-    plan = make_plan(data, compute=compute_for(out, device, precision), **given)
+    plan = make_plan(data, compute=compute_for(out, "cpu", "auto"), **given)
     return write_report(PRICES.run(plan, out, workers=workers, quiet=as_json), as_json=as_json)
 
 

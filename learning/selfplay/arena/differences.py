@@ -41,6 +41,7 @@ from learning.selfplay.players import Contender, contender, packed, seat_down, t
 from policies.checkpoint import files_of, load, load_predictor
 from policies.checkpoint.files import reader_of
 from policies.deals.deal import true_deals
+from policies.flow.decisions import KINDS_OF_MODEL, model_of
 from policies.flow.draws import drawn_bits
 from policies.nets.compute import IN_PLAY, Compute
 from policies.play.critic import CRITIC_FOLDER, Critic
@@ -246,21 +247,8 @@ def _differing(request: Request, ours: Action, theirs: Choice) -> _Differing:
     )
 
 
-_MODELS: Final[Mapping[str, frozenset[ActionKind]]] = {
-    "rule": frozenset((ActionKind.TSUMO, ActionKind.RON, ActionKind.NINE_TERMINALS)),
-    "kan": frozenset((ActionKind.ANKAN, ActionKind.KAKAN, ActionKind.DAIMINKAN)),
-    "riichi": frozenset((ActionKind.RIICHI,)),
-    "pon": frozenset((ActionKind.PON,)),
-    "chi": frozenset((ActionKind.CHI,)),
-}
 _ON_A_DRAW: Final = (ActionKind.ANKAN, ActionKind.KAKAN, ActionKind.RIICHI)
 """Each is a question of yes or no, asked before discards."""
-
-
-def model_of(choices: tuple[Action, Action]) -> str:
-    """The model whose question the choices answer differently: the first in the order of the flow."""
-    kinds = {choice.kind for choice in choices}
-    return next((model for model, of_model in _MODELS.items() if kinds & of_model), "discard")
 
 
 def confidence_of(
@@ -274,7 +262,9 @@ def confidence_of(
         chances: chances of options by the champion.
     """
     ours, theirs = (chances.get(choice) for choice in choices)
-    asked = [choice for choice in choices if choice.kind in _ON_A_DRAW and choice.kind in _MODELS[model]]
+    asked = [
+        choice for choice in choices if choice.kind in _ON_A_DRAW and choice.kind in KINDS_OF_MODEL[model]
+    ]
     if len(asked) == 1:  # against "no"
         yes = chances.get(asked[0])
         return None if yes is None else round(abs(2.0 * yes - 1.0), 4)

@@ -21,10 +21,10 @@ from learning.selfplay.arena.differences import (
     confidence_of,
     differences_of_games,
     make_differences_plan,
-    model_of,
     setup_of,
 )
 from learning.selfplay.arena.differences_report import draw_differences, figures_of, text_of
+from policies.flow.decisions import model_of
 from tests.cli import run_cli
 
 CAREFUL = "from tests.policies.fakes import Undecided\n"
