@@ -40,10 +40,10 @@ EXERCISES: Final = 40
 KINDS: Final[dict[schema.ErrorKind, str]] = {
     "win": "win abort play_on",
     "riichi": "riichi silent",
-    "safety": "safety place defence later",
+    "safety": "safety place lead defence later",
     "efficiency": "shanten wide ukeire improve links",
     "value": "dora yakuhai tanyao flush pairs",
-    "call": "yakuhai_call no_closer closed",
+    "call": "yakuhai_call no_yaku no_closer closed",
     "kan": "kan no_kan",
     "other": "policy",
 }

@@ -104,7 +104,7 @@ class Overview {
       const series = [parts.map((part) => mean(part.map(value))), values].slice(0, this.monthly ? 1 : 2);
       return known.length ? curve({ ...plan, title, series, low: ticks[0], high: ticks[ticks.length - 1], ticks, digits }) : null;
     };
-    const by = (/** @type {boolean} */ monthly) => make("button", { type: "button", "data-monthly": monthly, "aria-pressed": String(this.monthly === monthly), onclick: () => { this.monthly = monthly; this.build(); } }, monthly ? text.monthly : text.each);
+    const by = (/** @type {boolean} */ monthly) => make("button", { type: "button", "data-monthly": String(monthly), "aria-pressed": String(this.monthly === monthly), onclick: () => { this.monthly = monthly; this.build(); } }, monthly ? text.monthly : text.each);
     return make(
       "section", { class: "box" }, make("h2", {}, text.course), months.length > 1 ? make("div", { class: "candidates-choice" }, make("div", { role: "group", "aria-label": text.course }, by(false), by(true))) : null,
       make(

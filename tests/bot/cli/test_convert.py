@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 from pathlib import Path
 
 import msgspec
@@ -110,4 +111,4 @@ def test_fault_24_a_name_cannot_steer_the_terminal(game: GameRecord, tmp_path: P
     assert "b, c, d" in shown.stdout
     (row,) = csv.DictReader(table.read_text("utf-8-sig").splitlines())
     assert row["player"] == "'=[2Jevil"
-    assert f"2026-01                {int(row['place']):.2f} in 1  " in shown.stdout
+    assert re.search(rf"^2026-01 +{int(row['place'])}\.00 in 1  ", shown.stdout, re.MULTILINE)

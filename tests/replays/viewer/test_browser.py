@@ -219,9 +219,9 @@ def table_is_our_fold(opened: Opened, number: int, every: int = scaled(80, 1)) -
 
 def test_a_game_is_stepped_through(review: dict[str, Any], open_review: Callable[..., Opened]) -> None:
     opened = open_review(review)
+    it_opens_on_the_first_error_and_its_header_leads_to_the_worst(opened, review)
     table_is_our_fold(opened, KANS)
     for step in (
-        it_opens_on_the_first_error_and_its_header_leads_to_the_worst,
         keys_and_buttons_do_the_same,
         tiles_are_written_as_players_write_them,
         rounds_timeline_worst_and_address_lead_to_their_places,
