@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -17,6 +19,7 @@ from bot.cli.shared import (
     AsJson,
     ComparedPolicy,
     OpenBrowser,
+    OutputFile,
     OutputFolder,
     Source,
     Tonpuu,
@@ -38,23 +41,40 @@ if TYPE_CHECKING:
 _DATE_WIDTH: Final = len("2026-01-02 03:00 JST")
 _SUFFIXES: Final = {"mjlog": ".mjlog.xml", "tenhou6": ".json", "link": ".url", "mjai": ".jsonl"}
 _STDOUT: Final = "-"
+_BARS: Final = " █▆▄▂"
+"""By place."""
 _ROUNDS: Final = tuple(f"{wind}{number}" for wind in "ESW" for number in range(1, 5))
 _SEATS: Final = {"shimocha": 1, "toimen": 2, "kamicha": 3}
 
 
 @command(SAVED_GAMES)
-def games(config: Config, choice: replays.store.index.GameChoice, *, as_json: AsJson = False) -> int:
+def games(
+    config: Config,
+    choice: replays.store.index.GameChoice,
+    *,
+    csv: OutputFile | None = None,
+    as_json: AsJson = False,
+) -> int:
     """List the saved games.
 
     Shows the date, place, points, type, rounds, id and opponents of each game. The place is the bot's if its
-    decisions are saved with the record, else that of `--player`.
+    decisions are saved with the record, else that of `--player`. Below them are the places by month.
+
+    Args:
+        config: the configuration.
+        choice: which games.
+        csv: write the games to this file too, as a table for a spreadsheet.
+        as_json: print the result as one JSON object.
     """
-    from kit.reports import write_json
+    from kit.reports import csv_table, write_json
+    from replays.files import write_file
     from replays.store import index
 
     folder = config.records.folder
     entries, problems = index.games(folder)
     listed = list(choice.of(entries))
+    if csv:
+        write_file(csv, csv_table([_row(entry) for entry in listed]), "name the file itself")
     if as_json:
         write_json({"games": [_as_json(entry) for entry in listed], "unreadable": problems})
     else:
@@ -66,7 +86,7 @@ def games(config: Config, choice: replays.store.index.GameChoice, *, as_json: As
 
 def _text(entries: Sequence[GameEntry]) -> str:
     """The list as text: one game per line, oldest first, and the average place."""
-    lines = [_line(entry) for entry in entries]
+    lines = [*map(_line, entries), *_by_month(entries)]
     places = [entry.placement for entry in entries if entry.placement is not None]
     average = f", average place {sum(places) / len(places):.2f} in {len(places)}" if places else ""
     return "\n".join([*lines, f"{len(entries)} game{'s' if len(entries) != 1 else ''}{average}"]) + "\n"
@@ -97,6 +117,30 @@ def _line(entry: GameEntry) -> str:
     date_text = f"{entry.date:<{_DATE_WIDTH}}"
     kind = describe(entry.game_type)
     return f"{date_text}  {own}{points}  {kind:<16} {entry.rounds:>2} rounds  {entry.game_id}  {names}"
+
+
+def _by_month(entries: Sequence[GameEntry]) -> Iterator[str]:
+    """A line for each month: average place, games, and a bar for each game, the taller the better."""
+    placed = [(entry.date[:7], entry.placement) for entry in entries if entry.placement is not None]
+    for month, games_of_month in groupby(placed, key=itemgetter(0)):
+        places = [place for _, place in games_of_month]
+        bars = "".join(_BARS[place] for place in places)
+        yield f"{month:<{_DATE_WIDTH}}  {sum(places) / len(places):.2f} in {len(places)}  {bars}"
+
+
+def _row(entry: GameEntry) -> dict[str, str | float | None]:
+    own = entry.player >= 0
+    return {
+        "date": entry.date,
+        "game": entry.game_id,
+        "type": describe(entry.game_type),
+        "rounds": entry.rounds,
+        "player": entry.names[entry.player] if own else None,
+        "place": entry.placement,
+        "score": entry.scores[entry.player] if own and entry.scores else None,
+        "result": entry.results[entry.player] / 10 if own and entry.results else None,
+        "opponents": ", ".join(entry.opponents),
+    }
 
 
 def _as_json(entry: GameEntry) -> dict[str, Any]:
@@ -159,6 +203,7 @@ def review(
     policy: ComparedPolicy = "network",
     compare: str = "",
     out: OutputFolder | None = None,
+    csv: OutputFile | None = None,
     as_json: Annotated[bool, flag("--json")] = False,
 ) -> int:
     """Review games.
@@ -174,6 +219,7 @@ def review(
         policy: whose choices to compare with.
         compare: a second policy to show as well, or seat:N for the figures of another player, by number.
         out: folder for the results; default: reviews/.
+        csv: write a table of the games to this file too, for a spreadsheet.
         as_json: print the review as JSON; write files only if --out is given.
     """
     from bot.records.sources import MissingSourceError
@@ -185,7 +231,7 @@ def review(
     try:
         return review_sources(
             sources,
-            plan,
+            msgspec.structs.replace(plan, table=csv),
             policy=_adviser(policy),
             compare=_adviser(compare),
             averaging=config.decision.permutations,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from bot.records.sources import STDIN, full_source, is_folder, listed, load, shown
-from bot.review.many import check_players, records_of, review_many
+from bot.review.many import check_players, made_entry, records_of, review_many, write_table
 from bot.review.one import ReviewPlan, chosen_player, file_name, reason_of, reviewed, write_review
 from bot.review.text import review_text
 from game.ranking import Uma
@@ -96,7 +96,10 @@ def _review_one(
         made = reviewed(reviewer(), loaded, player, plan)
     except ReplayError as exc:
         raise ReplayError(f"{shown(source)}: {reason_of(exc, source)}") from exc
-    paths = write_review(made, file_name(loaded, made, anonymous=plan.anonymous), folder) if folder else []
+    name = file_name(loaded, made, anonymous=plan.anonymous)
+    paths = write_review(made, name, folder) if folder else []
+    if plan.table:
+        paths.append(write_table(plan.table, [made_entry(made, name)]))
     if to_json:
         sys.stdout.write(as_json(made).decode())
     else:

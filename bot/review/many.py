@@ -7,8 +7,10 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from bot.logs.redaction import clean_text
 from bot.records.sources import STDIN, LoadedRecord, is_folder, joined, load, players_text, records_in, shown
@@ -25,11 +27,28 @@ from bot.review.one import (
 )
 from bot.review.text import index_text
 from kit.errors import ConfigError, ModelError, ReplayError, ReplayFormatError, ReplayTooLarge
+from kit.reports import csv_table
+from replays.files import write_file
 from replays.record import four
 from replays.review import grading, schema
 from replays.review.report import Reviewer, as_json
 from replays.tally import PlayerTally, tally
 from replays.viewer.page import index_page
+
+EXERCISES: Final = 40
+"""Errors to practise from the index; a round and a decision are about 10 kB."""
+KINDS: Final[dict[schema.ErrorKind, str]] = {
+    "win": "win abort play_on",
+    "riichi": "riichi silent",
+    "safety": "safety place lead defence later",
+    "efficiency": "shanten wide ukeire improve links",
+    "value": "dora yakuhai tanyao flush pairs",
+    "call": "yakuhai_call no_yaku no_closer closed",
+    "kan": "kan no_kan",
+    "other": "policy",
+}
+"""What an error is about, by its first reason."""
+_KIND_OF: Final = {f"reason_{key}": kind for kind, keys in KINDS.items() for key in keys.split()}
 
 
 class _ReviewCollector:
@@ -54,6 +73,7 @@ class _ReviewCollector:
         self._reviewer = reviewer
         self._plan = plan
         self._out = out
+        self._exercises: list[schema.Exercise] = []
         self._tallies: list[PlayerTally] = []
         self._names: set[str] = set()
         self._players: set[str] = set()
@@ -90,6 +110,7 @@ class _ReviewCollector:
         if self._out:
             write_review(made, name, self._out)
         self.entries.append(made_entry(made, name))
+        self._exercises = worst_of(self._exercises, made)
         tallies = tally(loaded.record.events)[0]
         for player in (made.player, *(each.player for each in made.seats)):
             self._tallies.append(tallies[player])
@@ -97,7 +118,8 @@ class _ReviewCollector:
 
     def index(self) -> schema.ReviewIndex:
         """The index of all games."""
-        return index_of(self.entries, self._tallies, self.skipped, self._reviewer, len(self._players))
+        made = index_of(self.entries, self._tallies, self.skipped, self._reviewer, len(self._players))
+        return replace(made, exercises=tuple(self._exercises))
 
     def _skip(self, name: str, said: str, source: str, reason: str) -> None:
         self.skipped.append(schema.Skipped(file=name, reason=said))
@@ -130,7 +152,35 @@ def made_entry(review: schema.Review, name: str) -> schema.IndexEntry:
         seats=tuple(
             schema.SeatFigures(**grading.fields(each.summary), player=each.player) for each in review.seats
         ),
+        errors=tuple(
+            schema.IndexedError(
+                round=error.round,
+                event=error.event,
+                turn=error.turn,
+                round_index=review.rounds[error.round].round_index,
+                honba=review.rounds[error.round].honba,
+                category=error.category,
+                kind=next((_KIND_OF[note.key] for note in error.notes if note.key in _KIND_OF), "other"),
+                price=error.price.points if error.price else None,
+            )
+            for error in map(review.decisions.__getitem__, review.summary.worst)
+        ),
     )
+
+
+def worst_of(known: Sequence[schema.Exercise], review: schema.Review) -> list[schema.Exercise]:
+    """The worst of known errors and a review's."""
+    new = (
+        schema.Exercise(
+            names=review.game.names,
+            player=review.player,
+            round=replace(place, events=place.events[: error.event + 1]),
+            decision=replace(error, candidates=()),
+        )
+        for error in map(review.decisions.__getitem__, review.summary.worst)
+        for place in [review.rounds[error.round]]
+    )
+    return sorted([*known, *new], key=lambda one: grading.gravity(one.decision))[:EXERCISES]
 
 
 def index_of(
@@ -170,6 +220,37 @@ def _by_rank(entries: Sequence[schema.IndexEntry]) -> Iterator[schema.RankFigure
                 held.setdefault(entry.game.ranks[each.player], []).append(each)
     for rank, games in sorted(held.items()):
         yield schema.RankFigures(**grading.fields(grading.together(games)), rank=rank, games=len(games))
+
+
+def write_table(path: Path, entries: Sequence[schema.IndexEntry]) -> Path:
+    """Write a table with a line for each game, for a spreadsheet; return its path.
+
+    Raises:
+        ReplayError: it cannot be written.
+    """
+    write_file(path, csv_table([_row(entry) for entry in entries]), "name the file itself")
+    return path
+
+
+def _row(entry: schema.IndexEntry) -> dict[str, str | float | None]:
+    game, player = entry.game, entry.player
+    lost = {
+        kind: round(sum(each.price or 0.0 for each in entry.errors if each.kind == kind), 1) for kind in KINDS
+    }
+    return {
+        "date": game.date,
+        "game": game.id,
+        "page": entry.page,
+        "player": game.names[player],
+        "seat": player,
+        "place": game.places[player] if game.places else None,
+        "score": game.scores[player] if game.scores else None,
+        "result": game.results[player] if game.results else None,
+        **{name: figure for name, figure in grading.fields(entry).items() if name != "categories"},
+        **msgspec.to_builtins(entry.categories),
+        **{f"price_{kind}": None if entry.price is None else lost[kind] for kind in KINDS},
+        **msgspec.to_builtins(entry.rates),
+    }
 
 
 def _total(
@@ -260,7 +341,7 @@ def review_many(
         interrupted = True
     _progress("")
     if games.entries:
-        _write_index(games.index(), out, to_json=to_json)
+        _write_index(games.index(), out, plan.table, to_json=to_json)
     for each in games.told:
         sys.stderr.write(f"skipped: {each}\n")
     if games.unsaid:
@@ -286,12 +367,14 @@ def _whose(unsaid: Sequence[frozenset[str]]) -> str:
     )
 
 
-def _write_index(index: schema.ReviewIndex, out: Path | None, *, to_json: bool) -> None:
+def _write_index(index: schema.ReviewIndex, out: Path | None, table: Path | None, *, to_json: bool) -> None:
     paths = []
     if out:
         data = as_json(index)
         paths = [put(out, "index.html", index_page(data).encode("utf-8", "replace"))]
         paths.append(put(out, "index.json", data))
+    if table:
+        paths.append(write_table(table, index.games))
     sys.stdout.write(as_json(index).decode() if to_json else index_text(index, paths))
 
 

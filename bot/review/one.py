@@ -46,6 +46,7 @@ class ReviewPlan(msgspec.Struct, frozen=True, kw_only=True):
         all_seats: review all four players on one page, with a switch.
         candidates: number of possible hands to show for each opponent, at each decision and from each model
             of hands.
+        table: file for a table of the games.
     """
 
     seat: Annotated[int, Meta(ge=0, le=3)] | None = None
@@ -54,6 +55,7 @@ class ReviewPlan(msgspec.Struct, frozen=True, kw_only=True):
     anonymous: bool = False
     all_seats: bool = False
     candidates: Annotated[int, Meta(ge=0, le=100)] = 0
+    table: Annotated[Path | None, INTERNAL] = None
 
 
 def player_of(loaded: LoadedRecord, plan: ReviewPlan) -> int:

@@ -98,13 +98,13 @@ def fields(judged: Judged) -> dict[str, Any]:
 def worst(decisions: Sequence[ReviewDecision]) -> tuple[int, ...]:
     """Numbers of the decisions that are not fine: by price, by category, then by ratio."""
     numbers = [number for number, decision in enumerate(decisions) if decision.category != "fine"]
+    return tuple(sorted(numbers, key=lambda number: gravity(decisions[number])))
 
-    def gravity(number: int) -> tuple[float, float, float]:
-        decision = decisions[number]
-        price = decision.price.points if decision.price else 0.0
-        return -price, -GRAVITY.index(decision.category), decision.ratio
 
-    return tuple(sorted(numbers, key=gravity))
+def gravity(decision: ReviewDecision) -> tuple[float, float, float]:
+    """What errors are sorted by, the worst first."""
+    price = decision.price.points if decision.price else 0.0
+    return -price, -GRAVITY.index(decision.category), decision.ratio
 
 
 def rates_of(tally: PlayerTally, rounds: int) -> Rates:

@@ -90,6 +90,9 @@ CaveatKey: TypeAlias = Literal[
 ]
 """Keys of the caveats that `replays.review.report` finds; the page has their sentences."""
 
+ErrorKind: TypeAlias = Literal["win", "riichi", "safety", "efficiency", "value", "call", "kan", "other"]
+"""What an error is about, by its first reason."""
+
 HandModel: TypeAlias = Literal["diffusion", "autoregressive"]
 """Models that make up opponents' hands."""
 
@@ -697,6 +700,19 @@ class SeatFigures(Judged, frozen=True, kw_only=True):
     player: PlayerNumber = msgspec.field(name="seat")
 
 
+class IndexedError(_ReviewPart, frozen=True, kw_only=True):
+    """An error: its place in the game's review, what it is about, and its price in points, if it is known."""
+
+    round: int
+    event: int
+    turn: int
+    round_index: int
+    honba: int
+    category: Category
+    kind: ErrorKind
+    price: float | None
+
+
 class IndexEntry(SeatFigures, frozen=True, kw_only=True):
     """A game of the index.
 
@@ -706,6 +722,7 @@ class IndexEntry(SeatFigures, frozen=True, kw_only=True):
         game: the game.
         rates: the player's statistics.
         seats: the other players, if all seats are reviewed.
+        errors: the decisions that are not fine, the worst first.
     """
 
     page: str
@@ -713,6 +730,23 @@ class IndexEntry(SeatFigures, frozen=True, kw_only=True):
     game: ReviewGame
     rates: Rates
     seats: tuple[SeatFigures, ...] = ()
+    errors: tuple[IndexedError, ...] = ()
+
+
+class Exercise(_ReviewPart, frozen=True, kw_only=True):
+    """An error to practise: the round up to it, and the decision.
+
+    Attributes:
+        names: the players.
+        player: the reviewed player, absolute; ``seat`` in JSON.
+        round: the round, its events up to the decision.
+        decision: the decision.
+    """
+
+    names: Names
+    player: PlayerNumber = msgspec.field(name="seat")
+    round: ReviewRound
+    decision: ReviewDecision
 
 
 class Skipped(_ReviewPart, frozen=True, kw_only=True):
@@ -760,6 +794,7 @@ class ReviewIndex(_ReviewPart, frozen=True, kw_only=True):
         skipped: records that could not be reviewed.
         ranks: figures by the rank of the reviewed player, lowest first; games without ranks are left out.
         total: figures of all games together.
+        exercises: the worst errors of all games, to practise.
     """
 
     format: Literal["suzaku-review-index/2"] = INDEX_FORMAT
@@ -771,3 +806,4 @@ class ReviewIndex(_ReviewPart, frozen=True, kw_only=True):
     skipped: tuple[Skipped, ...]
     ranks: tuple[RankFigures, ...] = ()
     total: Total
+    exercises: tuple[Exercise, ...] = ()

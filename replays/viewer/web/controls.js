@@ -12,7 +12,7 @@ import { number, words } from "./words.js";
 /** @typedef {import("./review.js").Review} Review */
 /**
  * @typedef {"first" | "last" | "previousRound" | "nextRound" | "previousEvent" | "nextEvent" | "previousDecision"
- *   | "nextDecision" | "nextError" | "previousError" | "rotate" | "hands" | "nextSeat" | "help"} Command
+ *   | "nextDecision" | "nextError" | "previousError" | "rotate" | "hands" | "nextSeat" | "practise" | "help"} Command
  */
 
 /** @type {[Command, string, string][]} the buttons, their outlines on a field of 24 by 24, and their keys */
@@ -31,7 +31,7 @@ const BUTTONS = [
 const KEYS = {
   Home: "first", End: "last", ArrowUp: "previousRound", ArrowDown: "nextRound", ArrowLeft: "previousEvent",
   ArrowRight: "nextEvent", "Shift+ArrowLeft": "previousDecision", "Shift+ArrowRight": "nextDecision",
-  e: "nextError", "Shift+e": "previousError", r: "rotate", h: "hands", s: "nextSeat", "?": "help",
+  e: "nextError", "Shift+e": "previousError", r: "rotate", h: "hands", s: "nextSeat", p: "practise", "?": "help",
 };
 
 /**
@@ -198,7 +198,7 @@ export function stopSwitch(least, choose) {
  */
 export function helpDialog(judged, seats) {
   const { help, controls } = words();
-  const keys = help.keys.filter(([key]) => (judged || key !== "E") && (seats || key !== "S")).flatMap(([key, text]) => [make("dt", {}, ...key.split(" ").map((one) => make("kbd", {}, one))), make("dd", {}, text)]);
+  const keys = help.keys.filter(([key]) => (judged || !["E", "P"].includes(key)) && (seats || key !== "S")).flatMap(([key, text]) => [make("dt", {}, ...key.split(" ").map((one) => make("kbd", {}, one))), make("dd", {}, text)]);
   const samples = { shaded: { shaded: true }, turned: { turned: true }, gone: { gone: true } };
   const signs = help.signs.flatMap(([sign, text]) => {
     const look = samples[/** @type {"gone"} */ (sign)];

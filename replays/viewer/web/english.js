@@ -452,10 +452,26 @@ export const english = {
     rank: "Rank",
     ranks: "By rank",
     skipped: "Left out",
+    course: "Over time",
+    each: "each game",
+    monthly: "each month",
+    mean: (/** @type {number} */ games) => `mean of the last ${games} games`,
+    losses: "Where most is lost",
+    errors: "Errors",
+    kinds: { win: "Winning", riichi: "Riichi or not", safety: "Safety", efficiency: "Speed of the hand", value: "Value of the hand", call: "Calls", kan: "Kan", other: "Other" },
     sort: (/** @type {string} */ column) => `Sort by ${column}`,
     filter: "Filter by player or game",
     none: "No game matches.",
     different: (/** @type {number} */ players) => `These games are by ${players} different players; the figures cover all of them. Use --player NAME to review one player.`,
+  },
+
+  practice: {
+    title: "Practise",
+    left: (/** @type {number} */ left, /** @type {number} */ missed) => `${left} left, ${missed} missed`,
+    question: "What do you play?",
+    right: "Right",
+    missed: "Missed, comes again",
+    over: (/** @type {number} */ all, /** @type {number} */ first) => `All ${all} done, ${first} right at the first try.`,
   },
 
   help: {
@@ -469,6 +485,7 @@ export const english = {
       ["R", "rotate the table to the next seat"],
       ["H", "show or hide the other hands"],
       ["S", "review the next seat"],
+      ["P", "practise the errors that count"],
       ["?", "this help"],
     ],
     signs: [

@@ -441,10 +441,26 @@ export const japanese = {
     rank: "段位",
     ranks: "段位ごと",
     skipped: "除いたもの",
+    course: "成績の推移",
+    each: "各対局",
+    monthly: "月ごと",
+    mean: (games) => `直近${games}局の平均`,
+    losses: "損失の内訳",
+    errors: "ミス",
+    kinds: { win: "和了", riichi: "リーチ判断", safety: "安全度", efficiency: "手の速さ", value: "手の高さ", call: "鳴き", kan: "カン", other: "その他" },
     sort: (column) => `${column}で並べ替え`,
     filter: "対局者・対局で絞り込む",
     none: "該当する対局はありません。",
     different: (players) => `検討対象は${players}人の異なる対局者です。数値は全員の合計で、--player NAME で一人に絞れます。`,
+  },
+
+  practice: {
+    title: "ミスの練習",
+    left: (left, missed) => `残り${left}問、ミス${missed}問`,
+    question: "何を選びますか。",
+    right: "正解",
+    missed: "不正解（もう一度出ます）",
+    over: (all, first) => `${all}問を終えました。初回の正解は${first}問です。`,
   },
 
   help: {
@@ -458,6 +474,7 @@ export const japanese = {
       ["R", "視点を次の席へ回す"],
       ["H", "他家の手牌を見る・伏せる"],
       ["S", "次の席を検討"],
+      ["P", "ミスの練習"],
       ["?", "このヘルプ"],
     ],
     signs: [

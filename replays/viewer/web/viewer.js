@@ -9,16 +9,19 @@ import { decisionPanel, handBars, handChips } from "./decision.js";
 import { harmless, isolated, make } from "./dom.js";
 import { caveats, gamePanel, worstItem } from "./game.js";
 import { DecisionList, markCurrent } from "./list.js";
+import { Practice } from "./practice.js";
 import { resultCard } from "./result.js";
-import { byDecision, byEvent, byRound, bySeat, clamp, compare, decisionAt, disagrees, isError, parseHash, toHash } from "./review.js";
+import { SIGNS, byDecision, byEvent, byRound, bySeat, clamp, compare, decisionAt, disagrees, isError, parseHash, toHash } from "./review.js";
 import { choose, restore } from "./settings.js";
 import { layOpen, tableAt } from "./table.js";
 import { withTiles } from "./tiles.js";
-import { words } from "./words.js";
+import { number, words } from "./words.js";
 
 /** @typedef {import("./review.js").Review} Review */
 /** @typedef {import("./review.js").Position} Position */
 /** @typedef {import("./controls.js").Command} Command */
+
+const WORST = 3;
 
 export class Viewer {
   /**
@@ -36,8 +39,9 @@ export class Viewer {
     this.tab = "decision";
     /** @type {Record<string, number>} how far each tab is scrolled */
     this.scrolled = {};
+    this.opening = this.review.summary ? this.errors[0] : undefined;
     /** @type {Position} */
-    this.position = clamp(review.rounds, asked ?? { round: 0, event: 0 });
+    this.position = clamp(review.rounds, asked ?? this.opening ?? { round: 0, event: 0 });
     /** @type {DecisionList | null} */
     this.list = null;
     /** @type {number} */
@@ -51,6 +55,11 @@ export class Viewer {
   }
 
   // --- position -----------------------------------------------------------------------------------------
+
+  /** @returns {import("./review.js").Decision[]} the errors that count */
+  get errors() {
+    return this.review.decisions.filter((one) => isError(one, this.chosen.stop));
+  }
 
   /** @returns {Position} the last position */
   get end() {
@@ -118,6 +127,7 @@ export class Viewer {
       rotate: () => this.rotate(),
       nextSeat: () => this.nextSeat(),
       hands: () => this.toggleHands(),
+      practise: () => this.practise(),
       help: () => this.help(),
     };
     commands[command]();
@@ -159,6 +169,13 @@ export class Viewer {
     this.show();
   }
 
+  /** Shows the errors that count one by one, without the policy; does nothing where there is none. */
+  practise() {
+    const { game, seat, rounds, summary, thresholds } = this.review;
+    const exercises = this.errors.map((decision) => ({ names: game.names, seat, round: rounds[decision.round], decision }));
+    if (summary && exercises.length) new Practice(this.root, exercises, thresholds.inaccuracy, () => this.build());
+  }
+
   help() {
     const dialog = helpDialog(this.review.summary !== null, this.seats.length > 1);
     dialog.addEventListener("close", () => dialog.remove());
@@ -181,7 +198,7 @@ export class Viewer {
     this.game = make("div", { class: "pane", id: "pane-game", role: "tabpanel", tabindex: 0, "aria-labelledby": "tab-game" }, gamePanel(this.review, jump));
     this.decisions = this.decisionsPane();
     this.root.replaceChildren(
-      this.header(),
+      this.header(), this.summaryBar() ?? "",
       make(
         "main", { class: "layout" },
         make(
@@ -236,6 +253,27 @@ export class Viewer {
         make("p", { class: "quiet" }, isolated([length, played.date ?? played.id, place].filter(Boolean).map(harmless).join(" · ")), policy ? make("span", { class: "top-policy" }, ` · ${game.policy} `, isolated(policy)) : null),
       ),
       switches(this.chosen, this.root, () => this.build(), (command) => this.run(command)),
+    );
+  }
+
+  /** The rating, the worst decisions and the way to practise, in reviews only. @returns {HTMLElement | null} */
+  summaryBar() {
+    const { summary, decisions, rounds } = this.review;
+    if (!summary) return null;
+    const { game: text, practice } = words();
+    const worst = summary.worst.slice(0, WORST).map((index) => {
+      const { round, turn, category } = decisions[index];
+      const place = words().roundShort(rounds[round].round_index, rounds[round].honba);
+      return make(
+        "button", { type: "button", class: "plain", "data-worst": index, onclick: () => this.jump(decisions[index]) },
+        make("b", { class: `strip-${category}` }, SIGNS[/** @type {"fine"} */ (category)]), ` ${place}`, make("span", { class: "wider" }, ` ${text.turn(turn)}`),
+      );
+    });
+    return make(
+      "nav", { class: "summary-bar", "aria-label": text.worst }, make("span", {}, `${text.rating} `, make("strong", {}, number(summary.rating, 1))),
+      typeof summary.price === "number" ? make("span", {}, `${text.price} `, make("strong", {}, number(summary.price))) : null,
+      worst.length ? make("span", { class: "quiet wider" }, text.worst) : null, ...worst,
+      make("button", { type: "button", class: "plain", "data-command": "practise", "aria-keyshortcuts": "P", disabled: !this.errors.length, onclick: () => this.practise() }, practice.title, make("span", { class: "wider" }, ` (${this.errors.length})`)),
     );
   }
 
@@ -337,7 +375,7 @@ export class Viewer {
     const all = this.review.decisions;
     const { decision: text } = words();
     const content = decision
-      ? decisionPanel(decision, all.indexOf(decision) + 1, all.length, look)
+      ? make("div", {}, decision === this.opening ? caveats(this.review) : null, decisionPanel(decision, all.indexOf(decision) + 1, all.length, look))
       : make("div", {}, caveats(this.review), make("div", { class: "nothing" }, make("p", {}, text.none), make("p", { class: "quiet keys-hint" }, text.noneHint)), this.partings());
     this.decision?.replaceChildren(content);
     const index = decision ? all.indexOf(decision) : -1;

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
+import re
 from pathlib import Path
 
 import msgspec
@@ -105,9 +107,13 @@ def test_the_library_is_listed_for_people_and_machines(folder: Path) -> None:
 
 
 def test_fault_24_a_name_cannot_steer_the_terminal(game: GameRecord, tmp_path: Path) -> None:
-    evil = msgspec.structs.replace(game, names=("\x1b[2Jevil\u202e", "b", "c", "d"))
+    evil = msgspec.structs.replace(game, names=("=\x1b[2Jevil\u202e", "b", "c", "d"))
     save(evil, tmp_path)
     (tmp_path / "\x1b[31mred.mjlog.xml").write_text("")
-    shown = run("games", "--folder", tmp_path)
+    table = tmp_path / "games.csv"
+    shown = run("games", "--folder", tmp_path, "--csv", table, "--player", evil.names[0])
     assert "\x1b" not in shown.output
-    assert "[2Jevil" in shown.stdout
+    assert "b, c, d" in shown.stdout
+    (row,) = csv.DictReader(table.read_text("utf-8-sig").splitlines())
+    assert row["player"] == "'=[2Jevil"
+    assert re.search(rf"^2026-01 +{int(row['place'])}\.00 in 1  ", shown.stdout, re.MULTILINE)

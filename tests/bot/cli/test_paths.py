@@ -15,7 +15,7 @@ from tests.cli import run_cli as run
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
 
-WRITTEN = {"--out", "--capture", "--plot", "--plots", "--log"}
+WRITTEN = {"--out", "--capture", "--csv", "--plot", "--plots", "--log"}
 """Options for paths that are written to and need not exist."""
 
 

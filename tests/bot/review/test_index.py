@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import msgspec
 import pytest
 
-from bot.review.many import index_of, made_entry
+from bot.review.many import KINDS, index_of, made_entry
 from bot.review.text import index_text
 from game.scoring.settlement import placements
+from replays.review import schema
 from replays.tally import tally
 from tests.replays.review.made import of_whole, reviewer, whole
 
@@ -45,3 +48,11 @@ def test_an_index_of_all_seats_has_one_entry_a_game() -> None:
     assert (index.total.decisions, index.total.rates) == (every.decisions, every.rates)
     lines = index_text(index, ()).splitlines()
     assert len([line for line in lines if line.startswith(("2", " " * 20))]) == 4
+
+
+def test_every_reason_is_of_one_kind() -> None:
+    reasons = {key.removeprefix("reason_") for key in get_args(schema.NoteKey) if key.startswith("reason_")}
+    known = [key for keys in KINDS.values() for key in keys.split()]
+    assert len(known) == len(set(known))
+    assert reasons <= set(known)
+    assert set(KINDS) == set(get_args(schema.ErrorKind))

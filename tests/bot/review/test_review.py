@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import shutil
@@ -58,8 +59,9 @@ def run(*arguments: object) -> Result:
 
 
 def test_a_page_and_its_json_are_written(file: Path, tmp_path: Path) -> None:
-    result = run(file, "--seat", 1, "--out", tmp_path / "out")
+    result = run(file, "--seat", 1, "--out", tmp_path / "out", "--csv", tmp_path / "game.csv")
     assert result.exit_code == 0, result.output
+    assert len((tmp_path / "game.csv").read_text().splitlines()) == 2
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         f"{GAME_ID}-1.html",
         f"{GAME_ID}-1.json",
@@ -457,16 +459,21 @@ def test_a_folder_gets_an_index_and_broken_ones_are_named(
     (file.parent / "second.json").write_text(write_game(longer, "tenhou6"))
     (file.parent / "readme.txt").write_text("no record")
     (file.parent / "folder.xml").mkdir()
-    result = run(file.parent, "--seat", 0, "--out", tmp_path / "out")
+    table = tmp_path / "games.csv"
+    result = run(file.parent, "--seat", 0, "--out", tmp_path / "out", "--csv", table)
     assert result.exit_code == 1
     assert "skipped: broken.xml" in result.stderr
     index = msgspec.json.decode((tmp_path / "out" / "index.json").read_bytes(), type=ReviewIndex)
     assert index.total.games == len(index.games) == 2
     assert [each.file for each in index.skipped] == ["broken.xml"]
-    for entry in index.games:
+    rows = list(csv.DictReader(table.read_text("utf-8-sig").splitlines()))
+    for entry, row in zip(index.games, rows, strict=True):
         assert (tmp_path / "out" / entry.page).is_file()
         made = msgspec.json.decode((tmp_path / "out" / entry.data).read_bytes(), type=Review)
-        assert made.summary.decisions == entry.decisions
+        assert made.summary.decisions == entry.decisions == int(row["decisions"])
+        assert float(row["rating"]) == made.summary.rating
+        assert (row["page"], row["fine"]) == (entry.page, str(made.summary.categories.fine))
+        assert row["player"] == made.game.names[0]
     assert (tmp_path / "out" / "index.html").is_file()
     assert "2 games" in result.stdout
 

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 import msgspec
 import pytest
 
-from bot.review.many import index_of, made_entry
+from bot.review.many import index_of, made_entry, worst_of
 from game.forbidden import RULES
 from replays.review import schema
 from replays.review.report import as_json
@@ -118,6 +118,16 @@ SHOWN = """() => ({
   agreed: document.querySelector('[data-figure=agreement]').parentElement.textContent,
   rows: document.querySelectorAll('.decisions tbody tr').length,
 })"""
+WITHOUT_POLICY = """() => document.querySelectorAll(
+  ".bar, .chip, .options, .reasons, .badge, .mark, .round-mark, .summary-bar, [role=tab]").length === 0
+  && !document.getElementById("app").textContent.includes("%")"""
+ANSWERED = """([option, answers]) => Array.from({ length: answers }, () => {
+  document.querySelector(`[data-option="${option}"]`).click();
+  const said = document.querySelector("[role=status].badge").textContent;
+  document.querySelector("[data-command=next]").click();
+  return said;
+})"""
+"""What practice says to the same option, so many times."""
 GRADES = ["fine", "inaccuracy", "mistake", "blunder"]
 PAGE_LIMIT = 2_000_000
 CAVEATS = (
@@ -211,6 +221,7 @@ def table_is_our_fold(opened: Opened, number: int, every: int = scaled(80, 1)) -
 
 def test_a_game_is_stepped_through(review: dict[str, Any], open_review: Callable[..., Opened]) -> None:
     opened = open_review(review)
+    it_opens_on_the_first_error_and_its_header_leads_to_the_worst(opened, review)
     table_is_our_fold(opened, KANS)
     for step in (
         keys_and_buttons_do_the_same,
@@ -223,6 +234,20 @@ def test_a_game_is_stepped_through(review: dict[str, Any], open_review: Callable
     ):
         step(opened, review)
         opened.check()
+
+
+def it_opens_on_the_first_error_and_its_header_leads_to_the_worst(
+    opened: Opened, review: dict[str, Any]
+) -> None:
+    first = next(place for place, each in enumerate(review["decisions"]) if is_error(each))
+    assert opened.tab.get_attribute(".decision", "data-decision") == str(first)
+    rating = opened.tab.inner_text(".summary-bar strong")
+    assert rating == rounded(review["summary"]["rating"], "0.1")
+    worst = review["summary"]["worst"][:3]
+    buttons = opened.tab.locator("[data-worst]")
+    assert buttons.evaluate_all("(all) => all.map((one) => Number(one.dataset.worst))") == worst
+    buttons.last.click()
+    assert opened.tab.get_attribute(".decision", "data-decision") == str(worst[-1])
 
 
 def keys_and_buttons_do_the_same(opened: Opened, review: dict[str, Any]) -> None:
@@ -357,6 +382,7 @@ def help_opens_by_key_and_button_and_keeps_keys_to_itself(opened: Opened, _: dic
 def test_decisions_are_read(review: dict[str, Any], open_review: Callable[..., Opened]) -> None:
     opened = open_review(review)
     panel = opened.tab.locator("article.decision")
+    opened.tab.keyboard.press("Home")
     opened.tab.keyboard.press("Shift+ArrowRight")
     assert (
         "(the policy's choice) makes the hand furiten" in panel.locator(".notes:not(.reasons)").inner_text()
@@ -477,6 +503,39 @@ def everything_has_a_name_for_those_who_hear_it(opened: Opened, _: dict[str, Any
     assert names
     suits_and_honours = ("man", "pin", "sou", "East", "South", "West", "North", "dragon")
     assert all(name.split(",")[0].split()[-1] in suits_and_honours for name in names)
+
+
+def test_errors_are_practised_without_the_policy_until_all_are_right(
+    review: dict[str, Any], open_review: Callable[..., Opened]
+) -> None:
+    opened = open_review(review, width=390)
+    tab = opened.tab
+    errors = [each for each in review["decisions"] if is_error(each)]
+    tab.keyboard.press("p")
+    assert tab.evaluate(WITHOUT_POLICY)
+    tab.keyboard.press("e")  # no key of the page below
+    assert tab.evaluate(WITHOUT_POLICY)
+    played = [option["action"] for option in errors[0]["options"]].index(errors[0]["done"])
+    tab.keyboard.press(tab.get_attribute(f"[data-option='{played}']", "aria-keyshortcuts"))
+    assert "Missed" in tab.inner_text(".badge >> nth=0")
+    assert tab.locator(".options tbody tr").count() == len(errors[0]["options"])
+    assert tab.locator(".reasons li").count() > 0
+    opened.check()
+    tab.keyboard.press("Enter")
+    assert tab.evaluate(WITHOUT_POLICY)
+    assert tab.evaluate(ANSWERED, [0, 3]) == ["Right"] * 3
+    assert tab.inner_text("[role=status]") == f"{len(errors) - 3} left, 1 missed"
+    thrown = errors[0]["preferred"]["tile"]
+    assert errors[0]["preferred"]["kind"] == "discard"
+    tab.click(f".row[data-place='0'] .held:has([data-tile='{thrown}'])")
+    assert tab.inner_text(".badge >> nth=0") == "Right"
+    tab.keyboard.press("Enter")
+    assert tab.evaluate(ANSWERED, [0, len(errors) - 4]) == ["Right"] * (len(errors) - 4)
+    assert f"All {len(errors)} done, {len(errors) - 1} right" in tab.inner_text(".pane")
+    tab.keyboard.press("Escape")
+    tab.keyboard.press("End")
+    assert opened.place == [len(review["rounds"]) - 1, len(review["rounds"][-1]["events"]) - 1]
+    opened.check()
 
 
 def test_all_seats_and_the_list_of_decisions_are_used(
@@ -785,6 +844,55 @@ def test_an_index_lists_sorts_filters_and_sums_games(
     path.write_text(page({"format": "suzaku-review/3"}), encoding="utf-8")
     tab.reload()
     assert tab.text_content("[role=alert]") == "このページのデータを読めません。"
+
+
+def test_an_index_of_one_player_shows_the_course_and_the_losses_and_is_practised(
+    open_page: Callable[..., Opened], tmp_path: Path
+) -> None:
+    made = review_of_all()
+    dates = ["2009-01-01 00:00 JST", "2009-01-02 00:00 JST", "2009-02-03 00:00 JST"]
+    entries = [
+        made_entry(msgspec.structs.replace(made, game=game), f"game-{number}")
+        for number, date in enumerate(dates)
+        for game in [msgspec.structs.replace(made.game, date=date)]
+    ]
+    index = json.loads(as_json(index_of(entries, [tally(real_game(KANS).events)[0][0]] * 3, [], critic(), 1)))
+    index["exercises"] = json.loads(msgspec.json.encode(worst_of([], made)))
+    msgspec.convert(index, schema.ReviewIndex)
+    for rating, game in zip((80.0, 90.0, 70.0), index["games"], strict=True):
+        prices = [error | {"price": 100.0 + place} for place, error in enumerate(game["errors"])]
+        game |= {"rating": rating, "errors": prices, "price": sum(error["price"] for error in prices)}
+    path = tmp_path / "index.html"
+    path.write_text(index_page(index), encoding="utf-8")
+    opened = open_page(path, width=390)
+    tab = opened.tab
+    lines = "(all) => all.map((one) => one.dataset.series.split(' ').map(Number))"
+    rating, price, place = (tab.locator(f".curve >> nth={number} >> .line") for number in range(3))
+    assert rating.evaluate_all(lines) == [[80.0, 90.0, 70.0], [80.0, 85.0, 80.0]]
+    assert price.evaluate_all(lines) == [[index["games"][0]["price"]] * 3] * 2
+    assert place.evaluate_all(lines) == [[made.game.places[0]] * 3] * 2
+    tab.click("[data-monthly=true]")
+    assert rating.evaluate_all(lines) == [[85.0, 70.0]]
+    errors = [error for game in index["games"] for error in game["errors"]]
+    shown = {}
+    for row in tab.locator("[data-kind]").all():
+        shown[row.get_attribute("data-kind")] = row.locator("td").all_inner_texts()
+    for kind, (count, points) in shown.items():
+        of_kind = [error["price"] for error in errors if error["kind"] == kind]
+        assert (count, points) == (str(len(of_kind)), f"{int(rounded(sum(of_kind), '1')):,}"), kind
+    assert sum(int(count) for count, _ in shown.values()) == len(errors)
+    dearest = tab.locator("[data-kind] + tr a").first.get_attribute("href")
+    assert dearest in {
+        f"./{game['page']}#{e['round']}.{e['event']}.0" for game in index["games"] for e in game["errors"]
+    }
+    assert tab.get_by_role("table", name="By rank").count() == 0
+    opened.check()
+    tab.click("[data-command=practise]")
+    assert tab.evaluate(WITHOUT_POLICY)
+    assert tab.evaluate(ANSWERED, [0, 2]) == ["Right"] * 2
+    tab.keyboard.press("Escape")
+    assert tab.locator(".games tbody tr").count() == 3
+    opened.check()
 
 
 def figures_by_rank_are_those_of_the_index(opened: Opened, index: dict[str, Any]) -> None:
