@@ -47,7 +47,7 @@ def games(config: Config, choice: replays.store.index.GameChoice, *, as_json: As
     """List the saved games.
 
     Shows the date, place, points, type, rounds, id and opponents of each game. The place is the bot's if its
-    decisions are saved with the record, else that of `--player`.
+    decisions are saved with the record, else yours against programs, or that of `--player`.
     """
     from kit.reports import write_json
     from replays.store import index
@@ -69,8 +69,11 @@ def _text(entries: Sequence[GameEntry], folder: Path) -> str:
     if not entries:
         return f"no games in {folder}\n"
     lines = [_line(entry) for entry in entries]
-    places = [entry.placement for entry in entries if entry.placement is not None]
-    average = f", average place {sum(places) / len(places):.2f} in {len(places)}" if places else ""
+    average = ""
+    for whose, is_person in (("", False), ("your ", True)):
+        places = [entry.placement for entry in entries if entry.placement and entry.is_person is is_person]
+        if places:
+            average += f", {whose}average place {sum(places) / len(places):.2f} in {len(places)}"
     return "\n".join([*lines, f"{len(entries)} game{'s' if len(entries) != 1 else ''}{average}"]) + "\n"
 
 

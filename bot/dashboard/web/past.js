@@ -13,7 +13,7 @@ import { number, words } from "/web/words.js";
 
 /**
  * @typedef {import("/web/session.js").Standing} Standing
- * @typedef {{id: string, date: string, type: number, names: string[], player: number, rounds: number,
+ * @typedef {{id: string, date: string, type: number, names: string[], player: number, is_person: boolean, rounds: number,
  *   place: number | null, score: number | null, result: number | null}} Entry
  * @typedef {{program: string, games: Entry[], days: (Standing & {day: string})[], total: Standing,
  *   ladder: Standing["ladder"], unreadable: number, live: boolean}} Past
@@ -62,15 +62,23 @@ function table() {
     make(
       "tr", {}, make("th", { scope: "row" }, gameLink(game.id)),
       make("td", {}, game.date || "–"),
-      make("td", { class: "num" }, game.place ? words().place(game.place) : "–"),
+      make("td", { class: "num" }, game.place ? words().place(game.place) : "–", game.is_person ? make("small", { class: "others" }, ` ${text.you}`) : null),
       make("td", { class: "num" }, number(game.score)),
       gainCell(game.result, 1),
       make("td", { class: "num" }, number(game.rounds)),
       make("td", {}, make("small", { class: "others" }, ...others(game))),
+      make("td", {}, reviewLink(game)),
     ),
   );
-  const heads = [text.game, text.date, text.place, text.score, text.result, text.rounds, text.opponents];
-  return make("section", { class: "box" }, make("h2", {}, text.games), figureTable(text.games, heads, rows, 2, heads.length - 1));
+  const heads = [text.game, text.date, text.place, text.score, text.result, text.rounds, text.opponents, ""];
+  return make("section", { class: "box" }, make("h2", {}, text.games), figureTable(text.games, heads, rows, 2, heads.length - 2));
+}
+
+/** @param {Entry} game @returns {HTMLElement} a link that makes the review, which takes a while */
+function reviewLink(game) {
+  const text = texts();
+  const wait = (/** @type {Event} */ event) => /** @type {HTMLElement} */ (event.currentTarget).replaceChildren(text.reviewing);
+  return make("a", { class: "plain", href: `/games/${encodeURIComponent(game.id)}/review`, onclick: wait }, text.review);
 }
 
 /** @param {Entry} game */
