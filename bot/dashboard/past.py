@@ -6,7 +6,6 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
 from statistics import mode
@@ -43,16 +42,17 @@ def games_shown(folder: Path, program: str) -> dict[str, Any]:
         ReplayError: the folder cannot be read.
     """
     entries, problems = games(folder)
-    days = [
-        {"day": day, **_standing(_ours(of_day))}
-        for day, of_day in groupby(entries, lambda entry: entry.date[:10])
-    ]
+    finished = [each for each in entries if each.placement is not None and each.results is not None]
+    # the bot's; of somebody who only plays at the table, their own
+    ours = [each for each in finished if not each.is_person] or finished
+    days = groupby(ours, lambda entry: entry.date[:10])
     return {
         "program": program,
         "games": [_game(entry) for entry in entries],
-        "days": [day for day in days if sum(day["places"])],
-        "total": _standing(_ours(entries)),
-        "ladder": _ladder(_ours(entries)),
+        "days": [{"day": day, **_standing(list(of_day))} for day, of_day in days],
+        "total": _standing(ours),
+        "yours": len(finished) - len(ours),
+        "ladder": _ladder(ours),
         "unreadable": len(problems),
     }
 
@@ -162,15 +162,6 @@ def _game(entry: GameEntry) -> dict[str, Any]:
         "score": entry.scores[player] if entry.scores and entry.player >= 0 else None,
         "result": entry.results[player] / 10 if entry.results and entry.player >= 0 else None,
     }
-
-
-def _ours(entries: Iterable[GameEntry]) -> list[GameEntry]:
-    """Games that the bot played to the end, without those of a person at the table."""
-    return [
-        entry
-        for entry in entries
-        if entry.placement is not None and entry.results is not None and not entry.is_person
-    ]
 
 
 def _standing(ours: list[GameEntry]) -> dict[str, Any]:
