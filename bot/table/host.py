@@ -338,7 +338,7 @@ def _seat_facts(each: PersonSeat | TableBot, viewer: PersonSeat) -> dict[str, An
     person = isinstance(each, PersonSeat)
     return {
         "name": each.name,
-        "player": "" if isinstance(each, PersonSeat) else each.player,
+        "level": None if isinstance(each, PersonSeat) else each.level,
         "own": each is viewer,
         "person": person,
         "here": not isinstance(each, PersonSeat) or each.here,
