@@ -108,6 +108,11 @@ class TableHost:
         """Whether the running game can be resumed by another run of the program."""
         return self.playing and self._file is not None and self._file.complete
 
+    @property
+    def reviewing(self) -> bool:
+        """Whether the record or a review of a finished game is still being made, or a level loaded."""
+        return bool(self._tasks)
+
     def seat_of(self, key: str) -> PersonSeat | None:
         """The seat whose address has this key."""
         given = key.encode()

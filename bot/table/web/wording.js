@@ -22,7 +22,7 @@ const english = {
   loading: "Loading …",
   notLoaded: "That level could not be loaded; the terminal says why.",
   strength: {
-    beginner: "The weakest level: never defends, and often discards another tile than the best. Its average place among three players by rules is BEGINNER.",
+    beginner: "The weakest level: never defends, and often discards another tile than the best. Its average place among three players by rules is 3.45.",
     rules: "One network among three players by rules has an average place of 2.30.",
     people: "Imitates strong players. Its average place among three players by rules is 2.37.",
     network: "The default. Its average place among three players by rules is 2.30.",
@@ -97,7 +97,7 @@ const japanese = {
   loading: "読み込み中…",
   notLoaded: "読み込めませんでした。理由は端末をご覧ください。",
   strength: {
-    beginner: "最も弱いレベル。守備をせず、最善でない牌もよく切る。ルール3人を相手に平均順位BEGINNER。",
+    beginner: "最も弱いレベル。守備をせず、最善でない牌もよく切る。ルール3人を相手に平均順位3.45。",
     rules: "ルール3人を相手にネットワークの平均順位は2.30。",
     people: "強者の打牌を学習。ルール3人を相手に平均順位2.37。",
     network: "標準のレベル。ルール3人を相手に平均順位2.30。",
