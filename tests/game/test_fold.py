@@ -22,14 +22,7 @@ from game.events import (
     StartRound,
     Win,
 )
-from game.layout import (
-    AT_MELD,
-    PHASE_ENDED,
-    PHASE_ROB,
-    PHASE_TURN,
-    RIVER_CALLED,
-    RIVER_RIICHI,
-)
+from game.layout import AT_MELD, PHASE_ENDED, PHASE_ROB, PHASE_TURN, RIVER_CALLED, RIVER_RIICHI
 from game.packing import pack, pack_all
 from game.state import clone, fold_packed, is_furiten, melds_of, new_round, river_of, unseen34
 from kit.errors import StateMismatchError

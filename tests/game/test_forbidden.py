@@ -93,10 +93,7 @@ FORBIDDEN: dict[str, tuple[Callable[[], Scene], Callable[[Scene], Scene]]] = {
         lambda s: s.discard("9p"),
     ),
     "a call or kan with no tile left to draw": (lambda: exhausted(triplet()), lambda s: s.daiminkan(0)),
-    "a fifth kan": (
-        lambda: after_four_kans(Scene("1112m44p456p789s1z").draw("1m")),
-        lambda s: s.ankan("1m"),
-    ),
+    "a fifth kan": (lambda: after_four_kans(Scene("1112m44p456p789s1z").draw("1m")), lambda s: s.ankan("1m")),
     "a call of the discard that ends the round": (lambda: after_four_kans(triplet()), lambda s: s.pon(0)),
     "a kan straight after a call": (white_pon, lambda s: s.kakan("5z")),
     "a ron in furiten": (lambda: Scene("123m456p789s1122z").own("1z", "1z").turn("2z"), ron),

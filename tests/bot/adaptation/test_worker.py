@@ -32,11 +32,7 @@ PLAYOUTS = 16
 SETUP = WorkerSetup(
     folder=Path(),
     thinking=ThinkingSettings(
-        worlds=4,
-        playouts=PLAYOUTS,
-        sampler="uniform",
-        reward="points",
-        adaptation=EAGER,
+        worlds=4, playouts=PLAYOUTS, sampler="uniform", reward="points", adaptation=EAGER
     ),
     device="cpu",
     seconds=600.0,

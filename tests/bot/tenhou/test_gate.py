@@ -263,9 +263,7 @@ async def test_the_client_itself_has_no_way_to_tenhou_at_machine_pace(
 
 
 @pytest.mark.parametrize(
-    "script",
-    [GAME, [*LOGIN, reinit(), Say(DRAW), *TURN, *END]],
-    ids=["named", "brought back without a name"],
+    "script", [GAME, [*LOGIN, reinit(), Say(DRAW), *TURN, *END]], ids=["named", "brought back without a name"]
 )
 async def test_a_table_against_people_is_left_where_there_is_no_permission(
     script: Sequence[Step], monkeypatch: pytest.MonkeyPatch

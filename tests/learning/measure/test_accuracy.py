@@ -187,16 +187,8 @@ def test_the_command_prints_a_row_for_each_number_of_permutations(corpus: Corpus
         (["--data", "{empty}"], 1, "no records in"),
         (["--data", "{corpus}", "--checkpoints", "{empty}"], 1, "no discard.json"),
         (["--data", "{corpus}", "--split", "tests"], 2, 'Invalid value "tests" for --split'),
-        (
-            ["--data", "{corpus}", "--permutations", "2"],
-            2,
-            'Invalid value "2" for --permutations',
-        ),
-        (
-            ["--data", "{corpus}", "--room", "x", "--model", "y"],
-            2,
-            'Invalid value "x" for --room',
-        ),
+        (["--data", "{corpus}", "--permutations", "2"], 2, 'Invalid value "2" for --permutations'),
+        (["--data", "{corpus}", "--room", "x", "--model", "y"], 2, 'Invalid value "x" for --room'),
         (["--data", "{corpus}", "--player", "nobody of this name"], 2, "no game matches"),
         (["--data", "{corpus}", "--data", "{empty}"], 1, "measured alone"),
     ],

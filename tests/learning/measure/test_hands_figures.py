@@ -34,11 +34,7 @@ def decisions(seed: int = 0) -> HandDecisions:
     hands.riichi[:] = dice.random((COUNT, 3)) < 0.2
     numbers = np.arange(COUNT)
     return HandDecisions(
-        np.zeros(COUNT, ROUND_STATE),
-        np.zeros(COUNT, np.int64),
-        numbers % 40,
-        numbers % 15,
-        hands,
+        np.zeros(COUNT, ROUND_STATE), np.zeros(COUNT, np.int64), numbers % 40, numbers % 15, hands
     )
 
 

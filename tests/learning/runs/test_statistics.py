@@ -4,15 +4,7 @@ import numpy as np
 import pytest
 
 from game.ranking import stable_rank
-from learning.runs.statistics import (
-    Estimate,
-    Floats,
-    Means,
-    estimate,
-    mean_place,
-    ranges,
-    resample,
-)
+from learning.runs.statistics import Estimate, Floats, Means, estimate, mean_place, ranges, resample
 
 EVEN = np.full(4, 0.25)
 

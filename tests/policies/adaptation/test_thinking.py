@@ -169,11 +169,7 @@ def _out_of_order(_: int) -> list[list[float]]:
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [
-        {"playouts": 16},
-        pytest.param({"worlds": 8, "playouts": 16}, marks=pytest.mark.slow),
-    ],
+    "settings", [{"playouts": 16}, pytest.param({"worlds": 8, "playouts": 16}, marks=pytest.mark.slow)]
 )
 def test_a_thinking_player_plays_the_same_beside_others(
     policy: NetworkPolicy, settings: dict[str, int]

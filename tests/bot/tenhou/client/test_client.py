@@ -160,10 +160,7 @@ async def test_a_riichi_that_is_not_confirmed_gets_its_discard_after_two_seconds
     def yes(questions: list[Question]) -> list[list[float]] | None:
         return [[0.9]] if questions[0].slot is Slot.RIICHI else None
 
-    async with (
-        fake_server(script) as server,
-        ClientBench(server.url, load_policy=lambda: Stub(yes)) as bench,
-    ):
+    async with fake_server(script) as server, ClientBench(server.url, load_policy=lambda: Stub(yes)) as bench:
         await until(lambda: "REACH" in server.tags())
         await bench.clock.advance(1.9)
         assert server.tags()[-1] == "REACH"

@@ -8,14 +8,7 @@ import re
 
 import pytest
 
-from bot.tenhou.messages import (
-    DeclareRiichi,
-    DiscardTile,
-    Ready,
-    Respond,
-    parse_server,
-    render_json,
-)
+from bot.tenhou.messages import DeclareRiichi, DiscardTile, Ready, Respond, parse_server, render_json
 from bot.tenhou.messages import ResponseType as C
 from game.actions import ActionKind as K
 from game.events import Discard

@@ -27,12 +27,7 @@ from game.actions import PASS, RIICHI, Action, ActionKind
 from game.events import DrawnRound, EndGame, EndRound, Riichi, StartGame, StartRound, Win
 from kit.errors import LocalProtocolError, StateMismatchError
 from tests.bot.captures import capture
-from tests.bot.tenhou.session.recorded import (
-    feed,
-    new_session,
-    rendered,
-    server_frames,
-)
+from tests.bot.tenhou.session.recorded import feed, new_session, rendered, server_frames
 
 ID = "ID12345678-abCD1234"
 CODE = "2FF64D8A-A9692044"

@@ -24,12 +24,7 @@ from policies.checkpoint.card import MODELS
 from policies.play.included import SHIPPED
 from tests.cli import run_cli
 from tests.learning.clusters import address, machines
-from tests.learning.selfplay.rl.setting import (
-    learn,
-    read_curves,
-    save_start,
-    short_plan,
-)
+from tests.learning.selfplay.rl.setting import learn, read_curves, save_start, short_plan
 from tests.learning.stopping import stop_at
 
 __all__ = ["address", "machines"]
