@@ -113,18 +113,7 @@ def test_a_port_that_is_taken_exits_2(command: str, monkeypatch: pytest.MonkeyPa
 
 def test_play_plays_a_whole_game_and_prints_standings_and_record(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SUZAKU_DECISION__POLICY")
-    args = [
-        "--type",
-        "tonpuu",
-        "--seed",
-        SHORT,
-        "--out",
-        "records",
-        "--capture",
-        "cap.tsv",
-        "--log-format",
-        "json",
-    ]
+    args = f"--type tonpuu --seed {SHORT} --out records --capture cap.tsv --log-format json".split()
     code, out, err = run("play", *args)
     assert code == 0
     assert re.search(r"^  1  \w+ +[\d,]+ +\+", out, re.MULTILINE)

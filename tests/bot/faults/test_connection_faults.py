@@ -74,13 +74,8 @@ async def test_fault_01_another_game_in_the_middle_of_one_is_played_and_the_firs
     assert missed.record is not None
     cut, whole = (read_game(Path(path)) for path in (missed.record, result.record) if path is not None)
     assert cut.ending is None
-    assert [type(event).__name__ for event in cut.events] == [
-        "StartGame",
-        "StartRound",
-        "Draw",
-        "Discard",
-        "Draw",
-    ]
+    names = [type(event).__name__ for event in cut.events]
+    assert names == ["StartGame", "StartRound", "Draw", "Discard", "Draw"]
     assert whole.ending is not None
     assert missed.record != result.record
 

@@ -92,17 +92,7 @@ def test_bad_options_are_refused(tmp_path: Path, table: Path) -> None:
 @pytest.mark.slow
 def test_a_killed_run_resumes(tmp_path: Path) -> None:
     """The program as a process: SIGTERM saves the table, and the same command takes it to the same end."""
-    arguments = (
-        "train",
-        "cfr",
-        "--out",
-        str(tmp_path / "run"),
-        "--epoch",
-        "600",
-        "--deals",
-        "10",
-        "--iterations",
-    )
+    arguments = f"train cfr --out {tmp_path / 'run'} --epoch 600 --deals 10 --iterations".split()
     with start(*arguments, "1000000") as process:
         path = tmp_path / "run" / NODES_FILE
         assert process.stderr

@@ -3,6 +3,7 @@ from __future__ import annotations
 import contextlib
 import random
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -34,21 +35,9 @@ GAMES = (
 )
 # What a snapshot cannot show: the order of calls and of our draws, and what follows from it.
 UNKNOWABLE = {
-    "ippatsu",
-    "river",
-    "river_marks",
-    "river_order",
-    "meld_order",
-    "riichi_order",
-    "safe34",
-    "turn_safe34",
-    "rinshan",
-    "missed_turn",
-    "missed_riichi",
-    "liable_dragons",
-    "liable_winds",
-    "last_player",
-    "last_tile",
+    *("ippatsu", "river", "river_marks", "river_order", "meld_order", "riichi_order", "safe34"),
+    *("turn_safe34", "rinshan", "missed_turn", "missed_riichi", "liable_dragons", "liable_winds"),
+    *("last_player", "last_tile"),
 }
 
 
@@ -169,16 +158,7 @@ def _returned(shot: m.RoundSnapshot) -> tuple[Session, list[SessionEvent]]:
 
 
 def _shot(**changes: object) -> m.RoundSnapshot:
-    fields: dict[str, object] = {
-        "round_index": 0,
-        "honba": 0,
-        "riichi_sticks": 0,
-        "indicators": (135,),
-        "scores": (25_000, 25_000, 25_000, 25_000),
-        "dealer": 0,
-        "hand": HAND,
-    }
-    return m.RoundSnapshot(**fields | changes)  # type: ignore[arg-type]
+    return msgspec.structs.replace(m.RoundSnapshot(0, 0, 0, (135,), (25_000,) * 4, 0, HAND), **changes)
 
 
 def test_a_snapshot_before_any_discard() -> None:

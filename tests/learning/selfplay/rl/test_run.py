@@ -82,18 +82,10 @@ def test_models_of_another_start_do_not_stay_beside_those_that_learned(start: Pa
 
 def test_a_run_draws_its_curves(whole: Path) -> None:
     curves = read_curves(whole / "runs" / "rl" / "curves")
-    wanted = {
-        "policy/entropy",
-        "policy/alpha",
-        "policy/divergence",
-        "policy/explained",
-        "policy/ratio_0.99",
-        "play/staleness",
-        "play/wins",
-        "speed/games_per_s",
-        "arena/points",
+    assert curves.keys() >= {
+        *(f"policy/{name}" for name in ("entropy", "alpha", "divergence", "explained", "ratio_0.99")),
+        *("play/staleness", "play/wins", "speed/games_per_s", "arena/points"),
     }
-    assert wanted <= curves.keys()
     assert [step for step, _ in curves["policy/entropy"]] == [1, 2]
     assert [value for _, value in curves["play/staleness"]] == [0.0, 1.0]
 
