@@ -69,9 +69,10 @@ def read_capture(path: Path) -> Iterator[CapturedFrame | None]:
                 yield CapturedFrame(number, sender, part)
 
 
-def frames(side: str) -> list[str]:
-    """One frame of each kind, as recorded (names shortened)."""
-    return Path(__file__).with_name(f"{side}_frames.txt").read_text("utf-8").splitlines()
+def frames(kind: str) -> list[str]:
+    """The frames of a file kept here, one a line."""
+    return Path(__file__).with_name(f"{kind}_frames.txt").read_text("utf-8").splitlines()
 
 
 SERVER_FRAMES, CLIENT_FRAMES = frames("server"), frames("client")
+"""One of each kind, as recorded (names shortened)."""

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bot.tenhou import messages as m
 from kit.errors import LocalProtocolError, RemoteProtocolError
-from tests.bot.captures import CLIENT_FRAMES, SERVER_FRAMES
+from tests.bot.captures import CLIENT_FRAMES, SERVER_FRAMES, frames
 from tests.scale import scaled
 
 DEAL = '{"tag":"INIT","seed":"%s","ten":"%s","oya":"0","hai":"%s"}'
@@ -88,40 +88,7 @@ def test_the_old_way_to_a_private_lobby_is_a_chat_line() -> None:
 @pytest.mark.parametrize(
     "frame",
     [
-        "",
-        "no frame",
-        "[]",
-        "{}",
-        '{"tag":7}',
-        '{"tag":"D136"}',
-        '{"tag":"T"}',
-        '{"tag":"D"}',
-        '{"tag":"T1","t":"256"}',
-        '{"tag":"T1","t":"x"}',
-        '{"tag":"DORA","hai":"136"}',
-        '{"tag":"DORA","hai":"-1"}',
-        '{"tag":"DORA","hai":"1e1"}',
-        '{"tag":"DORA","hai":[1]}',
-        '{"tag":"DORA","hai":"\u0661"}',
-        '{"tag":"DORA"}',
-        '{"tag":"N","who":"4","m":"20839"}',
-        '{"tag":"N","who":"0","m":"70000"}',
-        '{"tag":"N","who":"0","m":"5"}',
-        '{"tag":"REACH","who":"0","step":"3"}',
-        '{"tag":"RYUUKYOKU","type":"odd","ba":"0,0","sc":"1,0,1,0,1,0,1,0"}',
-        '{"tag":"UN","n0":"a","n1":"b"}',
-        '{"tag":"TAIKYOKU","oya":"0","log":"../../etc/passwd"}',
-        '{"tag":"WGC","childNodes":{"tag":"D1"}}',
-        '{"tag":"LN","n":{"a":1}}',
-        '{"tag":"LN","n":null}',
-        '{"tag":"LN","n":"\\ud800"}',
-        '{"tag":"LN"} x',
-        "<D1/><D2/>",
-        "<D1",
-        '<D1 a="1" a="2"/>',
-        '<D1 a="<"/>',
-        '<?xml version="1.0"?>',
-        '<!DOCTYPE a [<!ENTITY b "c">]>',
+        *frames("unreadable"),
         deal(ten="-1,250,250,250"),
         deal(ten="250,250,250"),
         deal(seed="0,0,0,6,0,33"),
