@@ -40,7 +40,6 @@ def abstract_game(tree: DealTree) -> Node:
         found.append(node)
         if at:
             children = found[tree.parent[at]].children
-            assert isinstance(children, list)
             assert len(children) == tree.choice[at]
             children.append(node)
     return found[0]

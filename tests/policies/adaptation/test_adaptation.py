@@ -197,7 +197,10 @@ def test_a_cheap_win_that_does_not_help_is_given_up_for_one_that_does() -> None:
     assert before[0][0].tile >> 2 == parse_hand("4p")[0] >> 2
 
     adapted = PolicyAdaptation(
-        policy, RewardWorth(predictor, round_starts(scene.events)), AdaptationSettings(), seed=4
+        policy,
+        RewardWorth(predictor, round_starts(scene.events)),
+        AdaptationSettings(),
+        seed=4,
     )
     adapted.play(UniformDeals().deals(view, 96, 4))
     adapted.learn()

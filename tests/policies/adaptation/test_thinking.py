@@ -95,7 +95,6 @@ def test_a_search_finds_what_is_worth_most(position: Position, horizon: int) -> 
     base, wanted = (action for action, _ in chances_of(observation, Undecided())[:2])
     liking.kind = wanted.tile >> 2
     found = searcher.search(observation, position.events, base, 1)
-    assert found is not None
     assert found.values[0].action == wanted
     assert found.values[0].action in discards
     assert found.values[0].ahead == 10_000.0
@@ -132,7 +131,6 @@ def test_a_search_counts_a_deal_in_by_its_chance(position: Position) -> None:
         simulator = Simulator(Undecided(), None, settings)  # type: ignore[arg-type]
         searcher = Searcher(simulator, hands=Fearing(kind))  # type: ignore[arg-type]
         found = searcher.search(observation, position.events, base, 1)
-        assert found is not None
         ahead.append({each.action: each.ahead for each in found.values})
     lost = danger_of(position.record, player, reads_melds=False).points.sum()
     assert lost > 0

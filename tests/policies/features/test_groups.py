@@ -55,8 +55,7 @@ def planes_of(name: str, group: str) -> NDArray[np.uint8]:
         chi = next(a for a in scene.legal() if a.kind is ActionKind.CHI)
         calls = np.array([[chi.kind, chi.tile, *chi.consumed, -1, -1]], np.int16)
     found = encode(np.array([scene.record]), 0, name, calls=calls, walls=walls)
-    planes: NDArray[np.uint8] = found[0, SETS[name].planes_of([group])]
-    return planes
+    return found[0, SETS[name].planes_of([group])]
 
 
 def shown(planes: NDArray[np.uint8], *tiles: str) -> str:

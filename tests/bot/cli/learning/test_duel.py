@@ -17,8 +17,7 @@ pytestmark = pytest.mark.usefixtures("restore_logs")
 def report(*arguments: str | Path) -> dict[str, object]:
     result = run_cli(*arguments, "--json")
     assert result.exit_code == 0, result.stderr
-    found: dict[str, object] = json.loads(result.stdout)
-    return found
+    return json.loads(result.stdout)
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,6 @@ def test_draws_and_discards_carry_the_tile_in_the_tag() -> None:
 )
 def test_lower_case_is_tsumogiri_except_for_our_own_echo(frame: str, tsumogiri: bool) -> None:
     message = m.parse_server(frame)
-    assert isinstance(message, m.TileDiscarded)
     assert message.tsumogiri is tsumogiri
 
 
@@ -48,14 +47,12 @@ def test_a_tag_that_starts_like_a_tile_is_not_a_tile() -> None:
 
 def test_scores_on_the_wire_are_hundreds() -> None:
     message = m.parse_server(deal(ten="264,123,376,237"))
-    assert isinstance(message, m.RoundDealt)
     assert message.scores == (26_400, 12_300, 37_600, 23_700)
     assert (message.round_index, message.dice, message.dora_indicator) == (0, (0, 5), 33)
 
 
 def test_a_snapshot_marks_the_riichi_discard() -> None:
     message = m.parse_server(SERVER_FRAMES[11])
-    assert isinstance(message, m.RoundSnapshot)
     assert message.rivers[1] == (90, 29, 10, 132)
     assert message.riichi_at == (-1, 3, -1, -1)
     assert message.melds == ((), (22599,), (), ())
@@ -63,7 +60,6 @@ def test_a_snapshot_marks_the_riichi_discard() -> None:
 
 def test_a_win_is_parsed_to_points_and_pairs() -> None:
     message = m.parse_server(SERVER_FRAMES[23])
-    assert isinstance(message, m.RoundWon)
     assert message.yaku == ((1, 1), (0, 1), (12, 1), (52, 1), (54, 1), (53, 0))
     assert (message.fu, message.points, message.limit) == (40, 8000, 1)
     assert message.deltas == (-2000, 9000, -2000, -4000)

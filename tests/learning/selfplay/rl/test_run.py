@@ -41,8 +41,7 @@ def unjudged(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def weights_in(out: Path) -> dict[str, torch.Tensor]:
     state = torch.load(out / "runs" / "rl" / STATE_FILE, weights_only=True)
-    policy: dict[str, torch.Tensor] = state["learner"]["policy"]["network"]
-    return policy
+    return state["learner"]["policy"]["network"]
 
 
 def same(one: Path, other: Path) -> bool:
