@@ -97,6 +97,11 @@ class _Error(NamedTuple):
         return float(self.spared @ self.danger.points)
 
     @property
+    def risks_differ(self) -> bool:
+        """Whether the chances of dealing in differ by enough to be worth mentioning."""
+        return bool(max(np.abs(self.spared).max(), abs(self.spared.sum())) >= _SAFER)
+
+    @property
     def steps_back(self) -> bool:
         """Whether the better option leaves the hand further from a win."""
         better, worse = self.better_shape, self.worse_shape
@@ -254,7 +259,7 @@ def _safety(error: _Error) -> Iterator[Note]:
 
 def _danger(error: _Error, key: NoteKey, place: int) -> Iterator[Note]:
     """How often each discard deals in to one opponent, if the difference is worth mentioning."""
-    if error.discards is None or max(abs(error.spared[place]), abs(error.spared.sum())) < _SAFER:
+    if error.discards is None or not error.risks_differ:
         return
     player = (error.player + place + 1) % 4
     better, worse = (round(float(error.danger.deal_in[place, kind]), 4) for kind in error.discards)
@@ -442,7 +447,7 @@ def _most_accepted(hand34: NDArray[np.int8], melds: int, unseen: NDArray[np.int8
 
 def _later(error: _Error) -> Iterator[Note]:
     """Before anybody threatens, the more dangerous tile goes first."""
-    if error.discards is None or float(error.danger.tenpai.max()) >= THREAT or error.safer > 0.0:
+    if error.discards is None or float(error.danger.tenpai.max()) >= THREAT or error.risks_differ:
         return
     better, worse = (float(error.danger.rates[:, kind].max()) for kind in error.discards)
     if better - worse >= _LATER:

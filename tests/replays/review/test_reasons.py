@@ -114,6 +114,12 @@ def test_a_call_that_sets_the_hand_back_is_not_said_to_leave_it_as_it_is() -> No
     assert found["reason_shanten"]["worse_shanten"] == 2
 
 
+@pytest.mark.parametrize("call", [lambda scene: scene.pon(0), lambda scene: scene.daiminkan(0)])
+def test_against_a_riichi_a_call_leaves_little_to_fold_with(call: Callable[[Scene], Scene]) -> None:
+    scene = Scene("111m24568p3577s2z").own("1z", "1z").draw().riichi("9s").turn("1z").turn("1m")
+    assert reasons_of(decided(call(scene), Scripted()))["reason_defence"]["tiles"] == 10  # a kan draws first
+
+
 def test_figures_that_differ_are_not_called_alike() -> None:
     found = reasons(Scene("345m8m1p578p1s344s7s").draw("4z"), "1p", "4z")
     assert [*found] == ["reason_policy", "cost_ukeire"]
