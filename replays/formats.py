@@ -18,7 +18,7 @@ import msgspec
 from kit.errors import ReplayError, ReplayFormatError, ReplayTooLarge
 from replays import kobalab, mjai, mjlog, tenhou6
 from replays.files import read_file
-from replays.record import GameRecord, check_game_id
+from replays.record import GameRecord, known_id
 
 Format: TypeAlias = Literal["mjlog", "tenhou6", "link", "mjai"]
 """Formats that can be written."""
@@ -239,12 +239,7 @@ def id_in_name(name: str) -> str:
     ('2026010203gm-0009-0000-0123abcd', '')
     """
     found = _FILE_ID.match(name)
-    if found is None:
-        return ""
-    try:
-        return check_game_id(found[0])
-    except ReplayFormatError:
-        return ""
+    return known_id(found[0]) if found else ""
 
 
 def compress(text: str) -> bytes:
