@@ -7,7 +7,6 @@ taken from file contents, and no reference in a text is ever followed.
 from __future__ import annotations
 
 import gzip
-import json
 import re
 import zlib
 from pathlib import Path
@@ -148,8 +147,8 @@ def detect(text: str) -> SourceFormat:
     if text.startswith("[", start):
         return _of_array(text[start:])
     if text.startswith("{", start):
-        end = text.find("\n", start)
-        if _is_message(text[start : end if end >= 0 else len(text)]):
+        line = text[start:].partition("\n")[0]
+        if len(line) <= mjai.MAX_LINE and "type" in _parts(line):
             return "mjai"
         return _of_keys(text[start:])
     if _LINK.match(text, start):
@@ -315,14 +314,3 @@ def _read(text: str, form: SourceFormat, game_id: str) -> GameRecord:
             return kobalab.read_record(text)
         case _:
             return tenhou6.read_record(text)
-
-
-def _is_message(line: str) -> bool:
-    """Whether a line is an mjai message; overlong lines are not."""
-    if len(line) > mjai.MAX_LINE:
-        return False
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(value, dict) and "type" in value
