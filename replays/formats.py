@@ -46,6 +46,8 @@ _VIEWER_LOSSES: Final = (
 LOSSES: Final[dict[Format, str]] = {"tenhou6": _VIEWER_LOSSES, "link": _VIEWER_LOSSES}
 """The information that a format cannot store, as text."""
 
+MAX_MESSAGE: Final = 160
+"""Characters of an error."""
 MAX_NOTE: Final = 2000
 """Characters of notes that may come before an mjlog."""
 _PAGE: Final = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
@@ -273,8 +275,11 @@ def _parse(text: str, game_id: str) -> GameRecord:
     try:
         form = detect(text)
         record = _read(_unwrapped(text), form, game_id)
-    except (ReplayError, OSError):  # such as a deleted working folder, which is no fault of the record
+    except OSError:  # such as a deleted working folder, which is no fault of the record
         raise
+    except ReplayError as exc:
+        said = str(exc)
+        raise type(exc)(said if len(said) <= MAX_MESSAGE else f"{said[: MAX_MESSAGE - 1]}…") from None
     except Exception as exc:  # a fault of a reader costs no more than this record
         deep = isinstance(exc, RecursionError)
         why = "nested too deep" if deep else "the reader fails on it; please report the file"
