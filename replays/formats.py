@@ -7,7 +7,6 @@ taken from file contents, and no reference in a text is ever followed.
 from __future__ import annotations
 
 import gzip
-import json
 import re
 import zlib
 from pathlib import Path
@@ -18,7 +17,7 @@ import msgspec
 from kit.errors import ReplayError, ReplayFormatError, ReplayTooLarge
 from replays import kobalab, mjai, mjlog, tenhou6
 from replays.files import read_file
-from replays.record import GameRecord, check_game_id
+from replays.record import GameRecord, known_id
 
 Format: TypeAlias = Literal["mjlog", "tenhou6", "link", "mjai"]
 """Formats that can be written."""
@@ -47,6 +46,8 @@ _VIEWER_LOSSES: Final = (
 LOSSES: Final[dict[Format, str]] = {"tenhou6": _VIEWER_LOSSES, "link": _VIEWER_LOSSES}
 """The information that a format cannot store, as text."""
 
+MAX_MESSAGE: Final = 160
+"""Characters of an error."""
 MAX_NOTE: Final = 2000
 """Characters of notes that may come before an mjlog."""
 _PAGE: Final = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
@@ -148,8 +149,8 @@ def detect(text: str) -> SourceFormat:
     if text.startswith("[", start):
         return _of_array(text[start:])
     if text.startswith("{", start):
-        end = text.find("\n", start)
-        if _is_message(text[start : end if end >= 0 else len(text)]):
+        line = text[start:].partition("\n")[0]
+        if len(line) <= mjai.MAX_LINE and "type" in _parts(line):
             return "mjai"
         return _of_keys(text[start:])
     if _LINK.match(text, start):
@@ -239,12 +240,7 @@ def id_in_name(name: str) -> str:
     ('2026010203gm-0009-0000-0123abcd', '')
     """
     found = _FILE_ID.match(name)
-    if found is None:
-        return ""
-    try:
-        return check_game_id(found[0])
-    except ReplayFormatError:
-        return ""
+    return known_id(found[0]) if found else ""
 
 
 def compress(text: str) -> bytes:
@@ -279,8 +275,11 @@ def _parse(text: str, game_id: str) -> GameRecord:
     try:
         form = detect(text)
         record = _read(_unwrapped(text), form, game_id)
-    except (ReplayError, OSError):  # such as a deleted working folder, which is no fault of the record
+    except OSError:  # such as a deleted working folder, which is no fault of the record
         raise
+    except ReplayError as exc:
+        said = str(exc)
+        raise type(exc)(said if len(said) <= MAX_MESSAGE else f"{said[: MAX_MESSAGE - 1]}…") from None
     except Exception as exc:  # a fault of a reader costs no more than this record
         deep = isinstance(exc, RecursionError)
         why = "nested too deep" if deep else "the reader fails on it; please report the file"
@@ -320,14 +319,3 @@ def _read(text: str, form: SourceFormat, game_id: str) -> GameRecord:
             return kobalab.read_record(text)
         case _:
             return tenhou6.read_record(text)
-
-
-def _is_message(line: str) -> bool:
-    """Whether a line is an mjai message; overlong lines are not."""
-    if len(line) > mjai.MAX_LINE:
-        return False
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(value, dict) and "type" in value

@@ -268,13 +268,18 @@ def shown_time(moment: datetime) -> str:
     return moment.astimezone(JAPAN).strftime("%Y-%m-%d %H:%M %Z")
 
 
+def known_id(text: str) -> str:
+    """The text if it is a game id, else ""."""
+    return text if _GAME_ID.fullmatch(text) else ""
+
+
 def check_game_id(text: str) -> str:
     """Return the text unchanged if it is a game id.
 
     Raises:
         ReplayFormatError: it is not; such a text never becomes a file name.
     """
-    if not _GAME_ID.fullmatch(text):
+    if not known_id(text):
         raise ReplayFormatError(
             f"not a game id: {text[:80]!r}; an id looks like 2026010203gm-0009-0000-0123abcd"
         )

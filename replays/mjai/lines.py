@@ -46,6 +46,8 @@ MAX_LINE: Final = 64 * 1024
 MAX_LINES: Final = 40_000
 
 _HEAD: Final = "suzaku_record"
+_LENGTHS: Final = {"0": HANCHAN, "4": TONPUU}
+"""By ``kyoku_first``."""
 
 Message = dict[str, Any]
 _Seed = Annotated[str, msgspec.Meta(max_length=8192)]
@@ -134,8 +136,8 @@ def write_record(record: GameRecord) -> str:
 def read_record(text: str) -> GameRecord:
     """Read a game from lines of mjai, each a message or an array of messages.
 
-    Its type is taken from its head, if it has one. Otherwise its length is the one in ``start_game``, or
-    follows from its rounds, and the usual rules are assumed.
+    Its type is taken from its head, if it has one. Otherwise its length is the one in ``start_game``, as
+    akochan and mjai-reviewer write it, or follows from its rounds, and the usual rules are assumed.
 
     Raises:
         ReplayFormatError: a line is not an mjai message, or does not fit those before it; names the line. Or
@@ -152,27 +154,13 @@ def read_record(text: str) -> GameRecord:
         check_type(head.game_type)
     except (msgspec.ValidationError, ReplayFormatError) as exc:
         raise ReplayFormatError(f"mjai line 1: {_HEAD}: {fault_in(exc)}") from None
-    said = _HEAD in first
+    said, length = _HEAD in first, _LENGTHS.get(str(first.get("kyoku_first")))
     return GameRecord(
-        **msgspec.structs.asdict(head) | ({} if said else {"game_type": _stated_type(first, events)}),
+        **msgspec.structs.asdict(head) | ({} if said else {"game_type": length or usual_type(events)}),
         names=events[0].names,
         events=tuple(events),
-        rules_said=said or first.get("kyoku_first") in (0, 4),
+        rules_said=said or length is not None,
     )
-
-
-def _stated_type(first: Message, events: Sequence[GameEvent]) -> int:
-    """The type of a game from another program: its length is the one in ``start_game``, or from its rounds.
-
-    Source: mjai as written by akochan and mjai-reviewer: ``kyoku_first`` is 0 for a hanchan, 4 for East only.
-    """
-    match first.get("kyoku_first"):
-        case 0:
-            return HANCHAN
-        case 4:
-            return TONPUU
-        case _:
-            return usual_type(events)
 
 
 def _unpacked(text: str) -> str:

@@ -196,7 +196,6 @@ class MjaiReader:
             raise ReplayFormatError("there must be four hands")
         texts = [m["dora_marker"], *(text for hand in hands for text in hand)]
         tiles = self._tiles.of(m, texts, [AT_UNSEEN] * len(texts))
-        dealt = [tuple(tiles[1 + 13 * p : 14 + 13 * p]) for p in range(4)]
         left = 0 if self._before_wins is not None else int(self.state["riichi_sticks"])
         self._before_wins = None
         is_first = self.state["phase"] == PHASE_IDLE
@@ -214,7 +213,7 @@ class MjaiReader:
             dealer=dealer,
             scores=scores or four([START_SCORE] * 4 if is_first else self.state["scores"].tolist()),
             dora_indicator=tiles[0],
-            hands=(dealt[0], dealt[1], dealt[2], dealt[3]),
+            hands=four(tuple(tiles[1 + 13 * p : 14 + 13 * p]) for p in range(4)),
         )
 
     def draw(self, m: Mapping[str, Any]) -> GameEvent:

@@ -125,7 +125,8 @@ class Attributes:
 def _listed(counts: Collection[int]) -> str:
     if isinstance(counts, range) and counts.step == 1:
         return f"{counts.start} to {counts.stop - 1}" if len(counts) > 1 else str(counts.start)
-    return " or ".join(map(str, counts))
+    listed = [*map(str, counts)]
+    return " or ".join(listed if len(listed) < 12 else (*listed[:2], "…", listed[-1]))
 
 
 MAX_ATTRIBUTES: Final = 32

@@ -162,7 +162,8 @@ class _Reader:
             raise ReplayFormatError("not an mjlog: it does not begin with <mjloggm>")
         if tag.name in _HEADER_TAGS and not (tag.name == "UN" and "UN" in self._header):
             self._header[tag.name] = tag
-            self._check_header(tag)
+            if tag.name == "GO" and tag.has("type"):
+                check_type(tag.number("type", 0, MAX_TYPE))
             return
         handler = _HANDLERS.get(tag.name)
         if handler is None:
@@ -200,19 +201,12 @@ class _Reader:
             rules_said=said,
         )
 
-    def _check_header(self, tag: MjlogTag) -> None:
-        if tag.name == "GO" and tag.has("type"):
-            check_type(tag.number("type", 0, MAX_TYPE))
-
     def _names(self) -> Names:
         un = self._header.get("UN")
         if un is None:
             raise ReplayFormatError("no <UN>: the players are missing")
         n0, n1, n2, n3 = (unquote(un.take(f"n{p}", ""))[:64] for p in range(4))
         return n0, n1, n2, n3
-
-    def _last(self) -> GameEvent | None:
-        return self._events[-1] if self._events else None
 
     def _needs_round(self, tag: MjlogTag) -> None:
         if not self._takes_moves:
@@ -280,7 +274,7 @@ class _Reader:
         self._events.append(Riichi(player) if declared else RiichiAccepted(player))
 
     def win(self, tag: MjlogTag) -> None:
-        if not self._in_round or not (self._takes_moves or isinstance(self._last(), Win)):
+        if not self._in_round or not (self._takes_moves or isinstance(self._events[-1], Win)):
             raise tag.fail("is outside of a round")
         won = read_agari(tag)
         self._events.append(won.win)

@@ -57,13 +57,13 @@ from replays.record import (
     TONPUU,
     GameRecord,
     Names,
-    check_game_id,
     check_type,
     end_of_game,
     fault_in,
     four,
     in_words,
     is_said,
+    known_id,
     lobby_of,
     sexes_of,
     usual_type,
@@ -293,7 +293,7 @@ def _record(document: _Document) -> GameRecord:
     if ending is not None:
         events.append(ending)
     return GameRecord(
-        game_id=_game_id(document.ref),
+        game_id=known_id(document.ref),
         game_type=_assumed_type(document, events, reds) if stated is None else stated,
         lobby=lobby,
         names=names,
@@ -306,13 +306,6 @@ def _record(document: _Document) -> GameRecord:
 
 
 # --- the head ---------------------------------------------------------------------------------------------
-
-
-def _game_id(ref: str) -> str:
-    try:
-        return check_game_id(ref)
-    except ReplayFormatError:
-        return ""
 
 
 def _type_and_lobby(document: _Document) -> tuple[int | None, int]:
