@@ -7,6 +7,7 @@ same redrawn wall. More disagreements say more than more walls for each.
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import process_time
@@ -165,9 +166,8 @@ def _setup(plan: PricesPlan) -> tuple[PricesPlan, list[str]]:
 
 # --- figures ----------------------------------------------------------------------------------------------
 
-_COMMON, _TRAIT, _OWN = 200.0, 150.0, 100.0
-"""Standard deviations in points, set beforehand: what all prices have in common, what those with a trait have
-in common, and what is a kind's own."""
+_DEVIATIONS: Final = (10.0, 30.0, 100.0)
+"""Standard deviations in points of prices, from which the likeliest are chosen."""
 _NOISE: Final = 4_000.0
 _NOISE_COUNT: Final = 200.0
 """The standard deviation of one difference, which counts as much as this number of differences."""
@@ -187,7 +187,7 @@ class PricesFigures(msgspec.Struct, frozen=True):
         disagreements: decisions that disagree with the policy.
         played: disagreements played out.
         cost: points that an error costs on average.
-        slope: points that errors of held-out games cost for each point by the table; 1 if the table is right.
+        slope: points by which costs in held-out games rise with each point of the table; 1 if it is right.
         slope_reward: the same for the final reward.
         cpu_hours: CPU time.
         table: the prices.
@@ -223,8 +223,8 @@ def figures_of(plan: PricesPlan, games: Sequence[GamePrices]) -> PricesFigures:
     errors = _ERRORS[kinds]
     columns = (
         np.bincount(kinds, minlength=len(KINDS)),
-        *np.round(smoothed(owners, kinds, points), -1),
-        *np.round(smoothed(owners, kinds, reward) / _REWARD_POINTS, 2),
+        *np.round(smoothed(owners, kinds, points)[:2], -1),
+        *np.round(smoothed(owners, kinds, reward)[:2] / _REWARD_POINTS, 2),
     )
     data = " ".join(f"--data {Path(path).name}" for path in plan.data)
     return PricesFigures(
@@ -247,22 +247,16 @@ def figures_of(plan: PricesPlan, games: Sequence[GamePrices]) -> PricesFigures:
 
 
 def smoothed(owners: Ints, kinds: Ints, costs: Floats) -> Floats:
-    """``[2, K]``: the prices of `KINDS`, and half the widths of their 95 % intervals.
+    """``[3, K]``: the prices of `KINDS`, half the widths of their 95 % intervals, and the noise of one cost.
 
     Few differences say little, so a price is drawn towards those of kinds with the same traits: it is the
-    posterior mean under a normal prior.
+    posterior mean under the normal prior that makes the costs likeliest.
 
     Args:
         owners: ``[N]`` the game of each disagreement.
         kinds: ``[N]`` its place in `KINDS`.
         costs: ``[N]`` its cost.
     """
-    traits = [msgspec.structs.astuple(kind) for kind in KINDS]
-    shared = [
-        [sum(a == b and a is not None for a, b in zip(one, other, strict=True)) for other in traits]
-        for one in traits
-    ]
-    prior = _COMMON**2 + _TRAIT**2 * np.array(shared) + _OWN**2 * np.eye(len(KINDS))
     counts, sums = np.zeros((2, owners.max(initial=0) + 1, len(KINDS)))
     np.add.at(counts, (owners, kinds), 1.0)
     np.add.at(sums, (owners, kinds), costs)
@@ -270,25 +264,46 @@ def smoothed(owners: Ints, kinds: Ints, costs: Floats) -> Floats:
     squares = np.square(sums - counts * sums.sum() / max(1, len(costs))).sum(axis=0)
     number = counts.sum(axis=0)
     noise = (squares + _NOISE_COUNT * _NOISE**2) / (number + _NOISE_COUNT)
+    known = number > 0
+    means, variances = sums.sum(axis=0)[known] / number[known], np.diag(noise[known] / number[known])
+
+    def unlikelihood(prior: Floats) -> float:
+        covariance = prior[np.ix_(known, known)] + variances
+        return float(means @ np.linalg.solve(covariance, means) + np.linalg.slogdet(covariance)[1])
+
+    prior = min((_prior(*each) for each in itertools.product(_DEVIATIONS, repeat=5)), key=unlikelihood)
     covariance = np.linalg.inv(np.linalg.inv(prior) + np.diag(number / noise))
-    return np.array([covariance @ (sums.sum(axis=0) / noise), _NORMAL * np.sqrt(np.diag(covariance))])
+    return np.array([covariance @ (sums.sum(axis=0) / noise), _NORMAL * np.sqrt(np.diag(covariance)), noise])
+
+
+def _prior(common: float, category: float, model: float, place: float, own: float) -> Floats:
+    """``[K, K]`` covariance of prices, by what all, those with a trait, and no others have in common."""
+    prior = common**2 + own**2 * np.eye(len(KINDS))
+    shares = {"category": category, "model": model, "shanten": place, "phase": place}
+    for trait, deviation in shares.items():
+        values = np.array([getattr(kind, trait) for kind in KINDS])
+        prior += deviation**2 * ((values[:, None] == values) & (values != None))  # noqa: E711 - by element
+    return prior
 
 
 def _slope(owners: Ints, kinds: Ints, costs: Floats) -> Estimate:
-    """The slope of costs on prices: each fifth of the games is held out in turn, and priced by the others."""
-    priced = np.empty(len(costs))
+    """The slope of costs on prices: each fifth of the games is held out in turn, and priced by the others.
+
+    Kinds count by the inverse of their noise.
+    """
+    priced, noise = np.empty((2, len(costs)))
     for fold in range(_FOLDS):
         held = owners % _FOLDS == fold
-        priced[held] = smoothed(owners[~held], kinds[~held], costs[~held])[0][kinds[held]]
-    shown = _ERRORS[kinds]
-    owners, priced, costs = owners[shown], priced[shown], costs[shown]
-    return Means(owners, priced, costs, priced**2, priced * costs).of(_slope_of)
+        found = smoothed(owners[~held], kinds[~held], costs[~held])
+        priced[held], noise[held] = found[0][kinds[held]], found[2][kinds[held]]
+    columns = (np.ones(len(costs)), priced, costs, priced**2, priced * costs)
+    return Means(owners, *(column / noise for column in columns)).of(_slope_of)
 
 
 def _slope_of(means: Floats) -> Floats:
-    priced, cost, square, product = np.moveaxis(means, -1, 0)
+    weight, priced, cost, square, product = np.moveaxis(means, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        slope: Floats = (product - priced * cost) / (square - priced**2)
+        slope: Floats = (weight * product - priced * cost) / (weight * square - priced**2)
     return slope
 
 

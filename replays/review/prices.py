@@ -12,7 +12,6 @@ from typing import Final, Literal, TypeAlias, get_args
 
 import msgspec
 
-from game.actions import ActionKind
 from game.shanten import shanten
 from policies.flow.decisions import model_of
 from policies.heuristic.danger import Danger
@@ -27,34 +26,30 @@ _TABLE: Final = Path(__file__).with_name("prices.json")
 _THREAT: Final = 0.3
 """From this probability of tenpai on, an opponent threatens, as on the page."""
 _EARLY: Final = 6
-_FAR: Final = 3
+_NEAR, _FAR = 1, 3
 
 
 class Kind(msgspec.Struct, frozen=True, array_like=True):
-    """A kind of disagreement; only discards are divided further.
+    """A kind of disagreement.
 
     Attributes:
         model: the network that judges it.
-        acted: whether the player declared or called, and the policy would not; False for every kan.
         category: of the decision.
-        shanten: of the player's hand, 3 for more.
-        phase: somebody threatens, or nobody does, early or late in the round.
+        shanten: of the player's hand, 1 for less and 3 for more; None unless it is a discard.
+        phase: somebody threatens, or nobody does, early or late in the round; None unless it is a discard.
     """
 
     model: str
-    acted: bool = False
-    category: Category | None = None
+    category: Category
     shanten: int | None = None
     phase: Phase | None = None
 
 
 KINDS: Final = (
-    *(
-        Kind("discard", False, *traits)
-        for traits in itertools.product(GRAVITY, range(_FAR + 1), get_args(Phase))
+    *itertools.starmap(
+        Kind, itertools.product(("discard",), GRAVITY, range(_NEAR, _FAR + 1), get_args(Phase))
     ),
-    *(Kind(model, acted) for model in ("riichi", "chi", "pon") for acted in (False, True)),
-    Kind("kan"),
+    *itertools.starmap(Kind, itertools.product(("riichi", "chi", "pon", "kan"), GRAVITY)),
 )
 
 
@@ -116,17 +111,12 @@ def kind_of(moment: Moment, opinion: Opinion, danger: Danger) -> Kind | None:
         danger: of the opponents' hands.
     """
     step, ratio = opinion.parted(moment.done)
-    if step == "discard":
-        record, player = moment.record, moment.player
-        distance = int(shanten(record["hand34"][player], int(record["meld_count"][player])))
-        quiet: Phase = "early" if record["river_size"][player] < _EARLY else "late"
-        return Kind(
-            "discard",
-            False,
-            category_of(ratio, step),
-            min(max(distance, 0), _FAR),
-            "threat" if danger.tenpai.max() >= _THREAT else quiet,
-        )
-    model = model_of((moment.done, opinion.preferred))
-    acted = opinion.preferred.kind in (ActionKind.DISCARD, ActionKind.PASS)
-    return None if model == "rule" else Kind(model, acted and model != "kan")
+    category = category_of(ratio, step)
+    if step != "discard":
+        model = model_of((moment.done, opinion.preferred))
+        return None if model == "rule" else Kind(model, category)
+    record, player = moment.record, moment.player
+    distance = int(shanten(record["hand34"][player], int(record["meld_count"][player])))
+    quiet: Phase = "early" if record["river_size"][player] < _EARLY else "late"
+    phase: Phase = "threat" if danger.tenpai.max() >= _THREAT else quiet
+    return Kind("discard", category, min(max(distance, _NEAR), _FAR), phase)

@@ -49,6 +49,7 @@ RESULTS: Final[dict[str, Sequence[str]]] = {
         "learning.measure.adaptation.AdaptationPlan",
         "learning.measure.adaptation.AdaptationFigures",
     ],
+    "eval prices": ["learning.measure.prices.PricesPlan", "learning.measure.prices.PricesFigures"],
     "eval exploitability": ["learning.cfr.exploitability.ExploitReport"],
     "bench features": ["learning.measure.bench.FeatureBench"],
     "bench decision": ["learning.measure.bench.DecisionBench"],

@@ -20,7 +20,7 @@ from policies.play.named import Named
 from replays import mjlog
 from replays.formats import MAX_FILE, compress, read_game, write_game
 from replays.record import GameRecord
-from replays.review.schema import Note, Review, ReviewAction, ReviewIndex
+from replays.review.schema import Note, Price, Review, ReviewAction, ReviewIndex
 from replays.store.library import save
 from tests.cli import Result, run_cli
 from tests.learning.selfplay.engine_players import engine_text
@@ -111,9 +111,11 @@ def test_an_engine_reviews_beside_the_policy(file: Path, tmp_path: Path) -> None
 
 def test_the_terminal_rounds_as_the_page_does(file: Path) -> None:
     made = msgspec.json.decode(run(file, "--json").stdout, type=Review)
-    summary = msgspec.structs.replace(made.summary, rating=91.85, agreement=0.8175, bad_move_rate=0.0005)
+    summary = msgspec.structs.replace(
+        made.summary, rating=91.85, agreement=0.8175, bad_move_rate=0.0005, price=1230.0
+    )
     text = review_text(msgspec.structs.replace(made, summary=summary), ())
-    assert "agreement 81.8 %, bad moves 0.1 %, rating 91.9" in text
+    assert "agreement 81.8 %, bad moves 0.1 %, rating 91.9, price 1,230" in text
 
 
 @pytest.mark.parametrize(
@@ -274,13 +276,15 @@ def test_other_rules_are_refused_by_name(game: GameRecord, game_type: int, said:
 def test_tiles_are_written_as_players_write_them(file: Path) -> None:
     made = msgspec.json.decode(run(file, "--json", "--compare", "random").stdout, type=Review)
     kan = ReviewAction(kind="chi", tile="5mr", consumed=("4m", "6m"))
+    price = Price(points=1310.0, error=60.0)
     decisions = tuple(
-        msgspec.structs.replace(each, done=kan, preferred=ReviewAction(kind="discard", tile="E"))
+        msgspec.structs.replace(each, done=kan, preferred=ReviewAction(kind="discard", tile="E"), price=price)
         for each in made.decisions
     )
     summary = msgspec.structs.replace(made.summary, worst=(0,))
     text = review_text(msgspec.structs.replace(made, decisions=decisions, summary=summary, other=None), ())
     assert "chi 0m 4m 6m rather than discard 1z" in text
+    assert "errors like this cost 1,310 points on average, ± 60\n" in text
 
 
 def test_a_reason_in_words_counts_one_tile_as_one_and_names_waits_without_a_yaku() -> None:

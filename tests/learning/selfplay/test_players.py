@@ -25,7 +25,8 @@ def test_built_in_players() -> None:
 def test_unknown_players_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
         ConfigError,
-        match="'heuristik' is not a player: give one of network, phoenix, large, players, heuristic, random",
+        match="'heuristik' is not a player: give one of network, phoenix, large, players, heuristic, "
+        "beginner, random",
     ):
         contender("heuristik")
     with pytest.raises(CheckpointError, match=r"discard\.json"):

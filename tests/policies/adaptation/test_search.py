@@ -161,7 +161,7 @@ def test_the_end_of_a_round_is_worth_what_the_predictor_expects() -> None:
         assert np.argmax(values) == np.argmax(table.scores)
     assert going
     only_first = ThinkingSettings(sampler="uniform", uma=Uma((1.0, 0.0, 0.0, 0.0)))
-    own = load_simulator(PHOENIX, only_first, Compute()).worth(ahead.events)
+    own = load_simulator(PHOENIX, only_first, Compute()).value(ahead.events)
     chances = np.array([own(ended, player) for player in range(4)])
     assert chances.min() >= 0.0
     assert chances.sum(axis=0) == pytest.approx(1.0)

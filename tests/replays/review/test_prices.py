@@ -48,17 +48,17 @@ def test_a_discard_is_of_a_category_a_shanten_and_a_phase(turns: int, riichi: bo
         scene.own("2m", "2m").draw().riichi("7m").turn("7m").turn("7m")
     scene.draw("5z")
     policy = Scripted({discard(scene, "1z"): 0.9, discard(scene, "2z"): 0.09})
-    assert kind(scene.discard("2z"), policy) == Kind("discard", False, "inaccuracy", 3, phase)
+    assert kind(scene.discard("2z"), policy) == Kind("discard", "inaccuracy", 3, phase)
 
 
-def test_calls_and_riichi_differ_by_who_wanted_them() -> None:
+def test_riichi_and_calls_are_of_a_model_and_a_category() -> None:
     ready = Scene("123456m4567p5s99s").draw("8p")
     wants_riichi = Scripted({RIICHI: 0.9, discard(ready, "5s"): 1.0})
-    assert kind(ready.discard("5s"), wants_riichi) == Kind("riichi", False)
+    assert kind(ready.discard("5s"), wants_riichi) == Kind("riichi", "inaccuracy")
     passed, called = (Scene("11z258m369p1478s5z", round_index=3).turn("1z") for _ in range(2))
     eager = Scripted({each: 0.9 for each in called.legal() if each != PASS})
-    assert kind(passed.draw("6z"), eager) == Kind("pon", False)
-    assert kind(called.pon(0), Scripted()) == Kind("pon", True)
+    assert kind(passed.draw("6z"), eager) == Kind("pon", "inaccuracy")
+    assert kind(called.pon(0), Scripted()) == Kind("pon", "blunder")
 
 
 def test_a_decision_of_the_rules_has_no_kind() -> None:

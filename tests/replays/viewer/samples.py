@@ -13,15 +13,14 @@ import numpy as np
 from game.events import GameEvent, StartRound
 from game.state import apply, clone, hand_tiles, melds_of, new_round, river_of
 from game.tiles import mjai_text
-from policies.heuristic.player import HeuristicPolicy
-from policies.play.named import RandomPolicy
+from policies.play.named import Named, RandomPolicy
 from replays import formats
 from replays.mjai.lines import render
 from replays.mjai.seat import seen_by
 from replays.record import GameRecord
 from replays.review.report import Reviewer, as_json
 from replays.review.schema import Review
-from tests.replays.review.made import reviewer
+from tests.replays.review.made import named, predictor
 from tests.shared import shard_texts
 
 KANS = 4
@@ -47,7 +46,8 @@ def real_game(number: int) -> GameRecord:
 @cache
 def critic() -> Reviewer:
     """Disagrees with every player."""
-    return reviewer(RandomPolicy(), other=HeuristicPolicy())
+    policy = Named("network", "test", RandomPolicy())  # errors by the network have prices
+    return Reviewer("suzaku test", policy, predictor(), named())
 
 
 @cache

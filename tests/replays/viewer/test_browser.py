@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import shlex
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
@@ -81,6 +82,7 @@ READ_DECISIONS = """(chosen) => chosen.map((index) => {
     shown: Number(viewer.decision.querySelector("[data-decision]").dataset.decision), index,
     badge: viewer.decision.querySelector(".decision-head .badge").className,
     reasons: items.map((item) => item.dataset.note), text: items.map((item) => item.innerText).join(" "),
+    price: document.querySelector(".price")?.textContent ?? "",
     address: document.querySelector(".ask-here a").getAttribute("href"),
     command: document.querySelector(".ask-command").textContent,
     rows: [...viewer.decision.querySelectorAll(".options tbody tr")].map((row) => ({
@@ -445,6 +447,8 @@ def every_error_has_a_sentence_and_leads_to_ask(opened: Opened, review: dict[str
             decision = review["decisions"][place]
             assert shown["reasons"] == reasons(decision) != []
             assert "undefined" not in shown["text"]
+            price = decision["price"]
+            assert re.findall(r"\d+", shown["price"]) == [f"{price[key]:.0f}" for key in price or ()]
             assert json.loads(unquote(shown["address"].partition("#")[2])) == decision["position"]
             assert shlex.split(shown["command"])[:3] == ["suzaku", "ask", decision["position"]["hand"]]
 
