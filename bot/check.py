@@ -75,7 +75,7 @@ def _models(policy: Policy) -> Iterator[CheckResult]:
     if policy.source != "model":
         return
     # the networks are already in memory, so this imports nothing new
-    from policies.checkpoint import describe  # noqa: PLC0415
+    from policies.checkpoint.card import describe  # noqa: PLC0415
     from policies.play.inference import NetworkPolicy  # noqa: PLC0415
 
     if not isinstance(policy, NetworkPolicy):

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from game.actions import Action
+from game.actions import RIICHI, Action
+from game.rules import legal_actions
 from game.scoring.settlement import GameLength
+from game.state import declared
 
 
 class HiddenTiles(msgspec.Struct, frozen=True):
@@ -38,6 +40,14 @@ class Observation(msgspec.Struct, frozen=True):
     player: int
     legal: tuple[Action, ...]
     length: GameLength
+
+    @property
+    def declared(self) -> Observation | None:
+        """The choice of a discard once riichi is declared; None if that is not possible."""
+        if RIICHI not in self.legal:
+            return None
+        record = declared(self.record, self.player)
+        return Observation(record, self.player, tuple(legal_actions(record, self.player)), self.length)
 
     def hidden(self) -> HiddenTiles | None:
         """The tiles that no player sees; None at a real table."""

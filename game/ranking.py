@@ -6,18 +6,15 @@ hanchan counts 1.5 times as much. The ranks in between are public knowledge abou
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from game.scoring.settlement import GameLength
-
-if TYPE_CHECKING:
-    from game.scoring.settlement import GameLength
-
+from game.scoring.settlement import START_SCORE, GameLength
 
 Room: TypeAlias = Literal["ippan", "joukyuu", "tokujou", "houou"]
 
@@ -78,13 +75,69 @@ Rewards: TypeAlias = tuple[float, float, float, float]
 """The rewards of the places of a game, first to fourth."""
 
 
-def _rewards(rank: int, room: Room, length: GameLength) -> Rewards:
-    first, second, third, fourth = (float(rank_points(place, rank, room, length)) for place in (1, 2, 3, 4))
+def rewards_of(length: GameLength) -> Rewards:
+    """The rank points of a 7-dan in the Phoenix room."""
+    first, second, third, fourth = (float(rank_points(place, 16, "houou", length)) for place in (1, 2, 3, 4))
     return first, second, third, fourth
 
 
-HANCHAN_REWARDS: Final = _rewards(16, "houou", "hanchan")
+HANCHAN_REWARDS: Final = rewards_of("hanchan")
 """90, 45, 0 and -135: those of a 7-dan in the Phoenix room, the reward in the paper."""
+
+UMA_PATTERN: Final = ",".join([r"([+-]?\d{1,4}(?:\.\d{1,2})?)"] * 4) + r"(?:@(\d{4,6}))?"
+UMA_FORM: Final = "four numbers, such as 90,45,0,-135, or with the score 15,5,-5,-15@25000"
+
+
+class Uma(msgspec.Struct, frozen=True):
+    """What a finished game is worth to a player: by the place, or by place and score.
+
+    Attributes:
+        places: for first to fourth place.
+        return_score: 0, or the score that is worth nothing; each thousand above it is worth 1, and first
+            place also receives what the four players lack to it at the start (oka).
+    """
+
+    places: Rewards = HANCHAN_REWARDS
+    return_score: int = 0
+
+    def __str__(self) -> str:
+        """As `parse_uma` takes it."""
+        score = f"@{self.return_score}" if self.return_score else ""
+        return ",".join(f"{each:g}" for each in self.places) + score
+
+    @property
+    def unit(self) -> str:
+        """The unit of rewards, in words."""
+        return "rank points" if self in (Uma(), Uma(rewards_of("tonpuu"))) else "uma"
+
+    @property
+    def by_place(self) -> npt.NDArray[np.float64]:
+        """``[4]``: what the places are worth, with the oka."""
+        oka = 4 * (self.return_score - START_SCORE) / 1_000 if self.return_score else 0.0
+        first, *rest = self.places
+        return np.array([first + oka, *rest])
+
+    def of_scores(self, scores: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        """What scores are worth in addition."""
+        return np.asarray((scores - self.return_score) / 1_000 * (self.return_score > 0), np.float64)
+
+
+def parse_uma(text: str) -> Uma | None:
+    """Read an uma as users write it, None for "".
+
+    >>> parse_uma("20,10,-10,-20@30000").by_place.tolist()  # Tenhou's results
+    [40.0, 10.0, -10.0, -20.0]
+
+    Raises:
+        ValueError: the text has another form.
+    """
+    if not text:
+        return None
+    match = re.fullmatch(UMA_PATTERN, text)
+    if match is None:
+        raise ValueError(f"found {text!r}, expected {UMA_FORM}")
+    first, second, third, fourth = map(float, match.groups()[:4])
+    return Uma((first, second, third, fourth), int(match[5] or 0))
 
 
 FIRST_DAN: Final = 10

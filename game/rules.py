@@ -16,6 +16,7 @@ from game.fold import bit, kuikae_mask
 from game.layout import AT_HAND, PHASE_CALLED, PHASE_CLAIM, PHASE_ROB, PHASE_TURN
 from game.melds import MeldKind
 from game.packing import DRAW_REASONS
+from game.scoring.dora import is_red
 from game.scoring.value import has_yaku
 from game.shanten import waits
 from game.state import hand_tiles, row_of
@@ -128,15 +129,10 @@ def _held(rec: Any, player: int, tile: int) -> bool:
 
 
 @kernel
-def _is_red(tile: int) -> bool:
-    return bool(tile in (16, 52, 88))
-
-
-@kernel
 def _plain(rec: Any, player: int, kind: int, nth: int) -> int:
     """The nth lowest copy of a kind in the hand that is not red, else -1."""
     for tile in range(4 * kind, 4 * kind + 4):
-        if _held(rec, player, tile) and not _is_red(tile):
+        if _held(rec, player, tile) and not is_red(tile):
             if nth == 0:
                 return tile
             nth -= 1
@@ -147,7 +143,7 @@ def _plain(rec: Any, player: int, kind: int, nth: int) -> int:
 def _red(rec: Any, player: int, kind: int) -> int:
     """The red copy of a kind in the hand, else -1."""
     tile = 4 * kind
-    return tile if _is_red(tile) and _held(rec, player, tile) else -1
+    return tile if is_red(tile) and _held(rec, player, tile) else -1
 
 
 # --- own turn ---------------------------------------------------------------------------------------------
@@ -241,7 +237,7 @@ def _discard_rows(rec: Any, player: int, rows: Any, n: int, forbidden: Any) -> i
         if rec.hand34[player, kind] == 0 or forbidden & bit(kind) != _NONE:
             continue
         plain = _plain(rec, player, kind, 0)
-        if rec.drawn >= 0 and rec.drawn >> 2 == kind and not _is_red(rec.drawn):
+        if rec.drawn >= 0 and rec.drawn >> 2 == kind and not is_red(rec.drawn):
             plain = rec.drawn
         if plain >= 0:
             n = _put(rows, n, _DISCARD, plain, -1, -1, -1, -1)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from game.events import GameEvent
+from game.events import GameEvent, Riichi
 from game.fold import REASONS, fold_one, fold_stream
 from game.layout import AT_HAND, ROUND_STATE
 from game.melds import Meld, MeldKind
@@ -80,6 +80,13 @@ def apply(record: np.void, event: GameEvent) -> None:
     reason = _fold_one(row_of(record), packed)
     if reason:
         raise StateMismatchError(f"{event!r} does not fit: {REASONS[reason]}")
+
+
+def declared(record: np.void, player: int) -> np.void:
+    """A copy of a round in which a player has just declared riichi."""
+    copy = clone(record)
+    apply(copy, Riichi(player))
+    return copy
 
 
 def misfit(record: np.void, packed: Packed) -> int:

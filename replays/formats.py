@@ -56,6 +56,7 @@ _MAHJONG_SOUL: Final = (
     "Mahjong Soul's own record; download the game with a converter to Tenhou's format or mjai"
 )
 _ARCHIVE: Final = "an archive; unpack it, and give the records in it"
+_PICTURE: Final = "a picture or a PDF, not a record; save the record itself, or give its link"
 _LIST: Final = "a list of games, not a record; give `suzaku review` the links or ids in it, or a file of them"
 _FOREIGN: Final = (
     (
@@ -66,7 +67,7 @@ _FOREIGN: Final = (
         re.compile('"handRecord"|"handEventRecord"'),
         "Riichi City's record, which is not supported; convert it to Tenhou's JSON or mjai",
     ),
-    (re.compile(r'\.lq\.|"head"|"ActionNewRound"|RecordNewRound'), _MAHJONG_SOUL),
+    (re.compile(r'\.lq\.|"head"|"ActionNewRound"|RecordNewRound|mahjongsoul\.|maj-soul\.'), _MAHJONG_SOUL),
     (re.compile(r"[0-9]{10}gm-[0-9a-f]{4}-|\"(?:uuid|startTime)\""), _LIST),
 )
 """What is in other programs' texts, and the message for it."""
@@ -74,10 +75,11 @@ _BINARIES: Final = (
     (b"\x28\xb5\x2f\xfd", "Zstandard: a shard of many games, not one; use `suzaku corpus` for shards"),
     (b"SQLite format 3", "an SQLite database of many games; export their records to files, and give those"),
     *((mark, _ARCHIVE) for mark in (b"PK\x03\x04", b"BZh", b"\xfd7zXZ", b"7z\xbc\xaf", b"Rar!")),
+    *((mark, _PICTURE) for mark in (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"%PDF")),
 )
 """How files begin that are no record, and the message for each."""
 _TAR: Final = b"ustar"
-_LINK: Final = re.compile(r"\s*(?:https?://)?(?:[a-z.]*tenhou\.net|ron2\.jp)/", re.IGNORECASE)
+_LINK: Final = re.compile(r"(?:https?://)?(?:[a-z.]*tenhou\.net|ron2\.jp)/", re.IGNORECASE)
 _GZIP: Final = b"\x1f\x8b"
 _SPACE: Final = "\ufeff \t\r\n"
 _FILE_ID: Final = re.compile(r"[0-9]{10}gm-[0-9a-f]{4}-[0-9]{4,5}-x?[0-9a-f]{8,12}(?![0-9A-Za-z])")
@@ -150,9 +152,13 @@ def detect(text: str) -> SourceFormat:
         if _is_message(text[start : end if end >= 0 else len(text)]):
             return "mjai"
         return _of_keys(text[start:])
-    if _LINK.match(text):
+    if _LINK.match(text, start):
         raise ReplayFormatError("a link, not the record; give `suzaku review` the link, or a file of links")
     _refuse_foreign(text)
+    if text.startswith(("http://", "https://"), start):
+        raise ReplayFormatError(
+            "a link, not the record; download the record that it shows, and give the file"
+        )
     raise ReplayFormatError(f"not a record: it begins with {text[start : start + 40]!r:.80}")
 
 
@@ -185,8 +191,9 @@ def _of_keys(text: str) -> SourceFormat:
     keys = _parts(text).keys()
     if "mjai_log" in keys:
         return "mjai"
-    if "log" not in keys and "split_logs" not in keys:
+    if keys and not {"log", "split_logs"} & keys:
         _refuse_foreign(text)
+        raise ReplayFormatError("JSON without a log, so not a record; give Tenhou's JSON, mjai or an mjlog")
     return "kobalab" if "log" in keys and ("qijia" in keys or '"qipai"' in text) else "tenhou6"
 
 

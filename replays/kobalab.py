@@ -28,8 +28,15 @@ MAX_MOVES: Final = 400
 """In a round."""
 
 _SIDES: Final = {"+": 1, "=": 2, "-": 3}
-_MALFORMED: Final = (TypeError, ValueError, IndexError, AttributeError, OverflowError)
-_WRONG: Final = "a value is missing, of the wrong kind or out of range"
+_MALFORMED: Final = (
+    ReplayFormatError,
+    KeyError,
+    TypeError,
+    ValueError,
+    IndexError,
+    AttributeError,
+    OverflowError,
+)
 _OF_A_PLAYER: Final = ("zimo", "gangzimo", "dapai", "fulou", "gang", "hule")
 _HONOURS: Final = "ESWNPFC"
 _TILE: Final = re.compile(r"[mps][0-9]|z[1-7]")
@@ -57,10 +64,15 @@ def read_record(text: str) -> GameRecord:
         raise ReplayFormatError("not a record of majiang-core: qijia or log is missing")
     try:
         return _record(document)
-    except KeyError as exc:
-        raise ReplayFormatError(f"majiang-core's record: {str(exc.args[0])[:40]} is missing") from None
-    except _MALFORMED:
-        raise ReplayFormatError(f"majiang-core's record: {_WRONG}") from None
+    except _MALFORMED as exc:
+        raise ReplayFormatError(f"majiang-core's record: {_fault_in(exc)}") from None
+
+
+def _fault_in(error: Exception) -> str:
+    if isinstance(error, ReplayFormatError):
+        return str(error)
+    missing = f"{str(error.args[0])[:40]} is missing" if isinstance(error, KeyError) else ""
+    return missing or "a value is missing, of the wrong kind or out of range"
 
 
 def _record(document: dict[str, Any]) -> GameRecord:
@@ -68,12 +80,13 @@ def _record(document: dict[str, Any]) -> GameRecord:
     if len(rounds) > MAX_ROUNDS or any(len(moves) > MAX_MOVES for moves in rounds):
         raise ReplayTooLarge(f"more than {MAX_ROUNDS} rounds, or than {MAX_MOVES} moves in one")
     players = [str(name or "")[:64] for name in document.get("player") or [""] * 4]
-    if len(players) != 4:
-        raise ReplayFormatError(f"majiang-core's record: {THREE_PLAYERS}")
+    deals = [moves[0]["qipai"] for moves in rounds]
+    lists = [players, *(deal.get(key, players) for deal in deals for key in ("defen", "shoupai"))]
+    if any(len(each) == 3 for each in lists) or len(players) != 4:
+        raise ReplayFormatError(THREE_PLAYERS)
     names = four(players[(first + player) % 4] for player in range(4))
     reader = MjaiReader()
     events: list[GameEvent] = [StartGame(names)]
-    deals = [moves[0]["qipai"] for moves in rounds]
     after = [_by_player(deal["defen"], _place(deal["jushu"])) for deal in deals[1:]]
     for number, (moves, scores) in enumerate(zip(rounds, [*after, None], strict=True), 1):
         events += _round(reader, moves, number, scores)
@@ -98,13 +111,8 @@ def _round(
             [(name, details)] = move.items()
             for message in _messages(name, details, dealer, reader):
                 yield from reader.read(message | {"scores": message.get("scores", after)})
-        except (ReplayFormatError, KeyError, *_MALFORMED) as exc:
-            reason = exc if isinstance(exc, ReplayFormatError) else _WRONG
-            if isinstance(exc, KeyError):
-                reason = f"{str(exc.args[0])[:40]} is missing"
-            raise ReplayFormatError(
-                f"majiang-core's record, round {number}, move {place}: {reason}"
-            ) from None
+        except _MALFORMED as exc:
+            raise ReplayFormatError(f"round {number}, move {place}: {_fault_in(exc)}") from None
     yield from reader.read({"type": "end_kyoku"})
 
 

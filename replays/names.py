@@ -35,15 +35,15 @@ YAKU_NAMES: Final[tuple[str, ...]] = (
 """Tenhou's own names; the position is its id."""
 
 _OTHER_NAMES: Final[dict[int, str]] = {
-    0: "門前清模和, ツモ, Menzen Tsumo, Menzenchin Tsumohou, Tsumo, Fully Concealed Hand",
+    0: "門前清模和, 門前ツモ, ツモ, Menzen Tsumo, Menzenchin Tsumohou, Tsumo, Fully Concealed Hand",
     1: "リーチ, Riichi, Reach",
     2: "Ippatsu",
-    3: "Chankan, Robbing a Kan",
-    4: "Rinshan Kaihou, Rinshan, After a Kan",
-    5: "Haitei Raoyue, Haitei, Under the Sea",
-    6: "Houtei Raoyui, Houtei, Under the River",
+    3: "Chankan, Robbing a Kan, Robbing a Quad",
+    4: "Rinshan Kaihou, Rinshan, After a Kan, After a Quad",
+    5: "Haitei Raoyue, Haitei Raoyui, Haitei, Under the Sea",
+    6: "Houtei Raoyui, Houtei Raoyue, Houtei, Under the River",
     7: "Pinfu",
-    8: "断么九, Tanyao, Tanyaochuu, All Simples",
+    8: "断么九, タンヤオ, Tanyao, Tanyaochuu, All Simples",
     9: "Iipeikou, Iipeiko, Pure Double Sequence",
     10: "Seat Wind East, Jikaze East, Jikaze Ton",
     11: "Seat Wind South, Jikaze South, Jikaze Nan",
@@ -58,21 +58,21 @@ _OTHER_NAMES: Final[dict[int, str]] = {
     18: "Haku, White Dragon",
     19: "Hatsu, Green Dragon",
     20: "Chun, Red Dragon",
-    21: "ダブル立直, ダブルリーチ, Double Riichi, Daburu Riichi",
+    21: "双立直, ダブル立直, ダブルリーチ, Double Riichi, Daburu Riichi",
     22: "Chiitoitsu, Chiitoi, Seven Pairs",
-    23: "混全帯么九, Chanta, Honchantaiyaochuu, Half Outside Hand",
+    23: "混全帯么九, チャンタ, Chanta, Chantaiyao, Honchantaiyaochuu, Half Outside Hand",
     24: "Ittsuu, Ittsu, Ikkitsuukan, Pure Straight",
     25: "Sanshoku Doujun, Sanshoku, Mixed Triple Sequence",
     26: "Sanshoku Doukou, Triple Triplets",
     27: "Sankantsu, Three Quads",
-    28: "対対和, Toitoi, Toitoihou, All Triplets",
+    28: "対対和, トイトイ, Toitoi, Toitoihou, All Triplets",
     29: "Sanankou, San Ankou, Three Concealed Triplets",
     30: "Shousangen, Little Three Dragons",
     31: "Honroutou, All Terminals and Honors, All Terminals and Honours",
     32: "Ryanpeikou, Twice Pure Double Sequence, Twice Pure Double Sequences",
-    33: "純全帯么九, Junchan, Junchan Taiyao, Junchantaiyaochuu, Fully Outside Hand",
-    34: "Honitsu, Honiisou, Half Flush",
-    35: "Chinitsu, Chiniisou, Full Flush",
+    33: "純全帯么九, 純チャン, Junchan, Junchan Taiyao, Junchantaiyaochuu, Fully Outside Hand",
+    34: "ホンイツ, Honitsu, Honiisou, Half Flush",
+    35: "チンイツ, Chinitsu, Chiniisou, Full Flush",
     36: "Renhou, Hand of Man, Blessing of Man",
     37: "Tenhou, Blessing of Heaven",
     38: "Chiihou, Blessing of Earth",
@@ -82,7 +82,7 @@ _OTHER_NAMES: Final[dict[int, str]] = {
     42: "Tsuuiisou, All Honors, All Honours",
     43: "Ryuuiisou, All Green",
     44: "Chinroutou, All Terminals",
-    45: "九蓮宝灯, Chuuren Poutou, Nine Gates",
+    45: "九蓮宝灯, 九連宝燈, Chuuren Poutou, Chuuren, Nine Gates",
     46: "純正九蓮宝灯, Junsei Chuuren Poutou, True Nine Gates, Pure Nine Gates",
     47: "Kokushi Musou, Kokushi, Thirteen Orphans",
     48: "国士無双13面, 国士無双十三面, 国士無双十三面待ち, "
@@ -102,7 +102,7 @@ ALL_READY: Final = "全員聴牌"
 NONE_READY: Final = "全員不聴"
 NO_RESULT: Final = "不明"
 """In place of a result, in the viewer's own records of unfinished rounds."""
-_WINS: Final = (WIN, "Agari", "和牌", "ロン", "Ron", "ツモ", "Tsumo")
+_WINS: Final = (WIN, "Agari", "和牌", "栄和", "自摸", "ロン", "Ron", "ツモ", "Tsumo", "Win")
 DRAW_NAMES: Final[dict[DrawReason, tuple[str, ...]]] = {
     "exhaustive": (
         EXHAUSTIVE,
@@ -111,6 +111,7 @@ DRAW_NAMES: Final[dict[DrawReason, tuple[str, ...]]] = {
         "荒牌平局",
         "荒牌流局",
         "Ryuukyoku",
+        "Ryukyoku",
         "Exhaustive Draw",
     ),
     "nagashi_mangan": ("流し満貫", "流局満貫", "Nagashi Mangan", "Mangan at Draw"),
@@ -135,8 +136,8 @@ _PREFIX: Final = re.compile("^(?:役牌|翻牌|yakuhai)(?=.)|(?<=.)牌$")
 _VARIANTS: Final = str.maketrans(
     dict(
         zip(
-            "场门枪杠岭开捞鱼发発风斷帶带氣气贯顺兩两對对头纯綠绿國雙无种莲灯單单骑杯么满滿寶红里裡连聽听圈",
-            "場門槍槓嶺開撈魚發發風断帯帯気気貫順両両対対頭純緑緑国双無種蓮燈単単騎盃幺満満宝紅裏裏連聴聴圏",
+            "场门枪抢搶杠岭开捞鱼发発风斷帶带氣气贯顺兩两對对头纯綠绿國雙无种莲灯單单骑杯么满滿寶红里裡连聽听圈员荣榮",
+            "場門槍槍槍槓嶺開撈魚發發風断帯帯気気貫順両両対対頭純緑緑国双無種蓮燈単単騎盃幺満満宝紅裏裏連聴聴圏員栄栄",
             strict=True,
         )
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta, timezone
-from typing import Annotated, Final, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 import msgspec
 
@@ -153,14 +153,15 @@ def fault_in(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "nested too deep"
     text = str(error)
-    missing, place = re.search("required field `(.*)`", text), re.search(r"at `[$.]+(.*)`$", text)
+    missing, found = re.search("required field `(.*)`", text), re.search(r"at `[$.]+(.*)`$", text)
     byte = re.search(r"byte ([0-9]+)\)", text)
+    place = re.sub(r"^\[([0-9]+)\].*", lambda part: f"part {int(part[1]) + 1}", found[1]) if found else "it"
     if missing:
         return f"{missing[1]} is missing"
-    if "of at least length" in text or "of at most length" in text:
-        return f"{place[1] if place else 'it'} has the wrong number of parts"
-    if place or text.startswith("Expected"):
-        return f"{place[1] if place else 'it'} is of the wrong kind or out of range"
+    if re.search("of (?:at (?:least|most) )?length", text):
+        return f"{place} has the wrong number of parts"
+    if found or text.startswith("Expected"):
+        return f"{place} is of the wrong kind or out of range"
     if "truncated" in text:
         return "cut short; save the record again"
     return f"not JSON from byte {byte[1]} on" if byte else text
@@ -193,6 +194,11 @@ def lobby_of(text: str | int) -> int:
     if found is None:
         raise ReplayFormatError(f"there is no lobby {str(text)[:20]}")
     return int(found[1])
+
+
+def is_said(values: Any) -> bool:
+    """Whether a record states a list: it is not absent, empty, or with null among its values."""
+    return bool(values) and not (isinstance(values, list) and None in values)
 
 
 def four(values: Iterable[T]) -> tuple[T, T, T, T]:

@@ -8,7 +8,8 @@ from typing import Literal
 from game.actions import PASS, Action
 from game.observation import Observation
 from game.warmup import warm_up
-from policies.checkpoint import Card, load, models_in
+from policies.checkpoint.card import Card
+from policies.checkpoint.store import load, models_in
 from policies.flow.known_hand import try_policy
 from policies.nets.compute import choose_compute
 from policies.play.decide import decide_strictly

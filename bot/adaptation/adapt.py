@@ -19,8 +19,8 @@ from game.actions import ActionKind
 from game.events import GameEvent
 from game.observation import Observation
 from kit.errors import DecisionError, ModelError, StateMismatchError
-from policies.adaptation import AdaptationProgress, PolicyAdaptation
 from policies.adaptation.adapt import Adapter, adapted_choice
+from policies.adaptation.pmcpa import AdaptationProgress, PolicyAdaptation
 from policies.adaptation.settings import ThinkingSettings
 from policies.deals.deal import RoundView
 from policies.flow.decisions import Decision, Improvement, Option
@@ -36,10 +36,10 @@ BATCH: Final = TABLES
 """Play-outs in a batch, played side by side."""
 _TRIAL: Final = 1
 """Purpose of random numbers."""
-FIRST_LESSON: Final = 128
+FIRST_UPDATE: Final = 128
 """Play-outs before something is learned."""
-_LESSON_GROWTH: Final = 4
-"""Factor by which play-outs grow before the next lesson, which has half the noise."""
+_UPDATE_GROWTH: Final = 4
+"""Factor by which play-outs grow before the next update, which has half the noise."""
 _LATER_SHARE: Final = 4
 """Play-outs added after each turn, as a fraction of the first number."""
 
@@ -101,7 +101,7 @@ class AdaptationClient:
             return
         if view.key != self._round:
             self._round = view.key
-            self.status = AdaptationStatus(0, self._settings.playouts, self._settings.reward)
+            self.status = AdaptationStatus(0, self._settings.playouts, self._settings.unit)
         send(view)
 
     def forget(self) -> None:
@@ -163,7 +163,7 @@ class AdaptationClient:
             self.status = AdaptationStatus(
                 progress.playouts,
                 message.of,
-                self._settings.reward,
+                self._settings.unit,
                 progress.gain,
                 progress.gain_error,
                 used=adapted is not None,
@@ -224,7 +224,7 @@ class AdaptationServer:
         self._adapted: NetworkPolicy | None = None
         self._key: RoundKey | None = None
         self._wanted = 0  # play-outs, all in all
-        self._learned = 0  # play-outs at the last lesson
+        self._learned = 0  # play-outs at the last update
         self._seen_turn = -1
         self._spent = 0.0  # CPU time of the adaptation
 
@@ -268,9 +268,9 @@ class AdaptationServer:
         adaptation = self._adaptation
         assert adaptation is not None
         done = adaptation.figures.playouts
-        # nothing new is learned before the next lesson is due
-        lesson = min(max(FIRST_LESSON, _LESSON_GROWTH * self._learned), self._wanted)
-        count = min(BATCH, lesson - done)
+        # nothing new is learned before the next update is due
+        update = min(max(FIRST_UPDATE, _UPDATE_GROWTH * self._learned), self._wanted)
+        count = min(BATCH, update - done)
         if count <= 0:
             return
         begun = time.process_time()
@@ -280,7 +280,7 @@ class AdaptationServer:
             self._adapter.play_out(adaptation, view, count, seed, self._between)
             done = adaptation.figures.playouts
             in_time = self._spent + time.process_time() - begun < self._setup.seconds
-            if done >= lesson or not in_time:
+            if done >= update or not in_time:
                 self._learned = done
                 self._adapter.learn(
                     adaptation, view, drawn_bits(self._setup.seed, done, _TRIAL) >> 1, self._between

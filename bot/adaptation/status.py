@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from game.scoring.settlement import RewardKind
@@ -13,7 +15,7 @@ class AdaptationStatus(msgspec.Struct, frozen=True):
     Attributes:
         playouts: rounds played out and learned from.
         of: rounds that are to be played out, as far as the round has got.
-        worth: unit of gains: ``points``, or ``global`` for the expected final reward.
+        worth: unit of gains: ``points``, ``global`` for a 7-dan's rank points, or ``uma``.
         gain: on held-out deals, by greedy play; 0 if nothing was found.
         gain_error: standard error of that.
         used: whether it decides our discards.
@@ -21,7 +23,7 @@ class AdaptationStatus(msgspec.Struct, frozen=True):
 
     playouts: int
     of: int
-    worth: RewardKind
+    worth: RewardKind | Literal["uma"]
     gain: float = 0.0
     gain_error: float = 0.0
     used: bool = False

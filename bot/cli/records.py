@@ -27,7 +27,7 @@ from bot.cli.shared import (
 )
 from bot.logs.redaction import clean_text
 from bot.tenhou.game_types import describe
-from kit.errors import ConfigError
+from kit.errors import ConfigError, ReplayError
 from kit.options import flag
 
 if TYPE_CHECKING:
@@ -78,20 +78,31 @@ def games(
     if as_json:
         write_json({"games": [_as_json(entry) for entry in listed], "unreadable": problems})
     else:
-        sys.stdout.write(_text(listed, folder))
+        sys.stdout.write(_text(listed) if listed else _nothing(entries, folder, choice.player))
         for problem in problems:
             sys.stderr.write(f"skipped: {clean_text(problem)}\n")
     return 0
 
 
-def _text(entries: Sequence[GameEntry], folder: Path) -> str:
+def _text(entries: Sequence[GameEntry]) -> str:
     """The list as text: one game per line, oldest first, and the average place."""
-    if not entries:
-        return f"no games in {folder}\n"
     lines = [*map(_line, entries), *_by_month(entries)]
     places = [entry.placement for entry in entries if entry.placement is not None]
     average = f", average place {sum(places) / len(places):.2f} in {len(places)}" if places else ""
     return "\n".join([*lines, f"{len(entries)} game{'s' if len(entries) != 1 else ''}{average}"]) + "\n"
+
+
+def _nothing(entries: Sequence[GameEntry], folder: Path, wanted: str) -> str:
+    """What there is instead of the games of a player, or other chosen ones."""
+    from bot.records.sources import players_text
+
+    if not entries:
+        return f"no games in {folder}\n"
+    names = players_text((name for entry in entries for name in entry.names), wanted)
+    return (
+        f"no such game in {folder}: it has games from {entries[0].date[:10]} to {entries[-1].date[:10]}, "
+        f"and the players are {names}\n"
+    )
 
 
 def _line(entry: GameEntry) -> str:
@@ -182,7 +193,7 @@ def convert(
     return 0
 
 
-@command({"device": "decision.device"})
+@command({"device": "decision.device", "uma": "decision.uma"})
 def review(
     sources: Annotated[list[Source], Parameter(name="SOURCE...")],
     /,
@@ -211,19 +222,27 @@ def review(
         csv: write a table of the games to this file too, for a spreadsheet.
         as_json: print the review as JSON; write files only if --out is given.
     """
+    from bot.records.sources import MissingSourceError
     from bot.review.command import review as review_sources
     from bot.startup.models import compute_of
+    from game.ranking import parse_uma
+    from replays.store import index
 
-    return review_sources(
-        sources,
-        msgspec.structs.replace(plan, table=csv),
-        policy=_adviser(policy),
-        compare=_adviser(compare),
-        averaging=config.decision.permutations,
-        compute=compute_of(config.decision),
-        out=out,
-        to_json=as_json,
-    )
+    try:
+        return review_sources(
+            sources,
+            msgspec.structs.replace(plan, table=csv),
+            policy=_adviser(policy),
+            compare=_adviser(compare),
+            averaging=config.decision.permutations,
+            compute=compute_of(config.decision),
+            uma=parse_uma(config.decision.uma),
+            out=out,
+            to_json=as_json,
+        )
+    except MissingSourceError as exc:
+        saved, folder = len(index.games(config.records.folder)[0]), config.records.folder
+        raise ReplayError(f"{exc}; saved games: {saved} in {folder} (`suzaku games` lists them)") from exc
 
 
 def _adviser(text: str) -> str | Adviser:

@@ -28,6 +28,7 @@ from bot.tenhou.gate import (
     parse_url,
 )
 from bot.tenhou.names import NAME_LENGTH, is_guest_name
+from game.ranking import UMA_FORM, UMA_PATTERN
 from game.scoring.settlement import RewardKind
 from kit.errors import ConfigError
 from kit.files import expand_home
@@ -183,6 +184,7 @@ Policy = Annotated[
         "or python:FILE.py for your own"
     ),
 ]
+UmaText = Annotated[str, Field(pattern=f"^({UMA_PATTERN})?$"), ExpectedValues(f'{UMA_FORM}, or ""')]
 AdaptationMode = Annotated[Literal["off", "adapt", "search", "both"], BeforeValidator(_off)]
 Sampler = Annotated[
     str,
@@ -261,6 +263,8 @@ class DecisionSection(Section):
             for your own (docs/policy.md).
         permutations: tile permutations to average over; default: the configured number.
         device: device for the models.
+        uma: what places are worth to you, in place of a 7-dan's rank points (90,45,0,-135): four numbers, or
+            with the score 15,5,-5,-15@25000 (docs/review.md). The models choose as trained.
     """
 
     policy: Policy = "network"
@@ -270,6 +274,7 @@ class DecisionSection(Section):
     budget_ms: Annotated[int, Field(ge=100, le=60_000)] = 3000
     reserve_ms: Annotated[int, Field(ge=0, le=30_000)] = 1500
     failures_before_rules: Annotated[int, Field(ge=1, le=1000)] = 3
+    uma: UmaText = ""
 
     @model_validator(mode="before")
     @classmethod
@@ -492,6 +497,9 @@ def _impossible_thoughts(config: Config) -> Iterator[Problem]:
             ("adaptation.mode", "decision.policy"),
             f"{adaptation.mode} needs models; set decision.policy to network, or adaptation.mode to off",
         )
+    if adaptation.mode != "adapt" and adaptation.reward == "global" and decision.uma:
+        why = "a search counts in a 7-dan's rank points; set it to adapt, or adaptation.reward to points"
+        yield Problem(("adaptation.mode", "decision.uma", "adaptation.reward"), why)
     if adaptation.mode != "adapt" and adaptation.search_s * 1000 > decision.budget_ms:
         yield Problem(
             ("adaptation.search_s", "decision.budget_ms"),

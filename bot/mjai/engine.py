@@ -19,7 +19,7 @@ from game.events import Riichi
 from game.observation import Observation
 from game.rules import legal_actions
 from game.scoring.settlement import START_SCORE, GameLength
-from game.state import apply, clone
+from game.state import declared
 from game.tiles import TILES, mjai_text
 from kit.errors import ReplayFormatError
 from policies.flow.slots import Policy
@@ -29,6 +29,7 @@ from replays.mjai.lines import Message
 from replays.mjai.meta import write_meta
 from replays.mjai.reader import SILENT, MjaiReader
 from replays.mjai.seat import NONE, write_action
+from replays.record import is_said
 from replays.review.moments import ASIDES
 
 _NO_PLAYER: Final = -1
@@ -140,7 +141,8 @@ class MjaiEngine:
             log.warning("engine.ignored", type=str(message.get("type"))[:40])
             return
         kind = message["type"]
-        self._scores = message.get("scores", self._scores)
+        if is_said(message.get("scores")):
+            self._scores = message["scores"]
         if kind in _HEARD:
             _HEARD[kind](self, message)
         elif self._round is _RoundState.FOLLOWED:
@@ -153,8 +155,9 @@ class MjaiEngine:
     def _start_game(self, message: Mapping[str, Any]) -> None:
         self._round = _RoundState.NONE
         self._faults = 0
-        self._scores = message.get("scores", _START_SCORES)
-        player = message.get("id", self._settings.player)
+        self._scores = message.get("scores") or _START_SCORES
+        player: Any = message.get("id")
+        player = self._settings.player if player is None else player
         if player not in range(4) or isinstance(player, bool):
             self._player = _NO_PLAYER
             raise ReplayFormatError("start_game without an id from 0 to 3; use --seat to set the seat")
@@ -164,7 +167,7 @@ class MjaiEngine:
         self._round = _RoundState.LOST
         self._asked = False
         self._reader = MjaiReader()  # the deal states scores and sticks, so the last round is not needed
-        self._reader.read({"scores": self._scores, **message})
+        self._reader.read({**message, "scores": self._scores})
         if self._player == _NO_PLAYER:
             raise ReplayFormatError("start_kyoku before a start_game with the id of our seat")
         if not self._reader.state["hand_known"][self._player]:
@@ -225,9 +228,7 @@ class MjaiEngine:
         return decision.action, message
 
     def _riichi_discard(self, state: np.void) -> Message:
-        declared = clone(state)
-        apply(declared, Riichi(self._player))
-        decided = self._decide(declared)
+        decided = self._decide(declared(state, self._player))
         assert decided is not None, "riichi leaves a discard"
         return decided[1]
 

@@ -24,6 +24,7 @@ from policies.flow.decisions import Decision, Option
 from policies.flow.flow import reason_of
 from policies.flow.slots import Policy
 from policies.play.decide import decide_strictly, fall_back, last_resort
+from replays.review.judging import look_further
 
 log = structlog.get_logger(__name__)
 
@@ -173,7 +174,8 @@ class DecisionMaker:
         def work() -> Decision:
             if self._policy is None:
                 self._policy = self._load_policy()
-            return self._adapt(prompt, decide_strictly(prompt, self._policy))
+            decision = look_further(decide_strictly(prompt, self._policy), prompt, self._policy)
+            return self._adapt(prompt, decision)
 
         reserve_ms = min(RULES_RESERVE_MS, self._budget_ms / 2)
         until = self.deadline(prompt) - reserve_ms / 1000

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import io
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -15,10 +17,10 @@ import msgspec
 
 from bot.logs.redaction import clean_text
 from bot.tenhou.links import fetched, full_link, parse_link, viewed_player
-from game.events import Four, StartRound
+from game.events import StartRound
 from game.state import apply_all, new_round
 from kit.cache import cache_folder
-from kit.errors import ReplayError, ReplayTooLarge
+from kit.errors import ReplayError, ReplayTooLarge, StateMismatchError
 from replays.files import DECISIONS_SUFFIX, RECORD_SUFFIX, read_file, record_file
 from replays.formats import (
     MAX_FILE,
@@ -44,10 +46,19 @@ _FETCHED: Final = "logs"
 _OWN_RESULT: Final = b'{"format":"suzaku-review'
 """Start of the JSON of a review or an index."""
 _BARE_ID: Final = re.compile(r"(?:log=)?([0-9]{10}gm-[0-9a-z-]+(?:&[a-z]+=[0-9]*)*)", re.IGNORECASE)
+_ADDRESS: Final = re.compile(r"https?://\S+", re.IGNORECASE)
 _PLAYER_IN_NAME: Final = re.compile(r"&tw=([0-3])(?![0-9])")
 """The viewing player in file names written by Tenhou's Windows client."""
 _SHOWN: Final = 100
 """Characters of a source that a message repeats; a link that contains the whole game is long."""
+
+
+_NAMED: Final = 8
+"""Players that a message names."""
+
+
+class MissingSourceError(ReplayError):
+    """A source names no file or folder."""
 
 
 class LoadedRecord(NamedTuple):
@@ -91,39 +102,28 @@ def listed(source: str) -> list[str]:
         return [source]
     lines = [line.strip() for line in data.decode("utf-8", "replace").lstrip("\ufeff").splitlines()]
     sources = [full_source(line) for line in lines if line and not line.startswith("#")]
-    are_links = bool(sources) and all("://" in each and not is_link(each) for each in sources)
-    return sources if are_links else [source]
+    are_links = all(_ADDRESS.fullmatch(each) and not is_link(each) for each in sources)
+    return sources if sources and are_links else [source]
 
 
 def joined(sources: Sequence[str]) -> list[str]:
     """The sources; files that hold a round each of one game become one, in their order of play."""
-    parts: list[tuple[str, GameRecord]] = []
+    parts = []
     for source in sources:
-        path = Path(source)
-        if source != STDIN and "://" not in source and path.is_file() and path.stat().st_size <= _ROUND_SIZE:
-            with suppress(ReplayError):
-                parts.append((source, _of_file(path).record))
-    parts = [(source, record) for source, record in parts if record.rounds == 1 and any(record.names)]
-    parts.sort(key=lambda part: (part[1].names, _first(part[1]).round_index, _first(part[1]).honba))
+        with suppress(ReplayError, StateMismatchError):
+            record = parse(read_file(Path(source), _ROUND_SIZE))
+            if record.rounds == 1 and any(record.names):
+                start = next(event for event in record.events if isinstance(event, StartRound))
+                state = new_round()
+                apply_all(state, record.events)
+                after = None if record.ending else four(state["scores"].tolist())
+                parts.append((record.names, start.round_index, start.honba, source, start.scores, after))
     game_of: dict[str, str] = {}
-    for (before, first), (source, then) in pairwise(parts):
-        follows = (
-            _first(then).scores == _scores_after(first) and _first(then).honba + _first(then).round_index
-        )
-        if follows and first.names == then.names and first.ending is None:
+    for (names, _, _, before, _, after), (others, *place, source, scores, _) in pairwise(sorted(parts)):
+        if names == others and scores == after and any(place):
             whole = f"{game_of.get(before, before)}\n{source}"
             game_of |= dict.fromkeys(whole.split("\n"), whole)
     return list(dict.fromkeys(game_of.get(source, source) for source in sources))
-
-
-def _first(record: GameRecord) -> StartRound:
-    return next(event for event in record.events if isinstance(event, StartRound))
-
-
-def _scores_after(record: GameRecord) -> Four:
-    state = new_round()
-    apply_all(state, record.events)
-    return four(state["scores"].tolist())
 
 
 def is_folder(source: str) -> bool:
@@ -138,11 +138,23 @@ def is_folder(source: str) -> bool:
     try:
         path.stat()
     except FileNotFoundError:
-        raise ReplayError(f"{shown(source)}: no such file or folder") from None
+        raise MissingSourceError(f"{shown(source)}: no such file or folder") from None
     except (OSError, ValueError) as exc:
         why = exc.strerror if isinstance(exc, OSError) else "not a valid file name"
         raise ReplayError(f"{shown(source)}: cannot be read: {why}") from exc
     return path.is_dir()
+
+
+def players_text(names: Iterable[str], wanted: str) -> str:
+    """The players of some games, those with names like the wanted one first, then the most frequent.
+
+    >>> players_text(["A", "B", "Player", "B"], "Plaver")
+    'Player, B, A'
+    """
+    counts = Counter(clean_text(name) or "?" for name in names)
+    alike = difflib.get_close_matches(wanted, counts)
+    told = [*alike, *(name for name, _ in counts.most_common() if name not in alike)]
+    return ", ".join(told[:_NAMED]) + (", …" if len(told) > _NAMED else "")
 
 
 def shown(source: str) -> str:

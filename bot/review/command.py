@@ -14,6 +14,7 @@ from bot.records.sources import STDIN, full_source, is_folder, listed, load, sho
 from bot.review.many import check_players, made_entry, records_of, review_many, write_table
 from bot.review.one import ReviewPlan, chosen_player, file_name, reason_of, reviewed, write_review
 from bot.review.text import review_text
+from game.ranking import Uma
 from kit.distribution import program_name
 from kit.errors import ConfigError, ReplayError
 from policies.nets.compute import IN_PLAY, Compute
@@ -38,6 +39,7 @@ def review(
     compare: str | Adviser,
     averaging: Averaging,
     compute: Compute,
+    uma: Uma | None,
     out: Path | None,
     to_json: bool,
 ) -> int:
@@ -50,6 +52,7 @@ def review(
         compare: a second one, or ``seat:N``; "" for none.
         averaging: tile permutations that networks average over, unless their names specify a number.
         compute: how networks compute.
+        uma: what places are worth, None for a 7-dan's rank points.
         out: folder for the results.
         to_json: print the JSON; files are then written only if ``out`` is given.
 
@@ -75,7 +78,7 @@ def review(
     other = "" if plan.beside is not None else compare
 
     def reviewer() -> Reviewer:
-        return make_reviewer(policy, other, averaging, compute, plan.candidates)
+        return make_reviewer(policy, other, averaging, compute, plan.candidates, uma)
 
     if not alone:
         check_players(records, plan)
@@ -110,6 +113,7 @@ def make_reviewer(
     averaging: Averaging,
     compute: Compute = IN_PLAY,
     candidates: int = 0,
+    uma: Uma | None = None,
 ) -> Reviewer:
     """Load the policies, the reward predictor and the models of hands.
 
@@ -119,12 +123,13 @@ def make_reviewer(
         averaging: number of suit permutations.
         compute: how networks compute.
         candidates: hands of each opponent to make up at each decision, by each model.
+        uma: what places are worth, None for a 7-dan's rank points.
 
     Raises:
         ConfigError: a policy does not exist.
         CheckpointError: its checkpoints cannot be used.
     """
-    from policies.checkpoint import load_predictor  # noqa: PLC0415 - slow
+    from policies.checkpoint.store import load_predictor  # noqa: PLC0415 - slow
     from policies.hands.direct import DirectModel  # noqa: PLC0415
     from policies.play.included import SHIPPED  # noqa: PLC0415
 
@@ -133,7 +138,7 @@ def make_reviewer(
 
     first = asked(policy)
     second = asked(compare) if compare else None
-    predictor, direct = load_predictor(SHIPPED), DirectModel.load()
+    predictor, direct = load_predictor(SHIPPED).with_uma(uma), DirectModel.load()
     return Reviewer(
         program_name(), first, predictor, second, direct, load_finder(candidates) if candidates else None
     )

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from bot.logs.redaction import clean_text
-from bot.records.sources import STDIN, LoadedRecord, is_folder, joined, load, records_in, shown
+from bot.records.sources import STDIN, LoadedRecord, is_folder, joined, load, players_text, records_in, shown
 from bot.review.one import (
     ReviewPlan,
     SeatMissingError,
@@ -68,6 +68,8 @@ class _ReviewCollector:
         self.failed = 0
         self.unsaid: list[frozenset[str]] = []
         """The players of each game in which nothing specifies whom to review."""
+        self.others: list[str] = []
+        """The players of games without the one to review."""
         self._reviewer = reviewer
         self._plan = plan
         self._out = out
@@ -84,6 +86,7 @@ class _ReviewCollector:
             loaded = load(source)
             made = reviewed(self._reviewer, loaded, player_of(loaded, self._plan), self._plan)
         except UnknownPlayerError:
+            self.others += loaded.record.names
             return
         except (ReplayError, ModelError) as exc:
             reason = clean_text(reason_of(exc, source))
@@ -108,8 +111,10 @@ class _ReviewCollector:
             write_review(made, name, self._out)
         self.entries.append(made_entry(made, name))
         self._exercises = worst_of(self._exercises, made)
-        self._tallies.append(tally(loaded.record.events)[0][made.player])
-        self._players.add(loaded.record.names[made.player])
+        tallies = tally(loaded.record.events)[0]
+        for player in (made.player, *(each.player for each in made.seats)):
+            self._tallies.append(tallies[player])
+            self._players.add(loaded.record.names[player])
 
     def index(self) -> schema.ReviewIndex:
         """The index of all games."""
@@ -144,6 +149,9 @@ def made_entry(review: schema.Review, name: str) -> schema.IndexEntry:
         game=review.game,
         player=review.player,
         rates=review.summary.rates,
+        seats=tuple(
+            schema.SeatFigures(**grading.fields(each.summary), player=each.player) for each in review.seats
+        ),
         errors=tuple(
             schema.IndexedError(
                 round=error.round,
@@ -186,7 +194,7 @@ def index_of(
 
     Args:
         entries: one per game.
-        tallies: the reviewed player's counts in each game.
+        tallies: the counts of each reviewed player in each game.
         skipped: records that could not be reviewed.
         reviewer: the reviewer used.
         players: number of different people reviewed.
@@ -205,10 +213,11 @@ def index_of(
 
 
 def _by_rank(entries: Sequence[schema.IndexEntry]) -> Iterator[schema.RankFigures]:
-    held: dict[int, list[schema.IndexEntry]] = {}
+    held: dict[int, list[schema.SeatFigures]] = {}
     for entry in entries:
         if entry.game.ranks is not None:
-            held.setdefault(entry.game.ranks[entry.player], []).append(entry)
+            for each in (entry, *entry.seats):
+                held.setdefault(entry.game.ranks[each.player], []).append(each)
     for rank, games in sorted(held.items()):
         yield schema.RankFigures(**grading.fields(grading.together(games)), rank=rank, games=len(games))
 
@@ -247,12 +256,13 @@ def _row(entry: schema.IndexEntry) -> dict[str, str | float | None]:
 def _total(
     entries: Sequence[schema.IndexEntry], tallies: Sequence[PlayerTally], players: int
 ) -> schema.Total:
-    places = [entry.game.places[entry.player] for entry in entries if entry.game.places is not None]
+    places = [entry.game.places[entry.player] for entry in entries if entry.game.places and not entry.seats]
+    rounds = sum(entry.rates.rounds * (1 + len(entry.seats)) for entry in entries)
     return schema.Total(
-        **grading.fields(grading.together(entries)),
+        **grading.fields(grading.together([each for entry in entries for each in (entry, *entry.seats)])),
         games=len(entries),
         players=players,
-        rates=grading.rates_of(grading.added(tallies), sum(entry.rates.rounds for entry in entries)),
+        rates=grading.rates_of(grading.added(tallies), rounds),
         places=four(places.count(place) for place in (1, 2, 3, 4)),
         average_place=round(sum(places) / len(places), 3) if places else None,
     )
@@ -339,7 +349,8 @@ def review_many(
     if interrupted:
         raise KeyboardInterrupt
     if not games.entries:
-        why = "" if games.told else f": no player is named {clean_text(plan.player)!r}"
+        names = players_text(games.others, plan.player)
+        why = "" if games.told else f": no player is named {clean_text(plan.player)!r}; there are {names}"
         raise ReplayError(f"none of {len(sources)} records can be reviewed{why}")
     return 1 if games.failed else 0
 

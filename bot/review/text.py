@@ -32,10 +32,10 @@ _STEP_WIDTH: Final = 14
 
 def review_text(review: Review, paths: Sequence[Path]) -> str:
     """One game: its figures, the worst decisions, and the paths of the files."""
-    summary, player = review.summary, review.player
-    name = clean_text(review.game.names[player]) or f"seat {player}"
+    summary, name = review.summary, _name(review.game, review.player)
     lines = [_game_text(review.game), *(f"  note: {caveat_text(each)}" for each in review.game.caveats)]
     lines.append(f"  {name} by {review.policy.name}: {_figures_text(summary)}")
+    lines += [f"  {_name(review.game, each.player)}: {_figures_text(each.summary)}" for each in review.seats]
     lines.append(f"  {'step':<{_STEP_WIDTH}} decisions  agreement  bad moves  rating")
     lines += [
         f"  {each.step:<{_STEP_WIDTH}} {each.decisions:>9}  {percent(each.agreement):>9}"
@@ -61,7 +61,7 @@ def review_text(review: Review, paths: Sequence[Path]) -> str:
         beside = clean_text(other.name) or f"seat {other.player}"
         lines.append(f"  {beside}: {_figures_text(other.figures)}")
     if summary.worst:
-        lines.append("  worst decisions:")
+        lines.append(f"  worst decisions{f' of {name}' if review.seats else ''}:")
     for number in summary.worst[:_WORST]:
         decision = review.decisions[number]
         lines.append(f"    {_decision_text(review, decision)}")
@@ -79,9 +79,11 @@ def index_text(index: ReviewIndex, paths: Sequence[Path]) -> str:
     """Many games: one line each, and overall figures."""
     lines = []
     for entry in index.games:
-        place = "-" if entry.game.places is None else str(entry.game.places[entry.player])
-        name = clean_text(entry.game.names[entry.player]) or f"seat {entry.player}"
-        lines.append(f"{entry.game.date or '':<20}  {place}  {_figures_text(entry)}  {name}")
+        when = entry.game.date or ""
+        for each in (entry, *entry.seats):
+            place = "-" if entry.game.places is None else str(entry.game.places[each.player])
+            lines.append(f"{when:<20}  {place}  {_figures_text(each)}  {_name(entry.game, each.player)}")
+            when = ""
         lines += [f"  note: {caveat_text(each)}" for each in entry.game.caveats]
     total = index.total
     average = "" if total.average_place is None else f", average place {fixed(total.average_place, 2)}"
@@ -130,8 +132,12 @@ def caveat_text(caveat: Caveat) -> str:
             )
 
 
+def _name(game: ReviewGame, player: int) -> str:
+    return clean_text(game.names[player]) or f"seat {player}"
+
+
 def _game_text(game: ReviewGame) -> str:
-    names = ", ".join(clean_text(name) or f"seat {player}" for player, name in enumerate(game.names))
+    names = ", ".join(_name(game, player) for player in range(4))
     places = "" if game.places is None else f", places {' '.join(map(str, game.places))}"
     return f"{' '.join(filter(None, (describe(game.type), game.date, clean_text(game.id))))}: {names}{places}"
 
@@ -217,35 +223,39 @@ _SENTENCES: Final[Mapping[NoteKey, str]] = {
     "worth more",
     "reason_play_on": "the hand is worth playing: {hand}, with {kinds} kinds towards thirteen orphans",
     "reason_riichi": "riichi on {waits}, {tiles} left: a ron pays at least {points}, without riichi {silent}",
-    "reason_silent": "a ron pays at least {silent} without riichi and {points} with it; without it the hand "
+    "reason_silent": "a ron pays {silent} without riichi and at least {points} with it; without it the hand "
     "can still fold or improve",
     "reason_shanten": "after {better} the hand is {better_hand}, after {worse} {worse_hand}",
-    "reason_wide": "after {better} {better_tiles} tiles bring the hand closer, after {worse} only "
+    "reason_wide": "after {better} the hand comes closer with {counted}, after {worse} with only "
     "{worse_tiles}",
-    "reason_ukeire": "after {better} the hand {accepts} {better_tiles} tiles, after {worse} {worse_tiles}",
-    "reason_improve": "after {better} {better_tiles} tiles would improve the shape, after {worse} "
-    "{worse_tiles}",
+    "reason_ukeire": "after {better} the hand {accepts} {counted}, after {worse} {worse_tiles}",
+    "reason_improve": "after {better} {counted} would improve the shape, after {worse} {worse_tiles}",
     "reason_safety": "safer against {who}: {better} deals in {better_danger:.1%} of the time, {worse} "
     "{worse_danger:.1%}",
     "reason_place": "the place is at stake: dealing in to {who} for about {points} would mean {then} "
     "instead of {place}",
+    "reason_lead": "first by {lead} points in the last round: the place needs no win, only no large deal-in",
     "reason_yakuhai_call": "the pon of {better_tile} is a yaku by itself",
     "reason_kan": "the kan gives another draw and a new dora indicator",
     "reason_no_kan": "the kan would turn up a new dora indicator for everybody",
     "reason_no_closer": "the call brings the hand no closer: it stays {hand}",
+    "reason_no_yaku": "after the call no yaku is near: no yakuhai, and tanyao, a flush and triplets are "
+    "far off",
     "reason_closed": "passing keeps the hand closed, so riichi stays possible",
-    "reason_defence": "after the call only {tiles} tiles would be left to fold with",
+    "reason_defence": "after the call only {counted} would be left to fold with",
     "reason_dora": "keeps {worse_tile}, {dora} dora",
     "reason_yakuhai": "keeps {held}{worse_tile}, a yakuhai; {left} left",
-    "reason_tanyao": "closer to tanyao: {left} terminals or honours still to discard",
+    "reason_tanyao": "closer to tanyao: terminals and honours still to discard: {left}",
     "reason_flush": "keeps the tiles of a flush in {suit}",
     "reason_pairs": "keeps all {pairs} pairs, for chiitoitsu",
     "reason_later": "nobody threatens yet, so {better_tile}, the more dangerous tile later, goes first",
-    "reason_links": "{worse_tile} connects with {worse_links} tiles of the hand, {better_tile} with "
+    "reason_links": "of the tiles in hand {worse_tile} connects with {worse_links}, {better_tile} with "
     "{better_links}",
-    "reason_policy": "both are alike in these figures; the policy chooses {better} {times} times as often",
+    "reason_policy": "{figures} these figures; the policy chooses {better} {times}",
+    "cost_danger": "the price: more dangerous against {who}: {better} deals in {better_danger:.1%} of the "
+    "time, {worse} {worse_danger:.1%}",
     "cost_shanten": "the price: the hand is {better_hand} instead of {worse_hand}",
-    "cost_ukeire": "the price: it accepts {better_tiles} tiles instead of {worse_tiles}",
+    "cost_ukeire": "the price: it accepts {counted} instead of {worse_tiles}",
 }
 
 
@@ -268,16 +278,23 @@ def _words(params: Mapping[str, Any], dealer: int) -> dict[str, Any]:
         tile = said[f"{side}_tile"] = text_of_mjai(params[f"{side}_tile"]) if params[f"{side}_tile"] else ""
         said[side] = _option(params[side], tile)
         said[f"{side}_hand"] = _hand(params.get(f"{side}_shanten", 0))
+    said["counted"] = _counted(params.get("better_tiles", params.get("tiles", 0)), "tile")
     said["hand"] = _hand(params.get("shanten", 0))
     said["accepts"] = "accepts" if params.get("shanten") else "waits for"
     said["held"] = _HELD[min(params.get("count", 0), 3)]
     if "waits" in params:
         said["waits"] = " ".join(map(text_of_mjai, params["waits"]))
-        said["silent"] = params["silent"] or "0, for want of a yaku on every wait"
+        missing = " ".join(map(text_of_mjai, params["no_yaku"]))
+        said["silent"] = (
+            f"at least {params['silent']}" if params["silent"] else f"nothing on {missing} (no yaku)"
+        )
     if "player" in params:
         said["who"] = WINDS[(params["player"] - dealer) % 4] + (" (riichi)" if params.get("riichi") else "")
     if "then" in params:
         said |= {"then": _PLACES[params["then"] - 1], "place": _PLACES[params["place"] - 1]}
+    if "times" in params:
+        said["times"] = f"{params['times']} times as often" if params["times"] > 1 else "about as often"
+        said["figures"] = "both are alike in" if params["alike"] else "nothing speaks for it in"
     if "suit" in params:
         said["suit"] = _SUITS[params["suit"]]
     return said

@@ -113,6 +113,7 @@ def thinking_of(config: Config) -> WorkerSetup:
         ConfigError: a GPU is requested and there is none, or the sampler's settings are not possible.
     """
     from bot.adaptation.messages import WorkerSetup  # noqa: PLC0415 - as above
+    from game.ranking import parse_uma  # noqa: PLC0415
     from policies.adaptation.settings import ThinkingSettings  # noqa: PLC0415
     from policies.deals.named import settings_of  # noqa: PLC0415
     from policies.nets.compute import choose_device  # noqa: PLC0415
@@ -130,6 +131,7 @@ def thinking_of(config: Config) -> WorkerSetup:
         playouts=section.playouts if section.mode != "search" else 0,
         sampler=section.sampler,
         reward=section.reward,
+        uma=parse_uma(config.decision.uma),
     )
     return WorkerSetup(
         folder=folder_of(config.decision) or SHIPPED,

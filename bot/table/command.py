@@ -34,6 +34,7 @@ from bot.web.access import POLICY_VIOLATION, Access
 from bot.web.limits import Limits
 from bot.web.pages import page_app, page_of
 from bot.web.serving import PagePort, serving, token_of
+from game.ranking import parse_uma
 from kit.distribution import program_name
 from replays.review.report import Reviewer
 
@@ -159,7 +160,8 @@ def saved_games() -> SavedGames:
 def _reviewer(config: Config) -> Reviewer:
     decision = config.decision
     folder = folder_of(decision) if decision.policy == "network" else None
-    return make_reviewer(str(folder or decision.policy), "", decision.permutations, compute_of(decision))
+    asked, uma = str(folder or decision.policy), parse_uma(decision.uma)
+    return make_reviewer(asked, "", decision.permutations, compute_of(decision), uma=uma)
 
 
 async def _serve(config: Config, port: PagePort, make_host: Callable[[], TableHost], *, browser: bool) -> int:

@@ -17,6 +17,7 @@ from kit.errors import BotError
 from policies.flow.slots import Policy
 from policies.play.decide import decide
 from replays.record import DecisionRecord, GameRecord
+from replays.review.judging import look_further
 from replays.review.report import Reviewer, as_json
 
 
@@ -61,7 +62,7 @@ def _decided(observation: Observation, policy: Policy) -> DecisionRecord:
         honba=int(record["honba"]),
         turn=int(record["discard_count"]),
         player=observation.player,
-        decision=decide(observation, policy),
+        decision=look_further(decide(observation, policy), observation, policy),
     )
 
 

@@ -70,7 +70,7 @@ def render(
 
 def _title(record: np.void) -> Text:
     title = Text(f" {round_name(int(record['round_index']))}", style="bold")
-    title.append(f"  honba {record['honba']}  sticks {record['riichi_sticks']}  dora ")
+    title.append(f"  honba {record['honba']}  sticks {record['riichi_sticks']}  dora indicator ")
     for tile in record["indicators"][: record["indicator_count"]]:
         title.append_text(_tile(int(tile))).append(" ")
     title.append(f" {record['wall_left']} left ")
@@ -159,11 +159,14 @@ def _decision(decision: Decision | None) -> Text:
     return text
 
 
+_UNITS: Final = {"points": ("points", 0), "global": ("rank points", 1), "uma": ("uma", 1)}
+
+
 def _adaptation(status: AdaptationStatus) -> Text:
     text = Text(f"adapt {status.playouts:,} of {status.of:,} rounds played out", style="dim")
     if not status.playouts:
         return text
-    unit, digits = ("rank points", 1) if status.worth == "global" else ("points", 0)
+    unit, digits = _UNITS[status.worth]
     worth = f"{status.gain:+.{digits}f} ± {status.gain_error:.{digits}f} {unit} over other deals"
     if status.used:
         return text.append(f"\n  in use: {worth}", style="not dim")

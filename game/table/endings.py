@@ -7,6 +7,7 @@ from elsewhere leaves out of its result is computed here, too.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -96,8 +97,7 @@ def completed(record: np.void, win: Win) -> Win:
         return win
     found = _with_value(record, win)
     if win.yaku or win.yakuman or win.other_yaku:
-        agrees = found.payments_known and found.points == win.points
-        paid = found if agrees else win
+        paid = found if found.payments_known and found.points == win.points else win
         found = msgspec.structs.replace(win, deltas=paid.deltas, payments_known=paid.payments_known)
     return found if found.payments_known else msgspec.structs.replace(found, riichi_sticks=0)
 
@@ -113,7 +113,7 @@ def _with_value(record: np.void, win: Win) -> Win:
         record: before the win.
         win: the first of several on one tile is paid the honba.
     """
-    player, sticks = win.player, win.riichi_sticks
+    player, sticks, dealer = win.player, win.riichi_sticks, int(record["dealer"])
     points = win.points or max(win.deltas[player] - RIICHI_STICK * sticks - HONBA_POINTS * win.honba, 0)
     unknown = msgspec.structs.replace(win, points=points, value="unknown")
     if not record["hand_known"][player]:
@@ -123,18 +123,8 @@ def _with_value(record: np.void, win: Win) -> Win:
     if value is None:
         return unknown
     liable = liable_player(record, player, value)
-    paid = [
-        deltas(
-            value,
-            player,
-            win.from_player,
-            int(record["dealer"]),
-            honba=honba,
-            riichi_sticks=sticks,
-            liable=liable,
-        )
-        for honba in (win.honba, 0)
-    ]
+    pay = partial(deltas, value, player, win.from_player, dealer, riichi_sticks=sticks, liable=liable)
+    paid = [pay(honba=honba) for honba in (win.honba, 0)]
     agrees = win.deltas in paid
     if not agrees and context.riichi and not win.ura_indicators:
         return unknown

@@ -6,7 +6,6 @@ here: its random seat order, its duplicate actions, its penalty for an illegal a
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -150,10 +149,6 @@ class TableEngine:
             return player not in self._barred
         return not only_wins or kind is ActionKind.PASS
 
-    def observation(self, player: int) -> Any:
-        """The engine's own view of a player who is asked; used only to compare its encoders with ours."""
-        return self._observations[player]
-
     def clone(self) -> TableEngine:
         """An independent copy."""
         twin = TableEngine.__new__(TableEngine)
@@ -190,19 +185,6 @@ class TableEngine:
         else:
             env.riichi_declared = (record["riichi"] != 0).tolist()
         return engine
-
-
-def play_bare(seed: int) -> None:
-    """Play a hanchan of random moves on the bare engine."""
-    rng = random.Random(seed)  # noqa: S311 - moves, not secrets
-    env = RiichiEnv(game_mode="4p-red-half", skip_mjai_logging=True, seed=seed)
-    observations = env.reset()
-    while not env.is_done:
-        # the engine returns its players in no fixed order
-        asked = sorted(observations)
-        observations = env.step(
-            {player: rng.choice(observations[player].legal_actions()) for player in asked}
-        )
 
 
 def _from_engine(action: Any) -> Action:

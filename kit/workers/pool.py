@@ -329,10 +329,10 @@ def _serve(connection: Connection, begin: Startup) -> None:
     except (EOFError, ConnectionError):
         return
     except Exception as error:
-        connection.send(told(error))
+        connection.send(error_message(error))
 
 
-def told(error: Exception) -> tuple[str, str]:
+def error_message(error: Exception) -> tuple[str, str]:
     """Message for an error in a worker: our own errors by their text, others with their trace."""
     if isinstance(error, BotError):
         return "refused", str(error)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,7 @@ import structlog
 
 from kit.errors import ReplayError
 from kit.files import remove_leftovers, replace_file, replacing
+from kit.text import clean_text
 from kit.workers.ordered import batches, default_workers, in_order
 from learning.data import layout
 from learning.data.pack import PackedGame, PackedPart, pack_part, read_part
@@ -293,6 +295,7 @@ def _counts(values: npt.NDArray[Any]) -> dict[str, int]:
 
 def _report(folder: Path, parts: int, reused: int, started: float) -> BuildReport:
     card = json.loads((folder / layout.CARD_FILE).read_text(encoding="utf-8"))
+    sys.stderr.writelines(f"unreadable: {clean_text(each)}\n" for each in card["rejected_first"])
     files = card["files"]
     games = card["games"]
     return BuildReport(

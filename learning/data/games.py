@@ -11,7 +11,7 @@ from game.packing import LENGTHS, START_ROUND, Packed
 from kit.errors import StateMismatchError
 from kit.jit import kernel, warms_up
 from learning.data.corpus import Corpus, Numbers
-from policies.reward import ROUND_START, PaddedGames
+from policies.reward.encoding import ROUND_START, PaddedGames
 
 _LENGTHS: Final = np.array(LENGTHS, dtype=np.int64)
 _HUNDREDS: Final = 100

@@ -19,7 +19,6 @@ from policies.heuristic.outlook import fill_side
 
 OPPONENTS: Final = 3
 SUITS: Final = 3
-_REDS: Final = np.array(RED_FIVES)
 
 
 class HiddenHands(NamedTuple):
@@ -108,9 +107,9 @@ def _fill(states: Any, players: Any, found: Any) -> None:
             player = (me + step) % 4
             found.copies[row, step] = rec.hand34[player]
             for suit in range(SUITS):
-                found.reds[row, step, suit] = rec.where[_REDS[suit]] == AT_HAND + player
+                found.reds[row, step, suit] = rec.where[RED_FIVES[suit]] == AT_HAND + player
         for suit in range(SUITS):
-            place = rec.where[_REDS[suit]]
+            place = rec.where[RED_FIVES[suit]]
             in_hand = AT_HAND <= place < AT_HAND + 4
             found.reds_unseen[row, suit] = place == AT_UNSEEN or (in_hand and place != AT_HAND + me)
         for kind in range(KINDS):

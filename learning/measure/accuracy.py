@@ -26,8 +26,7 @@ from learning.measure.games import GamesPlan, Measured, measured, opened, player
 from learning.runs.measurement import report_text
 from learning.runs.progress import Progress
 from learning.runs.statistics import Estimate, Means
-from policies.checkpoint import load, models_in
-from policies.checkpoint.store import Checkpoint
+from policies.checkpoint.store import Checkpoint, load, models_in
 from policies.features.table import looks_deep
 from policies.flow.slots import Slot
 from policies.nets.architectures import YES, YES_NO

@@ -28,23 +28,22 @@ from learning.runs.measurement import (
 )
 from learning.runs.statistics import Estimate, Means
 from learning.runs.store import ResumablePlan
-from policies.adaptation import AdaptationSettings
 from policies.adaptation.adapt import Adapter
-from policies.adaptation.pmcpa import worth_of_deals
-from policies.adaptation.settings import ThinkingSettings
+from policies.adaptation.pmcpa import values_of_deals
+from policies.adaptation.settings import AdaptationSettings, ThinkingSettings
 from policies.adaptation.simulator import Simulator, load_simulator
-from policies.checkpoint import files_of
 from policies.checkpoint.files import reader_of
-from policies.deals import Deals, UniformDeals
-from policies.deals.deal import true_deals
+from policies.checkpoint.store import files_of
+from policies.deals.deal import Deals, true_deals
 from policies.deals.named import settings_of
+from policies.deals.uniform import UniformDeals
 from policies.flow.draws import drawn_bits
 from policies.flow.slots import Slot
 from policies.nets.compute import IN_PLAY, Compute
 from policies.play.named import Files, folder_of_named, load_named, predictor_files
 from policies.play.rollout import Choice, Request
 
-FORMAT: Final = "suzaku-adaptation/7"
+FORMAT: Final = "suzaku-adaptation/8"
 _COLUMNS: Final = (
     "play-outs",
     "allowed",
@@ -80,7 +79,7 @@ class AdaptationPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fi
         tests: rounds of a test, over the same deals for the initial and the adapted policy.
         moment: take hands at the start of a round and test with new hands for the others, or in its middle
             and test with their true hands.
-        reward: worth of a round: its points, or global for the change of the expected final reward.
+        reward: value of a round: its points, or global for the change of the expected final reward.
         settings: how to adapt, beside the divergence.
         seed: seed of games, hands and deals.
         compute: how networks compute.
@@ -138,7 +137,7 @@ class AdaptationStep(msgspec.Struct, frozen=True):
         changed: share of the deals that end differently.
         divergence: of the adapted policy from the initial policy, in nats a decision.
         luck: share of the variance of the play-outs explained by the tiles of their deals.
-        signal: as in `policies.adaptation.gradient_lesson.LessonResult`.
+        signal: as in `policies.adaptation.policy_update.UpdateResult`.
         seconds: CPU time to play and learn, without tests.
     """
 
@@ -160,7 +159,7 @@ class HandRow(msgspec.Struct, frozen=True):
         number: the hand's.
         round_index: the round, 0 East 1 … 8 West 1.
         place: the player's place before the round, 1 to 4.
-        worth: mean value of a round to the initial policy.
+        value: mean value of a round to the initial policy.
         adapted: the tests, of each number of play-outs with each divergence; empty if the game had no such
             hand.
     """
@@ -168,7 +167,7 @@ class HandRow(msgspec.Struct, frozen=True):
     number: int
     round_index: int
     place: int
-    worth: float
+    value: float
     adapted: tuple[AdaptationStep, ...]
 
 
@@ -214,14 +213,19 @@ class AdaptationFigures(msgspec.Struct, frozen=True):
     playouts: tuple[PlayoutFigures, ...]
 
 
-def figures_of(plan: AdaptationPlan, rows: Sequence[HandRow]) -> AdaptationFigures:
+def adaptation_figures(plan: AdaptationPlan, rows: Sequence[HandRow]) -> AdaptationFigures:
     """The figures of some hands.
 
     Args:
         plan: the plan.
-        rows: at least one with tests.
+        rows: the hands.
+
+    Raises:
+        ConfigError: none has tests.
     """
     tested = [row for row in rows if row.adapted]
+    if not tested:
+        raise ConfigError("no player of these games had such a hand; give more --hands")
     rounds = np.array([row.round_index for row in tested])
     return AdaptationFigures(
         len(tested),
@@ -321,8 +325,8 @@ class _Experiment:
         if hand is None:
             return HandRow(number, 0, 0, 0.0, ())
         view, tests = hand.view, self._tests(hand, number)
-        worth = self._simulator.worth(hand.events)
-        before = worth_of_deals(self._policy, self._policy, tests, worth)
+        value = self._simulator.value(hand.events)
+        before = values_of_deals(self._policy, self._policy, tests, value)
         adaptation = self._adapter.adaptation(hand.events, plan.seed)
         found, played = [], 0.0
         for done, count in zip((0, *plan.playouts), plan.playouts, strict=False):
@@ -338,7 +342,7 @@ class _Experiment:
                 spent = played + process_time() - begun
                 gains = np.zeros_like(before)
                 if adaptation.figures.divergence:
-                    gains = worth_of_deals(adaptation.policy(), self._policy, tests, worth) - before
+                    gains = values_of_deals(adaptation.policy(), self._policy, tests, value) - before
                 found.append(
                     AdaptationStep(
                         playouts=count,
@@ -360,7 +364,7 @@ class _Experiment:
         """A hand of game ``number``, drawn from all of its hands at the plan's moment."""
         plan = self._plan
         found = found_in_game(
-            self._look,
+            self._hand_at,
             self._policy,
             purpose="adaptation",
             seed=plan.seed,
@@ -369,7 +373,7 @@ class _Experiment:
         )
         return found[drawn_bits(plan.seed, number, _PICK) % len(found)] if found else None
 
-    def _look(self, request: Request, _: Choice) -> SelfPlayDecision | None:
+    def _hand_at(self, request: Request, _: Choice) -> SelfPlayDecision | None:
         """The hand at a first own draw of a round, or at a later one."""
         record, player = request.record, request.player
         later = bool(record["river_size"][player] > 0 or record["meld_count"][player] > 0)
@@ -400,10 +404,4 @@ def _setup(plan: AdaptationPlan) -> tuple[AdaptationPlan, Files]:
     return plan, files_of(folder_of_named(plan.policy), Slot) | predictor_files(plan.policy)
 
 
-def _figures(plan: AdaptationPlan, rows: Sequence[HandRow]) -> AdaptationFigures:
-    if not any(row.adapted for row in rows):
-        raise ConfigError("no player of these games had such a hand; give more --hands")
-    return figures_of(plan, rows)
-
-
-ADAPTATION: Final = Measurement("adaptation", AdaptationPlan, HandRow, _figures, _setup, adapter)
+ADAPTATION: Final = Measurement("adaptation", AdaptationPlan, HandRow, adaptation_figures, _setup, adapter)

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from game.actions import ActionKind
 from game.layout import ROUND_STATE
 from game.rules import action_row
-from game.table.engine import play_bare
 from game.table.table import Table
 from kit.errors import ReplayError
 from kit.options import Count
@@ -110,8 +109,8 @@ class FeatureBench(msgspec.Struct, frozen=True):
 
 
 def bench_features(games: int = 4, repeats: int = 5, seed: int = 0) -> FeatureBench:
-    """Encode every decision of some hanchan of the heuristic, and compare with the engine's encoders."""
-    taken, asked, views = list[np.void](), list[int](), list[Any]()
+    """Encode every decision of some hanchan of the heuristic."""
+    taken, asked = list[np.void](), list[int]()
     melds, owners = list[list[int]](), list[int]()
     for _, table, player in takewhile(lambda met: met[0] < games, _decisions(seed)):
         rows = [action_row(action) for action in table.legal(player) if action.kind in _CALLS]
@@ -119,7 +118,6 @@ def bench_features(games: int = 4, repeats: int = 5, seed: int = 0) -> FeatureBe
         owners += [len(taken)] * len(rows)
         taken.append(table.state.copy())
         asked.append(player)
-        views.append(table.engine.observation(player))
     states, players = np.array(taken, ROUND_STATE), np.array(asked, np.int8)
     calls = np.array(melds, np.int16).reshape(-1, 6)
     claims = states[owners], players[owners], calls
@@ -140,8 +138,6 @@ def bench_features(games: int = 4, repeats: int = 5, seed: int = 0) -> FeatureBe
         speed(SUPHX, lambda: _encode(SUPHX, states, players)),
         speed(LITE_CALL, lambda: _encode(LITE_CALL, *claims), len(calls)),
         speed(SUPHX_CALL, lambda: _encode(SUPHX_CALL, *claims), len(calls)),
-        speed("riichienv, 74 planes", lambda: [view.encode() for view in views]),
-        speed("riichienv, 215 planes", lambda: [view.encode_extended() for view in views]),
     )
     latencies = tuple(_latency(name, states, players) for name in (LITE, SUPHX))
     return FeatureBench(_PYTHON, len(states), len(calls), speeds, latencies)
@@ -312,7 +308,6 @@ def bench_decisions(policy: Policy, name: str, *, number: int = 1000, seed: int 
 
 PLAYERS: Final = ("network", "heuristic", "random")
 TABLES: Final = (1, 8, 16, 32, 64, 128)
-_BARE_S: Final = 3.0
 
 
 class SelfPlaySpeed(msgspec.Struct, frozen=True):
@@ -344,14 +339,12 @@ class SelfPlayBench(msgspec.Struct, frozen=True):
         machine: what it ran on.
         compute: how networks computed.
         seed: seed of all walls.
-        bare_ms: CPU milliseconds for a hanchan of random moves on the rules engine alone.
         speeds: one entry per player, number of processes and number of tables.
     """
 
     machine: str
     compute: Compute
     seed: int
-    bare_ms: float
     speeds: tuple[SelfPlaySpeed, ...]
 
 
@@ -375,14 +368,13 @@ def bench_selfplay(
         seed: seed of all walls.
         compute: how networks compute.
     """
-    bare_ms = _bare_ms(seed)
     together = [(each, each * max(games, BLOCK_GAMES), max(tables)) for each in range(2, workers + 1)]
     speeds = tuple(
         _speed(player, amount, processes, side_by_side, seed, compute)
         for player in players
         for processes, amount, side_by_side in [*((1, games, each) for each in tables), *together]
     )
-    return SelfPlayBench(platform.processor() or platform.machine(), compute, seed, bare_ms, speeds)
+    return SelfPlayBench(platform.processor() or platform.machine(), compute, seed, speeds)
 
 
 def _speed(player: str, games: int, workers: int, tables: int, seed: int, compute: Compute) -> SelfPlaySpeed:
@@ -400,17 +392,6 @@ def _speed(player: str, games: int, workers: int, tables: int, seed: int, comput
     core_ms = sum(spent for _, spent in parts)
     speed = found.played / found.seconds
     return SelfPlaySpeed(who.name, workers, tables, found.played, speed, core_ms, dict(parts))
-
-
-def _bare_ms(seed: int) -> float:
-    play_bare(seed)
-    began = time.process_time()
-    for games in count(1):
-        play_bare(seed + games)
-        spent = time.process_time() - began
-        if spent >= _BARE_S:
-            break
-    return 1000.0 * spent / games
 
 
 # --- training ------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`suzaku eval deals`: close decisions of self-play, both choices played out over sampled worlds."""
+"""`suzaku eval deals`: close decisions of self-play, both choices played out over sampled deals."""
 
 from __future__ import annotations
 
@@ -17,28 +17,29 @@ from game.shanten import shanten, waits
 from game.warmup import warm_up
 from kit.errors import ConfigError
 from kit.workers.pool import Work
-from learning.measure.deals_figures import WorldsFigures, figures_of
+from learning.measure.deals_figures import DealsFigures, figures_of_deals
 from learning.measure.deals_plan import (
     TRUE_HANDS,
-    DecisionWorlds,
-    GameWorlds,
+    DealsPlan,
+    DecisionDeals,
+    GameDeals,
     HandErrors,
-    SampledWorlds,
-    WorldsPlan,
+    SampledDeals,
 )
 from learning.runs.measurement import Measurement, SelfPlayDecision, found_in_game
-from policies.checkpoint import files_of, load, load_predictor
 from policies.checkpoint.files import reader_of
+from policies.checkpoint.store import files_of, load, load_predictor
 from policies.deals.deal import Deals, DealSampler, true_deals
 from policies.deals.named import load_sampler, models_of, settings_of
 from policies.flow.draws import drawn_bits, drawn_share
 from policies.flow.slots import Policy
 from policies.play.critic import Critic, critic_folder
 from policies.play.named import Files, files_of_named, folder_of_named, load_named, predictor_files
-from policies.play.playouts import Branching, CutWorth, EndWorth, Playouts, RewardWorth, Unit, points_worth
+from policies.play.playouts import Branching, CutValue, EndValue, Playouts, RewardValue, Unit, points_value
 from policies.play.rollout import Choice, PolicyChooser, Request
 from policies.play.sampling import distribution_of
-from policies.reward import Predictor, round_starts
+from policies.reward.encoding import round_starts
+from policies.reward.predictor import Predictor
 
 _TABLES: Final = 128
 """Tables side by side while decisions are played out."""
@@ -65,7 +66,7 @@ class CloseDecision(SelfPlayDecision, frozen=True):
         return true_deals(self.view, self.record, count, seed)
 
 
-def _close_decision(plan: WorldsPlan, request: Request, choice: Choice) -> CloseDecision | None:
+def _close_decision(plan: DealsPlan, request: Request, choice: Choice) -> CloseDecision | None:
     """The decision of a request, if it is a close one."""
     if choice.verdict is None or choice.verdict.step != "discard":
         return None
@@ -84,7 +85,7 @@ def _close_decision(plan: WorldsPlan, request: Request, choice: Choice) -> Close
     return CloseDecision.of(request, options=(one, other), chances=(first, second))
 
 
-class WorldsSetup(msgspec.Struct, frozen=True):
+class DealsSetup(msgspec.Struct, frozen=True):
     """Setup of a worker.
 
     Attributes:
@@ -94,7 +95,7 @@ class WorldsSetup(msgspec.Struct, frozen=True):
         critic: files of the critic; None if it is not needed.
     """
 
-    plan: WorldsPlan
+    plan: DealsPlan
     files: Files | None
     predictor: Files | None = None
     critic: Files | None = None
@@ -109,7 +110,7 @@ class _Judges(NamedTuple):
     critic: Critic | None
 
 
-def judge_of_games(setup: WorldsSetup) -> Work[int, GameWorlds]:
+def judge_of_games(setup: DealsSetup) -> Work[int, GameDeals]:
     """Load everything; return the function that plays a game and its decisions out."""
     warm_up()
     plan = setup.plan
@@ -121,7 +122,7 @@ def judge_of_games(setup: WorldsSetup) -> Work[int, GameWorlds]:
         None if setup.critic is None else Critic.load(Path(), read=reader_of(setup.critic)),
     )
 
-    def judge(number: int) -> Iterator[GameWorlds]:
+    def judge(number: int) -> Iterator[GameDeals]:
         begun = process_time()
         found = close_decisions(plan, policy, number)
         chosen = sorted(range(len(found)), key=lambda n: drawn_share(plan.seed, number, _CHOSEN, n))
@@ -129,12 +130,12 @@ def judge_of_games(setup: WorldsSetup) -> Work[int, GameWorlds]:
             _play_out(plan, judges, found[place], drawn_bits(plan.seed, number, place))
             for place in sorted(chosen[: plan.per_game])
         ]
-        yield GameWorlds(number, len(found), tuple(rows), round(process_time() - begun, 2))
+        yield GameDeals(number, len(found), tuple(rows), round(process_time() - begun, 2))
 
     return judge
 
 
-def close_decisions(plan: WorldsPlan, policy: Policy, number: int) -> list[CloseDecision]:
+def close_decisions(plan: DealsPlan, policy: Policy, number: int) -> list[CloseDecision]:
     """The close decisions of a game.
 
     Raises:
@@ -150,13 +151,13 @@ def close_decisions(plan: WorldsPlan, policy: Policy, number: int) -> list[Close
     )
 
 
-def _play_out(plan: WorldsPlan, judges: _Judges, decision: CloseDecision, seed: int) -> DecisionWorlds:
-    worths: dict[Unit, EndWorth] = {"points": points_worth}
+def _play_out(plan: DealsPlan, judges: _Judges, decision: CloseDecision, seed: int) -> DecisionDeals:
+    end_values: dict[Unit, EndValue] = {"points": points_value}
     if judges.predictor is not None:
-        worths["reward"] = RewardWorth(judges.predictor, round_starts(decision.events))
+        end_values["reward"] = RewardValue(judges.predictor, round_starts(decision.events))
 
     def played(deals: Deals, horizon: int = 0) -> dict[Unit, NDArray[np.float64]]:
-        return differences_of(judges.policy, decision, deals, worths, horizon, judges.critic)
+        return differences_of(judges.policy, decision, deals, end_values, horizon, judges.critic)
 
     samplers = []
     for number, text in enumerate(plan.samplers):
@@ -171,7 +172,7 @@ def _play_out(plan: WorldsPlan, judges: _Judges, decision: CloseDecision, seed: 
     walls = decision.true_deals(plan.walls or 2 * plan.worlds, drawn_bits(seed, _WALLS))
     true = _sampled(played(walls) if plan.play else {}, HandErrors(0.0, 0.0, 0.0, 0.0), 0.0, 0.0)
     player = decision.view.player
-    return DecisionWorlds(
+    return DecisionDeals(
         event=len(decision.events),
         player=player,
         go_around=_discards(decision.record, player),
@@ -190,10 +191,10 @@ def _deals_of(judges: _Judges, text: str, decision: CloseDecision, count: int, s
 
 def _sampled(
     found: Mapping[Unit, NDArray[np.float64]], errors: HandErrors, ms: float, play_ms: float
-) -> SampledWorlds:
+) -> SampledDeals:
     points, reward = (found.get(unit, np.zeros(0)) for unit in ("points", "reward"))
     final = tuple(np.round(reward, 3).tolist())
-    return SampledWorlds(tuple(points.astype(np.int64).tolist()), errors, ms, final, play_ms)
+    return SampledDeals(tuple(points.astype(np.int64).tolist()), errors, ms, final, play_ms)
 
 
 def _discards(record: np.void, player: int) -> int:
@@ -205,7 +206,7 @@ def differences_of(
     policy: Policy,
     decision: CloseDecision,
     deals: Deals,
-    worths: Mapping[Unit, EndWorth],
+    end_values: Mapping[Unit, EndValue],
     horizon: int = 0,
     critic: Critic | None = None,
 ) -> dict[Unit, NDArray[np.float64]]:
@@ -215,7 +216,7 @@ def differences_of(
         policy: plays on for everybody.
         decision: the choice.
         deals: one or more.
-        worths: value the ends of the rounds, by their units.
+        end_values: value the ends of the rounds, by their units.
         horizon: as for `policies.play.playouts.Playouts`.
         critic: values rounds that were cut; needed with a horizon.
 
@@ -226,8 +227,8 @@ def differences_of(
     playouts = Playouts(PolicyChooser(policy), decision.view.length, _TABLES, horizon)
     (ends,) = playouts.ends([branching])
     if critic is not None and horizon:
-        worths = {unit: CutWorth(worth, unit, critic) for unit, worth in worths.items()}
-    return {unit: branching.ahead(ends, worth) for unit, worth in worths.items()}
+        end_values = {unit: CutValue(value, unit, critic) for unit, value in end_values.items()}
+    return {unit: branching.ahead(ends, value) for unit, value in end_values.items()}
 
 
 def scores_of(deals: Deals, record: np.void) -> HandErrors:
@@ -264,7 +265,7 @@ def _traits(counts: NDArray[np.int8], melds: int) -> tuple[NDArray[np.float64], 
     )
 
 
-def make_plan(**given: Any) -> WorldsPlan:
+def make_plan(**given: Any) -> DealsPlan:
     """The plan with the fields that were given.
 
     Raises:
@@ -272,7 +273,7 @@ def make_plan(**given: Any) -> WorldsPlan:
             or there are too few walls.
         CheckpointError: the policy's checkpoints cannot be used.
     """
-    plan = WorldsPlan(**given, identity="", settings=(), models="")
+    plan = DealsPlan(**given, identity="", settings=(), models="")
     sampled = [text for text in plan.samplers if text != TRUE_HANDS]
     if 0 < plan.walls < _LEAST_WALLS:
         raise ConfigError(f"walls: {plan.walls} are too few to judge by; give at least {_LEAST_WALLS}, or 0")
@@ -286,16 +287,16 @@ def make_plan(**given: Any) -> WorldsPlan:
     )
 
 
-def _setup(plan: WorldsPlan) -> WorldsSetup:
+def _setup(plan: DealsPlan) -> DealsSetup:
     predictor = predictor_files(plan.policy) if plan.final else None
     critic = files_of(critic_folder(plan.critic), ("critic",)) if any(plan.horizons) else None
-    return WorldsSetup(plan, files_of_named(plan.policy), predictor, critic)
+    return DealsSetup(plan, files_of_named(plan.policy), predictor, critic)
 
 
-def _figures(plan: WorldsPlan, rows: Sequence[GameWorlds]) -> WorldsFigures:
+def _figures(plan: DealsPlan, rows: Sequence[GameDeals]) -> DealsFigures:
     if not any(row.decisions for row in rows):
         raise ConfigError("no decision of these games is close; give more --games or a lower --close")
-    return figures_of(plan, rows)
+    return figures_of_deals(plan, rows)
 
 
-DEALS: Final = Measurement("deals", WorldsPlan, GameWorlds, _figures, _setup, judge_of_games)
+DEALS: Final = Measurement("deals", DealsPlan, GameDeals, _figures, _setup, judge_of_games)

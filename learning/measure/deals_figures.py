@@ -1,8 +1,8 @@
 """The figures of `suzaku eval deals`, with intervals from resampled games.
 
-A decision gives two noisy means: the difference between its two choices in sampled worlds, and with the true
-hands. The worlds of both are drawn independently, so their covariance over decisions is not biased by the
-noise. The variance of a mean is: it contains the variance of the worlds over their number, which is
+A decision gives two noisy means: the difference between its two choices in sampled deals, and with the true
+hands. The deals of both are drawn independently, so their covariance over decisions is not biased by the
+noise. The variance of a mean is: it contains the variance of the deals over their number, which is
 subtracted (equivalent to split-half over all splits).
 """
 
@@ -15,25 +15,25 @@ import msgspec
 import numpy as np
 
 from game.scoring.settlement import RewardKind
-from learning.measure.deals_plan import DecisionWorlds, GameWorlds, HandErrors, SampledWorlds, WorldsPlan
+from learning.measure.deals_plan import DealsPlan, DecisionDeals, GameDeals, HandErrors, SampledDeals
 from learning.runs.statistics import Estimate, Floats, Means
 from policies.adaptation.search import SEARCHES, SearchSettings, shrunk
 
 CHOSEN_BY: Final = (16, 35, 70, 140)
-"""Numbers of worlds to choose by."""
+"""Numbers of deals to choose by."""
 
 
 class SamplerChoices(msgspec.Struct, frozen=True):
-    """Choices by the worlds of one sampler; differences are points, or rank points of the final reward.
+    """Choices by the deals of one sampler; differences are points, or rank points of the final reward.
 
     Attributes:
         name: the sampler, and where its play-outs are cut.
-        noise: standard deviation of the difference in one world.
-        bias: mean difference less that of the same worlds played to the end; 0 if they are not.
-        play_ms: CPU milliseconds for both choices in one world.
+        noise: standard deviation of the difference in one deal.
+        bias: mean difference less that of the same deals played to the end; 0 if they are not.
+        play_ms: CPU milliseconds for both choices in one deal.
         deviation: standard deviation, without noise, of the differences between the two choices.
         correlation: correlation of these with those given by the true hands; None where it is not defined.
-        gains: mean gain, with the true hands, of the choice that is better in a number of worlds over the
+        gains: mean gain, with the true hands, of the choice that is better in a number of deals over the
             policy's first choice; by that number.
         searched: the same if the policy's probabilities count as a prior, as in `policies.adaptation.search`.
     """
@@ -49,13 +49,13 @@ class SamplerChoices(msgspec.Struct, frozen=True):
 
 
 class ChoiceFigures(msgspec.Struct, frozen=True):
-    """Choices by sampled worlds.
+    """Choices by sampled deals.
 
     Attributes:
         advantage: of the policy's first choice over its second, with the true hands.
         deviation: standard deviation of the true differences with the true hands.
-        noise: standard deviation of the difference in one world.
-        bound: the same gains for worlds with the true hands, judged in other such worlds.
+        noise: standard deviation of the difference in one deal.
+        bound: the same gains for deals with the true hands, judged in other such deals.
         samplers: figures of each.
     """
 
@@ -80,7 +80,7 @@ class SamplerFigures(msgspec.Struct, frozen=True):
     ms: float
 
 
-class WorldsFigures(msgspec.Struct, frozen=True):
+class DealsFigures(msgspec.Struct, frozen=True):
     """All figures.
 
     Attributes:
@@ -102,7 +102,7 @@ class WorldsFigures(msgspec.Struct, frozen=True):
     seconds: float
 
 
-def figures_of(plan: WorldsPlan, games: Sequence[GameWorlds]) -> WorldsFigures:
+def figures_of_deals(plan: DealsPlan, games: Sequence[GameDeals]) -> DealsFigures:
     """The figures of some games.
 
     Args:
@@ -111,7 +111,7 @@ def figures_of(plan: WorldsPlan, games: Sequence[GameWorlds]) -> WorldsFigures:
     """
     rows = [row for game in games for row in game.decisions]
     owners = [number for number, game in enumerate(games) for _ in game.decisions]
-    return WorldsFigures(
+    return DealsFigures(
         games=len(games),
         decisions=len(rows),
         close=float(np.mean([game.close for game in games])),
@@ -126,20 +126,20 @@ def figures_of(plan: WorldsPlan, games: Sequence[GameWorlds]) -> WorldsFigures:
 
 
 def _choices(
-    plan: WorldsPlan, rows: Sequence[DecisionWorlds], reward: RewardKind, owners: Sequence[int]
+    plan: DealsPlan, rows: Sequence[DecisionDeals], reward: RewardKind, owners: Sequence[int]
 ) -> ChoiceFigures:
     by_points, search = reward == "points", SEARCHES[reward]
     true = np.array([row.true if by_points else row.true_final for row in rows], np.float64)
     ratios = np.array([row.chances[1] / row.chances[0] for row in rows])
     moments = _moments(true)
 
-    def worlds_of(place: int) -> Floats:
+    def sampled_at(place: int) -> Floats:
         found = [row.samplers[place] for row in rows]
         return np.array([each.differences if by_points else each.final for each in found], np.float64)
 
     def sampler(way: tuple[str, int], place: int) -> SamplerChoices:
-        sampled, whole = worlds_of(place), (way[0], 0)
-        full = worlds_of(plan.ways.index(whole)) if whole in plan.ways else sampled
+        sampled, whole = sampled_at(place), (way[0], 0)
+        full = sampled_at(plan.ways.index(whole)) if whole in plan.ways else sampled
         numbers = [number for number in CHOSEN_BY if number <= sampled.shape[1]]
         means = Means(  # the first seven columns are those of `_correlation`
             owners,
@@ -172,7 +172,7 @@ def _choices(
     )
 
 
-def _sampler(name: str, found: Sequence[SampledWorlds], owners: Sequence[int]) -> SamplerFigures:
+def _sampler(name: str, found: Sequence[SampledDeals], owners: Sequence[int]) -> SamplerFigures:
     traits = HandErrors.__struct_fields__
     means = Means(owners, *([getattr(each.scores, trait) for each in found] for trait in traits))
     return SamplerFigures(
@@ -182,10 +182,10 @@ def _sampler(name: str, found: Sequence[SampledWorlds], owners: Sequence[int]) -
     )
 
 
-def _moments(worlds: Floats) -> Floats:
+def _moments(deals: Floats) -> Floats:
     """``[n, 3]``: mean, its square, and the variance of the mean that is noise."""
-    mean = worlds.mean(axis=1)
-    return np.column_stack([mean, mean**2, worlds.var(axis=1, ddof=1) / worlds.shape[1]])
+    mean = deals.mean(axis=1)
+    return np.column_stack([mean, mean**2, deals.var(axis=1, ddof=1) / deals.shape[1]])
 
 
 def _variance(means: Floats) -> Floats:
@@ -210,22 +210,22 @@ def _correlation(means: Floats) -> Floats:
 def _gain(
     sampled: Floats, true: Floats, number: int, prior: tuple[Floats, SearchSettings] | None = None
 ) -> Floats:
-    """``[n]``: mean gain of choosing by ``number`` sampled worlds, over all disjoint groups of them.
+    """``[n]``: mean gain of choosing by ``number`` sampled deals, over all disjoint groups of them.
 
     Args:
-        sampled: ``[n, worlds]``, advantages of the first choice over the second.
-        true: ``[n, worlds]``, the same with the true hands.
-        number: worlds to choose by.
+        sampled: ``[n, deals]``, advantages of the first choice over the second.
+        true: ``[n, deals]``, the same with the true hands.
+        number: deals to choose by.
         prior: ``[n]``, the second choice's probability over the first's, and how a search counts it; None for
             no prior.
     """
     groups = sampled.shape[1] // number
-    worlds = sampled[:, : groups * number].reshape(len(sampled), groups, number)
-    ahead = -worlds.mean(axis=2)
+    deals = sampled[:, : groups * number].reshape(len(sampled), groups, number)
+    ahead = -deals.mean(axis=2)
     if prior is not None:
         ratios, search = prior
-        least = search.deviation / 100.0  # equal worlds do not make a choice certain
-        errors = np.maximum(worlds.std(axis=2, ddof=1), least) / np.sqrt(number)
+        least = search.deviation / 100.0  # equal deals do not make a choice certain
+        errors = np.maximum(deals.std(axis=2, ddof=1), least) / np.sqrt(number)
         each = zip(ahead.flat, errors.flat, np.repeat(ratios, groups), strict=True)
         found_with = [
             shrunk(float(mean), float(error), float(ratio), search)[0] for mean, error, ratio in each
@@ -236,7 +236,7 @@ def _gain(
 
 
 def _gain_within(true: Floats, number: int) -> Floats:
-    """The same with worlds of the true hands, judged by the others."""
+    """The same with deals of the true hands, judged by the others."""
     groups = true.shape[1] // number
     parts = true[:, : groups * number].reshape(len(true), groups, number)
     rest = (true.sum(axis=1)[:, None] - parts.sum(axis=2)) / (true.shape[1] - number)

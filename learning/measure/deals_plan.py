@@ -19,7 +19,7 @@ TRUE_HANDS: Final = "true"
 """Name of the sampler that deals the true hands, over walls of its own."""
 
 
-class WorldsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class DealsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything that determines the results.
 
     Attributes:
@@ -94,15 +94,15 @@ class HandErrors(msgspec.Struct, frozen=True):
     held: float
 
 
-class SampledWorlds(msgspec.Struct, frozen=True):
+class SampledDeals(msgspec.Struct, frozen=True):
     """One sampler at one decision, with play-outs up to one horizon.
 
     Attributes:
-        differences: points of the first choice minus points of the second, in each world.
+        differences: points of the first choice minus points of the second, in each deal.
         scores: errors of its hands.
         ms: CPU milliseconds that sampling took.
         final: the differences in the expected final reward; none if it is not asked for.
-        play_ms: CPU milliseconds that playing all its worlds out took.
+        play_ms: CPU milliseconds that playing all its deals out took.
     """
 
     differences: tuple[int, ...]
@@ -112,7 +112,7 @@ class SampledWorlds(msgspec.Struct, frozen=True):
     play_ms: float = 0.0
 
 
-class DecisionWorlds(msgspec.Struct, frozen=True):
+class DecisionDeals(msgspec.Struct, frozen=True):
     """One close decision.
 
     Attributes:
@@ -121,7 +121,7 @@ class DecisionWorlds(msgspec.Struct, frozen=True):
         go_around: earlier discards of that player.
         chances: the policy's probabilities of the two discards.
         true: differences with the true hands, over redrawn walls.
-        samplers: results of each of `WorldsPlan.ways`.
+        samplers: results of each of `DealsPlan.ways`.
         true_final: the true differences in the expected final reward; none if it is not asked for.
     """
 
@@ -130,11 +130,11 @@ class DecisionWorlds(msgspec.Struct, frozen=True):
     go_around: int
     chances: tuple[float, float]
     true: tuple[int, ...]
-    samplers: tuple[SampledWorlds, ...]
+    samplers: tuple[SampledDeals, ...]
     true_final: tuple[float, ...] = ()
 
 
-class GameWorlds(msgspec.Struct, frozen=True):
+class GameDeals(msgspec.Struct, frozen=True):
     """The decisions of one game.
 
     Attributes:
@@ -146,5 +146,5 @@ class GameWorlds(msgspec.Struct, frozen=True):
 
     number: int
     close: int
-    decisions: tuple[DecisionWorlds, ...]
+    decisions: tuple[DecisionDeals, ...]
     seconds: float

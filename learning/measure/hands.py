@@ -25,7 +25,8 @@ from learning.measure.hands_figures import (
 )
 from learning.runs import plots
 from learning.runs.measurement import report_text
-from policies.checkpoint import HAND_MODELS, HandModel, models_in
+from policies.checkpoint.card import HAND_MODELS, HandModel
+from policies.checkpoint.store import models_in
 from policies.hands.autoregressive import AutoregressiveSettings, load_autoregressive
 from policies.hands.diffusion import DiffusionSettings, load_diffusion
 from policies.hands.direct import DirectModel

@@ -26,7 +26,7 @@ from kit.distribution import require
 from kit.errors import ConfigError, WorkerFailed
 from kit.processes import startup
 from kit.workers.ordered import default_workers
-from kit.workers.pool import DONE, ONE_THREAD, TRIES, Done, Later, Task, TaskQueue, Work, told
+from kit.workers.pool import DONE, ONE_THREAD, TRIES, Done, Later, Task, TaskQueue, Work, error_message
 
 Program: TypeAlias = Mapping[str, str]
 """Versions of everything that influences results, by name: our sources and the numeric libraries."""
@@ -318,7 +318,7 @@ class _WorkerActor:
                 return "failed", f"{socket.gethostname()} runs another program: {other}"
             self._work = prepare(given)
         except Exception as error:
-            return told(error)
+            return error_message(error)
         return "ready", None
 
     def do(self, task: Any) -> Iterator[_Message]:
@@ -328,6 +328,6 @@ class _WorkerActor:
             for result in self._work(task):
                 yield "result", result
         except Exception as error:
-            yield told(error)
+            yield error_message(error)
             return
         yield "done", None

@@ -154,14 +154,14 @@ class SelfPlayDecision(msgspec.Struct, frozen=True):
 class _Watcher(Generic[T]):
     """A chooser that plays by a policy, and collects what is found at its decisions."""
 
-    def __init__(self, policy: Policy, look: Callable[[Request, Choice], T | None]) -> None:
-        self._chooser, self._look = PolicyChooser(policy), look
+    def __init__(self, policy: Policy, find: Callable[[Request, Choice], T | None]) -> None:
+        self._chooser, self._find = PolicyChooser(policy), find
         self.found: list[T] = []
 
     def choose(self, requests: Sequence[Request], times: Times) -> list[Choice]:
         """Decide; see `policies.play.rollout.Chooser`."""
         choices = self._chooser.choose(requests, times)
-        seen = (self._look(*each) for each in zip(requests, choices, strict=True))
+        seen = (self._find(*each) for each in zip(requests, choices, strict=True))
         self.found += [each for each in seen if each is not None]
         return choices
 
@@ -170,7 +170,7 @@ class _Watcher(Generic[T]):
 
 
 def found_in_game(
-    look: Callable[[Request, Choice], T | None],
+    find: Callable[[Request, Choice], T | None],
     policy: Policy,
     *,
     purpose: str,
@@ -181,7 +181,7 @@ def found_in_game(
     """Play a game of self-play, and return what was found at its decisions.
 
     Args:
-        look: returns what it finds at a decision, None for nothing.
+        find: returns what it finds at a decision, None for nothing.
         policy: plays all seats.
         purpose: keeps the walls of different measurements apart.
         seed: seed of the measurement.
@@ -191,7 +191,7 @@ def found_in_game(
     Raises:
         TrainingError: the game crashed.
     """
-    watcher = _Watcher(policy, look)
+    watcher = _Watcher(policy, find)
     seating = Seating(number, wall_seed(purpose, seed, number), (0, 0, 0, 0))
     for game in Rollout([watcher], length=length).play([seating]):
         if game.crash:

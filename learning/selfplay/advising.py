@@ -98,7 +98,7 @@ def _opinion(moment: Moment, answers: Mapping[tuple[int, int], EngineAnswer]) ->
     answer = answers[moment.round, moment.event]
     legal, choice = moment.legal, answer.choice
     chosen = _listed(choice.action, legal)
-    chances = read_chances(None if choice.fault else answer.said, legal, chosen)
+    chances = read_chances(None if choice.fault else answer.message, legal, chosen)
     after = answers.get((moment.round, moment.event + 1)) if moment.done.kind is ActionKind.RIICHI else None
     riichi = _after_riichi(moment, chances, after)
     return Opinion(
@@ -120,7 +120,7 @@ def _after_riichi(
     legal = moment.declared.legal
     if answer is not None:
         chosen = _listed(answer.choice.action, legal)
-        shares = read_chances(None if answer.choice.fault else answer.said, legal, chosen)
+        shares = read_chances(None if answer.choice.fault else answer.message, legal, chosen)
     else:
         shares = {action: chances[action] for action in legal}
     total = sum(shares.values())

@@ -33,7 +33,7 @@ MAX_NOISE: Final = 16 * 1024 * 1024
 """Bytes on stderr for one question."""
 
 _PIECE: Final = 64 * 1024
-_LAST_WORDS: Final = 2048
+_TAIL_BYTES: Final = 2048
 _ERROR: Final = re.compile(r"(?!\s*at ).*(error|exception|panic|fatal)", re.IGNORECASE)
 """A line that names an error, and none of the calls that led to it; some programs write more after it."""
 _EXIT_S: Final = 0.2
@@ -110,7 +110,7 @@ class EngineProcess:
         self._engine = f"{self.group} {mark}"
         watchdog.watch(self._engine)
         self._inbox = bytearray()
-        self._said = bytearray()
+        self._tail = bytearray()
         for pipe in (self.stdin, self.stdout, self.stderr):
             os.set_blocking(pipe.fileno(), False)
 
@@ -133,9 +133,9 @@ class EngineProcess:
         return self._process.stderr
 
     @property
-    def last_words(self) -> str:
+    def stderr_tail(self) -> str:
         """The end of its stderr, without the control characters in lines."""
-        lines = self._said.decode(errors="replace").splitlines()
+        lines = self._tail.decode(errors="replace").splitlines()
         return "\n".join("".join(letter for letter in line if letter.isprintable()) for line in lines).strip()
 
     def hear(self) -> bytes | None:
@@ -149,7 +149,7 @@ class EngineProcess:
         if not end:
             piece = self.stdout.read(_PIECE)
             if piece == b"":
-                raise EngineDied(self._epitaph())
+                raise EngineDied(self._how_it_ended())
             self._inbox += piece or b""
             line, end, rest = self._inbox.partition(b"\n")
         if len(line) > MAX_LINE:
@@ -159,11 +159,11 @@ class EngineProcess:
         self._inbox = rest
         return bytes(line)
 
-    def overhear(self) -> bool:
+    def read_stderr(self) -> bool:
         """Read from its stderr; return False once that has ended."""
         piece = self.stderr.read(_PIECE)
         self.noise += len(piece or b"")
-        self._said = (self._said + (piece or b""))[-_LAST_WORDS:]
+        self._tail = (self._tail + (piece or b""))[-_TAIL_BYTES:]
         return piece != b""
 
     def check_silent(self) -> None:
@@ -184,7 +184,7 @@ class EngineProcess:
 
     def is_leaving(self) -> bool:
         """Whether it is still running; its output is read, so that it can end."""
-        self.overhear()
+        self.read_stderr()
         self.stdout.read(_PIECE)
         return self._exit_code(os.WNOHANG) is None
 
@@ -193,7 +193,7 @@ class EngineProcess:
         kill_engine(self._engine)
         self._watchdog.forget(self._engine)
         self.close_input()
-        self.overhear()
+        self.read_stderr()
         self.stdout.close()
         self.stderr.close()
         self._exit_code()
@@ -208,13 +208,13 @@ class EngineProcess:
                 self.cpu_s = usage.ru_utime + usage.ru_stime
         return self._process.returncode
 
-    def _epitaph(self) -> str:
+    def _how_it_ended(self) -> str:
         deadline = time.monotonic() + _EXIT_S
         while (code := self._exit_code(os.WNOHANG)) is None and time.monotonic() < deadline:
             time.sleep(_POLL_S)
         how = "closed its output" if code is None else f"died with exit code {code}"
-        self.overhear()
-        lines = self.last_words.splitlines()
+        self.read_stderr()
+        lines = self.stderr_tail.splitlines()
         words = next((line for line in reversed(lines) if _ERROR.match(line)), "".join(lines[-1:])).strip()
         return f"{how}, saying {words!r}" if words else how
 
@@ -228,11 +228,11 @@ def ask(questions: Sequence[EngineRequest]) -> list[Answer]:
     with selectors.DefaultSelector() as selector:
         talks = [_Talk(question, selector) for question in questions]
         while waiting := [talk for talk in talks if not talk.over]:
-            pause = min(talk.next_look for talk in waiting) - time.monotonic()
+            pause = min(talk.next_check for talk in waiting) - time.monotonic()
             for key, _ in selector.select(max(pause, 0.0)):
                 key.data()
             for talk in waiting:
-                talk.look()
+                talk.check_time()
     return [talk.fault or talk.answers for talk in talks]
 
 
@@ -273,7 +273,7 @@ class _Talk:
             return
         self._watch(child.stdin, selectors.EVENT_WRITE, self._write)
         self._watch(child.stdout, selectors.EVENT_READ, self._read)
-        self._watch(child.stderr, selectors.EVENT_READ, self._overhear)
+        self._watch(child.stderr, selectors.EVENT_READ, self._read_stderr)
 
     @property
     def over(self) -> bool:
@@ -281,14 +281,14 @@ class _Talk:
         return self.fault is not None or not (self._missing or self._unsent)
 
     @property
-    def next_look(self) -> float:
-        """Latest time at which `look` must be called next."""
+    def next_check(self) -> float:
+        """Latest time at which `check_time` must be called next."""
         return min(self._deadline, self._noticed)
 
-    def look(self) -> None:
+    def check_time(self) -> None:
         """Log once that the answer takes long, and give up once the time limit has passed."""
         now = time.monotonic()
-        if self.over or now < self.next_look:
+        if self.over or now < self.next_check:
             return
         if now >= self._deadline:
             self._end(EngineLate(f"did not answer within {self._within_s:g} s"))
@@ -330,8 +330,8 @@ class _Talk:
         if self.over:
             self._end(None)
 
-    def _overhear(self) -> None:
-        if not self._child.overhear():
+    def _read_stderr(self) -> None:
+        if not self._child.read_stderr():
             self._unwatch(self._child.stderr)
         elif self._child.noise > self._most_noise:
             self._end(EngineGarbled(f"wrote more than {MAX_NOISE >> 20} MB to stderr instead of an answer"))

@@ -161,7 +161,7 @@ class EngineAnswer(NamedTuple):
     """An engine's decision, and the JSON value it is read from, or the error instead of it."""
 
     choice: Choice
-    said: object
+    message: object
 
 
 class EngineChooser:
@@ -261,7 +261,7 @@ class EngineChooser:
             "engine.lost",
             name=self._name,
             reason=reason,
-            stderr=child.last_words if child is not None else "",
+            stderr=child.stderr_tail if child is not None else "",
         )
         if not seat.understood:
             self._fruitless += 1

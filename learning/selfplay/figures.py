@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from game.ranking import FIRST_DAN, Ladder, climb, rank_points, stable_rank
+from game.ranking import Ladder, Uma, climb, stable_rank
 from game.scoring.settlement import GameLength
 from learning.runs.statistics import (
     Estimate,
@@ -25,11 +25,10 @@ from learning.selfplay.players import Contender
 from learning.selfplay.series import GameRow, PlayedSeries
 from replays.tally import PlayerTally
 
-_COLUMNS: Final = ("n1", "n2", "n3", "n4", "games", "results", "rounds", *PlayerTally.__struct_fields__)
+_OF_GAME: Final = "n1", "n2", "n3", "n4", "games", "results", "rounds", "scores"
+_COLUMNS: Final = (*_OF_GAME, *PlayerTally.__struct_fields__)
 _AT: Final = {name: place for place, name in enumerate(_COLUMNS)}
 _LISTED: Final = 20
-_RANK: Final = FIRST_DAN + 6
-"""7-dan, whose rank points in the Phoenix room are the paper's reward."""
 _MANY_FAULTS: Final = 0.01
 """Share of a player's decisions; about one in two games."""
 
@@ -83,8 +82,9 @@ class Side(msgspec.Struct, frozen=True):
         placement: average, 1–4; 2.5 means equal strength.
         first, second, third, fourth: shares of the places.
         points: results with Tenhou's uma and oka, per game.
-        rank_points: per game, in the Phoenix room at 7-dan: the paper's reward, and that of self-play
-            learning with the global reward.
+        rank_points: per game, by the uma.
+        uma: by default, that of the Phoenix room at 7-dan: the paper's reward, and that of self-play learning
+            with the global reward.
         stable_rank: with the quartiles of its resamples.
         ladder: the dan the player could expect on Tenhou.
         wins, deal_ins, riichi, calls, tsumo: shares of the rounds (tsumo: of the wins).
@@ -104,6 +104,7 @@ class Side(msgspec.Struct, frozen=True):
     fourth: Estimate
     points: Estimate
     rank_points: Estimate
+    uma: Uma
     stable_rank: Ranges
     ladder: Ladder
     wins: Estimate
@@ -119,7 +120,7 @@ class Side(msgspec.Struct, frozen=True):
 
 
 def side_of(
-    who: Contender, members: Collection[int], sets: Sequence[Sequence[GameRow]], length: GameLength
+    who: Contender, members: Collection[int], sets: Sequence[Sequence[GameRow]], length: GameLength, uma: Uma
 ) -> Side:
     """Compute a player's figures.
 
@@ -128,11 +129,14 @@ def side_of(
         members: its numbers in the rows.
         sets: completed games; games within a set may depend on each other, sets do not.
         length: length of the games.
+        uma: what places are worth to the reader.
     """
     sums = sums_of(members, sets)
     drawn = resample(sums)
     total = sums.sum(axis=0)
-    worth = np.array([rank_points(place, _RANK, "houou", length) for place in (1, 2, 3, 4)], np.float64)
+    worth = np.zeros(len(_COLUMNS))
+    worth[:4] = uma.by_place - uma.return_score / 1_000
+    worth[_AT["scores"]] = (uma.return_score > 0) / 1_000
 
     def of(statistic: Statistic) -> Estimate:
         return estimate(sums, drawn, statistic)
@@ -150,7 +154,8 @@ def side_of(
         third=share("n3", "games"),
         fourth=share("n4", "games"),
         points=share("results", "games", 0.1),
-        rank_points=of(lambda sums: sums[..., :4] @ worth / sums[..., :4].sum(axis=-1)),
+        rank_points=of(lambda sums: sums @ worth / sums[..., :4].sum(axis=-1)),
+        uma=uma,
         stable_rank=ranges(sums, drawn, lambda sums: stable_rank(sums[..., :4])),
         ladder=climb(drawn[:, :4], length),
         wins=share("wins", "rounds"),
@@ -179,8 +184,8 @@ def sums_of(members: Collection[int], sets: Sequence[Sequence[GameRow]]) -> Floa
 
 def _add(sums: Floats, row: GameRow, player: int) -> None:
     sums[row.places[player] - 1] += 1
-    sums[4:7] += (1, row.results[player], row.rounds)
-    sums[7:] += msgspec.structs.astuple(row.tallies[player])
+    sums[4:8] += (1, row.results[player], row.rounds, row.scores[player])
+    sums[8:] += msgspec.structs.astuple(row.tallies[player])
 
 
 def play_figures(played: PlayedSeries, sides: Collection[Side]) -> dict[str, Any]:
@@ -211,7 +216,8 @@ def lines_of(sides: Sequence[Side]) -> Iterator[str]:
     """The table as text: a line for each figure, a column for each player."""
     yield _line("", (side.name[:28] for side in sides))
     for label, field, scale, digits in _TABLE:
-        yield _line(label, (getattr(side, field).text(digits, scale) for side in sides))
+        named = label.replace("rank points", sides[0].uma.unit)
+        yield _line(named, (getattr(side, field).text(digits, scale) for side in sides))
     yield _line("expected dan (IQR)", (_climbed(side.ladder) for side in sides))
     yield _line("decisions", (f"{side.decisions}" for side in sides))
     yield _line("faults", (f"{side.faults}" for side in sides))

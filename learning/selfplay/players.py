@@ -58,7 +58,7 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             CheckpointError: its checkpoints cannot be used.
         """
         from policies.adaptation.settings import USUAL_SAMPLER  # noqa: PLC0415 - torch is for those who need it
-        from policies.checkpoint import load  # noqa: PLC0415
+        from policies.checkpoint.store import load  # noqa: PLC0415
         from policies.hands.direct import HAND_MODELS_FOLDER  # noqa: PLC0415
         from policies.play.critic import CRITIC_FOLDER  # noqa: PLC0415
 
@@ -75,7 +75,7 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Raises:
             CheckpointError: one cannot be used.
         """
-        from policies.checkpoint import files_of  # noqa: PLC0415 - torch is for those who need it
+        from policies.checkpoint.store import files_of  # noqa: PLC0415 - torch is for those who need it
         from policies.flow.slots import Slot  # noqa: PLC0415
 
         return files_of(folder_of_named(self.policy), Slot) | predictor_files(self.policy)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Final, TypeAlias
 
 from game.events import Four
+from game.ranking import Uma, rewards_of
 from game.table.walls import wall_seed
 from kit.errors import ConfigError
 from kit.options import INTERNAL, Count, flag
@@ -161,4 +162,4 @@ def _sides(plan: SelfPlay, rows: Sequence[GameRow]) -> Iterator[Side]:
     groups = [rows[start : start + size] for start in range(0, len(rows), size)]
     for who in dict.fromkeys(plan.players):  # a player in several seats is one
         members = [seat for seat, other in enumerate(plan.players) if other == who]
-        yield side_of(who, members, groups, plan.length)
+        yield side_of(who, members, groups, plan.length, Uma(rewards_of(plan.length)))

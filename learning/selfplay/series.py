@@ -220,7 +220,7 @@ def record_of(series: Series, played: FinishedGame) -> GameRecord:
     )
 
 
-class Setup(msgspec.Struct, frozen=True):
+class SeriesSetup(msgspec.Struct, frozen=True):
     """Setup of a worker.
 
     Attributes:
@@ -267,7 +267,7 @@ Stretch: TypeAlias = tuple[int, ...]
 """Blocks of one task; they are played without a pause, and only at the end are tables idle."""
 
 
-def player_of_blocks(setup: Setup) -> Work[Stretch, GameEnd | GameProgress]:
+def player_of_blocks(setup: SeriesSetup) -> Work[Stretch, GameEnd | GameProgress]:
     """Load all players; return the function that plays a stretch of blocks."""
     warm_up()
     series = setup.series
@@ -379,7 +379,7 @@ def _played(
     ]
     files = {} if ray is None else packed(*dict.fromkeys(series.contenders))
     played = {number for block in missing for number in series.numbers(block) if number in store.rows}
-    setup = Setup(series, form, files, frozenset(played))
+    setup = SeriesSetup(series, form, files, frozenset(played))
     stretches = [tuple(each) for each in batches(missing, _stretch(series, len(missing), workers, ray))]
     return spread(player_of_blocks, setup, stretches, workers=workers, ray=ray)
 

@@ -24,7 +24,8 @@ from learning.train.first_weights import Parent, first_network
 from learning.train.plan import CriticPlan
 from learning.train.samples_run import SamplesRun
 from policies.play.critic import POINTS_UNIT, REWARD_UNIT, reward_of_sticks
-from policies.reward import PaddedGames, Predictor, final_rewards, predict
+from policies.reward.encoding import PaddedGames
+from policies.reward.predictor import Predictor, round_rewards
 
 _GAMES_AT_ONCE: Final = 2048
 _SEATS: Final = np.arange(4)
@@ -41,16 +42,16 @@ class Outcomes:
 
     def __init__(self, corpus: Corpus, numbers: Numbers, predictor: Predictor) -> None:
         self._numbers = numbers
-        self._games = played_games(corpus, numbers).games
-        starts, counts = self._games.starts, self._games.counts
-        rows, last = np.arange(len(numbers)), counts - 1
+        games = self._games = played_games(corpus, numbers).games
         final = corpus.index["scores"][numbers].astype(np.int64)
-        self._after = np.roll(starts["scores"], -1, axis=1).astype(np.int64)
-        self._after[rows, last] = final
-        before = _expected(predictor, self._games)
-        after = np.roll(before, -1, axis=1)
-        after[rows, last] = final_rewards(final, predictor.architecture.rewards)
-        self._reward = after - before
+        self._after = np.roll(games.starts["scores"], -1, axis=1).astype(np.int64)
+        self._after[np.arange(len(numbers)), games.counts - 1] = final
+        rewards = []
+        for first in range(0, len(numbers), _GAMES_AT_ONCE):
+            part = slice(first, first + _GAMES_AT_ONCE)
+            some = PaddedGames(games.starts[part], games.counts[part], games.hanchan[part])
+            rewards.append(round_rewards(predictor, some, final[part]))
+        self._reward = np.concatenate(rewards)
 
     def rest(self, moments: Moments) -> NDArray[np.float32]:
         """The changes by the rest of the round.
@@ -72,16 +73,6 @@ class Outcomes:
         seats = (moments.player[:, None] + _SEATS) % 4
         both = [np.take_along_axis(each, seats, axis=1) for each in (points, reward)]
         return np.stack(both, axis=1).astype(np.float32)
-
-
-def _expected(predictor: Predictor, games: PaddedGames) -> NDArray[np.float64]:
-    """``[G, T, 4]``: the final rewards expected at the start of each round."""
-    found = []
-    for start in range(0, len(games.counts), _GAMES_AT_ONCE):
-        part = slice(start, start + _GAMES_AT_ONCE)
-        some = PaddedGames(games.starts[part], games.counts[part], games.hanchan[part])
-        found.append(predict(predictor, some))
-    return np.concatenate(found)
 
 
 class CriticBatch(NamedTuple):

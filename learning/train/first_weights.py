@@ -16,7 +16,8 @@ from torch import Tensor
 
 from kit.errors import CheckpointMismatch, ConfigError
 from learning.train.plan import HandsPlan, SamplesPlan
-from policies.checkpoint import Checkpoint, Model
+from policies.checkpoint.card import Model
+from policies.checkpoint.store import Checkpoint
 from policies.features.table import SETS
 from policies.flow.slots import Slot
 from policies.nets.architectures import (

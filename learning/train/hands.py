@@ -16,7 +16,7 @@ from learning.train.first_weights import first_network
 from learning.train.hands_generators import AutoregressiveRun, DiffusionRun, DistillationRun
 from learning.train.plan import HandsPlan
 from learning.train.samples_run import SamplesRun
-from policies.checkpoint import HandModel
+from policies.checkpoint.card import HandModel
 from policies.nets.architectures import SHANTEN_CLASSES
 from policies.nets.towers.hands import hand_scores
 

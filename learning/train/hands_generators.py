@@ -20,7 +20,7 @@ from learning.runs.learner import Learner, Samples
 from learning.runs.loop import EvaluationResult
 from learning.train.plan import HandsPlan
 from learning.train.samples_run import SamplesRun
-from policies.checkpoint import Checkpoint
+from policies.checkpoint.store import Checkpoint
 from policies.features.table import KINDS
 from policies.hands.autoregressive import partial_inputs
 from policies.hands.diffusion import (
@@ -158,7 +158,7 @@ class DiffusionRun(_GeneratorRun[DiffusionBatch]):
             batch.unseen.to(where).repeat_interleave(draws, 0),
             batch.sizes.to(where).repeat_interleave(draws, 0),
         )
-        seen = _repeated(network.look(planes), draws)
+        seen = _repeated(network.trunk_columns(planes), draws)
         times, kept = batch.times.to(where).flatten(), batch.kept.to(where).flatten()
         answers: Tensor = network(seen, inputs, times, kept)
         return answers
@@ -212,7 +212,7 @@ class DistillationRun(DiffusionRun):
         known = Known(batch.clean[:, 0], batch.unseen, batch.sizes)
         return distilled_target(
             self._teacher,
-            _repeated(self._teacher.look(self.learner.planes_of(batch)), draws),
+            _repeated(self._teacher.trunk_columns(self.learner.planes_of(batch)), draws),
             self.noisy(batch, where),
             batch.times.to(where).flatten(),
             Known(*(each.to(where).repeat_interleave(draws, 0) for each in known)),
@@ -245,7 +245,7 @@ class AutoregressiveRun(_GeneratorRun[PartialBatch]):
         left = batch.unseen.to(where).repeat_interleave(draws, 0) - placed.sum(1)
         sizes = batch.copies.to(where).sum(2).repeat_interleave(draws, 0)
         inputs, times = partial_inputs(placed, left, sizes)
-        answers: Tensor = network(_repeated(network.look(planes), draws), inputs, times)
+        answers: Tensor = network(_repeated(network.trunk_columns(planes), draws), inputs, times)
         return answers
 
     def loss(self, answers: Tensor, batch: PartialBatch) -> Tensor:

@@ -46,7 +46,8 @@ from learning.train.labels import (
 )
 from learning.train.plan import CALL_SLOTS, LearningRate, SamplesPlan, faults_in, training_precision
 from learning.train.samples_run import SamplesRun, choice_of, train
-from policies.checkpoint import Card, load, models_in, save
+from policies.checkpoint.card import Card
+from policies.checkpoint.store import load, models_in, save
 from policies.features.permute import KIND_MAPS
 from policies.features.table import KINDS
 from policies.flow.slots import Slot
@@ -234,7 +235,7 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
                 continue
             columns = self._columns(label, int(moments.candidate[row]), int(moments.permutation[row]))
             if columns is not None:
-                values[row, columns] = self._worth(label) / self.plan.scale
+                values[row, columns] = self._advantages(label) / self.plan.scale
                 valued[row, columns] = True
         return values, valued
 
@@ -246,7 +247,7 @@ class ImprovementRun(SamplesRun[ImprovementPlan, LabelledBatch]):
             return None
         return [int(option != NO) for option in label.options]
 
-    def _worth(self, label: Label) -> NDArray[np.float64]:
+    def _advantages(self, label: Label) -> NDArray[np.float64]:
         """The advantages of the options over the first, without the critic's bias."""
         values = np.array(label.points if self.plan.unit == "points" else label.reward, np.float64)
         if self._critic_bias:  # the first option is worth 0 by definition, whichever it is

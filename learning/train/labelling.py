@@ -41,8 +41,8 @@ from learning.train.labels import (
     LabelsPlan,
     critic_bias,
 )
-from policies.checkpoint import files_of, load, load_predictor
 from policies.checkpoint.files import reader_of
+from policies.checkpoint.store import files_of, load, load_predictor
 from policies.deals.deal import RoundView, true_deals
 from policies.flow.draws import drawn_bits
 from policies.flow.slots import Policy, Question, Slot
@@ -52,16 +52,16 @@ from policies.play.deal_ins import REWARD_OF_LUCK, DiscardChoice, deal_in_costs,
 from policies.play.named import Files, files_of_named, load_named, predictor_files
 from policies.play.playouts import (
     Branching,
-    CutWorth,
-    EndWorth,
+    CutValue,
+    EndValue,
     Playouts,
-    RewardWorth,
+    RewardValue,
     Unit,
-    points_worth,
+    points_value,
     values_of,
 )
 from policies.play.rollout import PolicyChooser
-from policies.reward import Predictor
+from policies.reward.predictor import Predictor
 
 _KINDS_OF: Final = {
     Slot.DISCARD: ActionKind.DISCARD,
@@ -136,7 +136,7 @@ def labels_of_games(setup: LabelsSetup) -> Work[int, LabelledGame]:
             ends = playouts.ends(branchings)
             labels: dict[int, Label] = {}
             for rounds, last in enumerate(starts, 1):
-                worths = _worths(predictor, starts[:rounds], critic)
+                end_values = _end_values(predictor, starts[:rounds], critic)
                 here = [
                     n
                     for n, each in enumerate(found)
@@ -145,8 +145,8 @@ def labels_of_games(setup: LabelsSetup) -> Work[int, LabelledGame]:
                 for player in {found[n].player for n in here}:
                     own = [n for n in here if found[n].player == player]
                     points, rewards = (
-                        values_of([branchings[n] for n in own], [ends[n] for n in own], worth)
-                        for worth in worths
+                        values_of([branchings[n] for n in own], [ends[n] for n in own], each)
+                        for each in end_values
                     )
                     for n, value, reward in zip(own, points, rewards, strict=True):
                         labels[n] = label_of(found[n], ends[n], value, reward, costs.get(n))
@@ -239,14 +239,14 @@ def _branching(plan: LabelsPlan, number: int, decision: CloseDecision, length: G
     return Branching(deals, decision.actions, range(plan.worlds))
 
 
-def _worths(
+def _end_values(
     predictor: Predictor, starts: NDArray[np.void], critic: Critic | None
-) -> tuple[EndWorth, EndWorth]:
+) -> tuple[EndValue, EndValue]:
     """Values of play-outs of the last of these rounds, in points and in final reward."""
-    points, reward = points_worth, RewardWorth(predictor, starts)
+    points, reward = points_value, RewardValue(predictor, starts)
     if critic is None:
         return points, reward
-    return CutWorth(points, "points", critic), CutWorth(reward, "reward", critic)
+    return CutValue(points, "points", critic), CutValue(reward, "reward", critic)
 
 
 def label_of(

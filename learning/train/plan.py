@@ -16,7 +16,7 @@ from learning.data.choice import Selection
 from learning.data.loader import FEATURES
 from learning.data.position_kernels import AT_DRAWS, Sampled
 from learning.runs.learner import LearnerPlan
-from policies.checkpoint import HandModel, Model
+from policies.checkpoint.card import HandModel, Model
 from policies.features.table import CRITIC, HOSEI, LITE, SETS, looks_deep
 from policies.flow.slots import Slot
 from policies.nets.architectures import (

@@ -38,9 +38,11 @@ from learning.runs.commit import current_commit
 from learning.runs.learner import Descent, backward
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, preparing, run_folder
 from learning.train.plan import BatchSize, Channels, LearningRate
-from policies.checkpoint import Card, Data, Training, load, load_predictor, models_in, save
+from policies.checkpoint.card import Card, Data, Training
+from policies.checkpoint.store import load, load_predictor, models_in, save
 from policies.nets.networks import arrays_of
-from policies.reward import CHANGES, INPUTS, ORDERS, PLACES, FinishArchitecture, Predictor, encode, predict
+from policies.reward.encoding import CHANGES, INPUTS, encode
+from policies.reward.predictor import ORDERS, PLACES, FinishArchitecture, Predictor, predict
 
 MODEL: Final = "reward"
 
@@ -107,7 +109,7 @@ class FinishNetwork(nn.Module):
         """Predict the order of finish at the start of each round, from its own and earlier rounds.
 
         Args:
-            x: ``[G, 4, T, 36]`` from `policies.reward.encode`.
+            x: ``[G, 4, T, 36]`` from `policies.reward.encoding.encode`.
 
         Returns:
             ``[G, T, 24]`` logarithms of the probabilities of `ORDERS`.
@@ -180,7 +182,7 @@ def report_on(predictor: Predictor, played: GamesWithPlaces) -> RewardReport:
     """Measure a predictor on some games."""
     return RewardReport(
         games=len(played.places),
-        answers=samples_of(played.games.counts),
+        answers=count_samples(played.games.counts),
         root_error=math.sqrt(mean_square_error(predictor, played)),
         constant=float(np.std(predictor.architecture.rewards)),
     )
@@ -215,7 +217,7 @@ def tensors_of(played: GamesWithPlaces, architecture: FinishArchitecture) -> Gam
     )
 
 
-def samples_of(counts: Tensor | NDArray[np.int64]) -> int:
+def count_samples(counts: Tensor | NDArray[np.int64]) -> int:
     """Number of samples in games of so many rounds: each round is one for each of the four players."""
     return 4 * int(counts.sum())
 
@@ -260,7 +262,7 @@ class _RewardRun:
         self.tensors = tensors_of(games_of(plan, corpus, "train"), self.architecture)
         self.validation = games_of(plan, corpus, "validation")
         self.batches = math.ceil(len(self.tensors.counts) / plan.batch_games)
-        self.total = plan.epochs * samples_of(self.tensors.counts)
+        self.total = plan.epochs * count_samples(self.tensors.counts)
         self.status = RunStatus()
         torch.manual_seed(plan.seed)
         self.network = FinishNetwork(self.architecture)
@@ -272,7 +274,7 @@ class _RewardRun:
         epoch, batch = self.status.epoch, self.status.batch
         order, _ = self._order(epoch)
         begun = order[: batch * self.plan.batch_games]
-        return epoch * samples_of(self.tensors.counts) + samples_of(self.tensors.counts[begun])
+        return epoch * count_samples(self.tensors.counts) + count_samples(self.tensors.counts[begun])
 
     @property
     def kept(self) -> bool:
@@ -308,11 +310,11 @@ class _RewardRun:
         loss = self.descent.step(rate, lambda: backward(loss_of(self.network, shown)))
         status.step += 1
         status.batch += 1
-        status.samples += samples_of(shown.counts)
+        status.samples += count_samples(shown.counts)
         over = status.batch == self.batches
         if over:
             status.epoch, status.batch = status.epoch + 1, 0
-        return StepResult(samples_of(self.tensors.counts[games]), loss, rate, evaluate=over)
+        return StepResult(count_samples(self.tensors.counts[games]), loss, rate, evaluate=over)
 
     def evaluate(self) -> EvaluationResult:
         """Mean square error on the validation split."""
@@ -349,7 +351,7 @@ class _RewardRun:
                 split=f"train ({SPLIT_RULE})",
                 players=f"all players, rooms {', '.join(plan.rooms)}",
                 games=len(counts),
-                samples=samples_of(counts),
+                samples=count_samples(counts),
             ),
             training=Training(
                 samples=status.samples,

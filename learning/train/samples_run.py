@@ -31,7 +31,8 @@ from learning.runs.learner import Learner, Samples
 from learning.runs.loop import EvaluationResult, RunStatus, StepResult, carry_out, preparing, run_folder
 from learning.train.first_weights import Parent
 from learning.train.plan import SamplesPlan, learning_rate_at
-from policies.checkpoint import Card, Data, Model, Training, load, models_in, save
+from policies.checkpoint.card import Card, Data, Model, Training
+from policies.checkpoint.store import load, models_in, save
 from policies.features.table import HOSEI
 
 _VALIDATION_BATCH: Final = 2048

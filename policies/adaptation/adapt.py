@@ -47,7 +47,7 @@ class Adapter:
             seed: determines its draws.
         """
         return PolicyAdaptation(
-            self._simulator.policy, self._simulator.worth(events), self._settings.adaptation, seed
+            self._simulator.policy, self._simulator.value(events), self._settings.adaptation, seed
         )
 
     def play_out(
@@ -92,7 +92,7 @@ class Adapter:
             divergence: how far to go; by default as far as the settings allow.
 
         Raises:
-            ModelError: a play-out crashed, or its worth is not finite.
+            ModelError: a play-out crashed, or its value is not finite.
             StateMismatchError: no deal fits the view.
         """
         adaptation.learn(between, divergence)

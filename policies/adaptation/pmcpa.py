@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from game.table.table import Table
 from kit.errors import ModelError
-from policies.adaptation.gradient_lesson import GradientLesson, LessonResult, PlayOutPool
+from policies.adaptation.policy_update import PlayOutPool, PolicyUpdate, UpdateResult
 from policies.adaptation.settings import AdaptationSettings
 from policies.deals.deal import Deals
 from policies.flow.slots import Policy, Slot
 from policies.nets.networks import arrays_of, network_of
 from policies.play.inference import NetworkPolicy
-from policies.play.playouts import EndWorth
+from policies.play.playouts import EndValue
 from policies.play.rollout import TABLES, PolicyChooser, Rollout, Seating
 from policies.policy_gradient.trajectories import Recorder
 
@@ -42,16 +42,16 @@ class Trial(NamedTuple):
     error: float
 
 
-def worth_of_deals(
-    policy: Policy, others: Policy, deals: Deals, worth: EndWorth, between: Callable[[], None] = lambda: None
+def values_of_deals(
+    policy: Policy, others: Policy, deals: Deals, value: EndValue, between: Callable[[], None] = lambda: None
 ) -> NDArray[np.float64]:
-    """``[n]``: the worth of each deal's round to the player, played by the most likely actions.
+    """``[n]``: the value of each deal's round to the player, played by the most likely actions.
 
     Args:
         policy: of the player.
         others: of the other three.
         deals: possible deals of the player's round.
-        worth: values the ends of rounds.
+        value: values the ends of rounds.
         between: called after each step of the rounds; an exception from it ends them.
 
     Raises:
@@ -68,11 +68,11 @@ def worth_of_deals(
         ended = {seating.number: table for seating, table in rollout.finish_rounds(tables, between=between)}
     except RuntimeError as error:
         raise ModelError(f"a play-out crashed: {error}") from error
-    return worth([ended[number] for number in range(len(deals))], player)
+    return value([ended[number] for number in range(len(deals))], player)
 
 
 def trial(
-    policy: Policy, start: Policy, deals: Deals, worth: EndWorth, between: Callable[[], None] = lambda: None
+    policy: Policy, start: Policy, deals: Deals, value: EndValue, between: Callable[[], None] = lambda: None
 ) -> Trial:
     """Estimate a player's gain from one policy over the initial one, which the others play by.
 
@@ -80,13 +80,13 @@ def trial(
         policy: the policy to test.
         start: the initial policy.
         deals: at least 2, the same for both.
-        worth: as in `worth_of_deals`.
-        between: as in `worth_of_deals`.
+        value: as in `values_of_deals`.
+        between: as in `values_of_deals`.
 
     Raises:
         ModelError: a table crashed.
     """
-    after, before = (worth_of_deals(each, start, deals, worth, between) for each in (policy, start))
+    after, before = (values_of_deals(each, start, deals, value, between) for each in (policy, start))
     gains = after - before
     return Trial(float(gains.mean()), float(gains.std()) / len(gains) ** 0.5)
 
@@ -96,25 +96,19 @@ class AdaptationProgress(NamedTuple):
 
     Attributes:
         playouts: rounds played out.
-        decisions: own decisions in them.
-        worth: mean worth of their ends.
-        deviation: standard deviation of the worth.
-        luck: share of the variance of the worth that the tiles of a deal explain.
-        signal: as in `policies.adaptation.gradient_lesson.LessonResult`.
+        luck: share of the variance of the value that the tiles of a deal explain.
+        signal: as in `policies.adaptation.policy_update.UpdateResult`.
         divergence: KL(π₀ ‖ π) in nats a decision; 0 if the change was discarded.
         gain: of the adapted policy over the initial one in its latest trial.
         gain_error: its standard error.
     """
 
     playouts: int
-    decisions: int
-    worth: float
-    deviation: float
     luck: float
     signal: float
     divergence: float
-    gain: float = 0.0
-    gain_error: float = 0.0
+    gain: float
+    gain_error: float
 
 
 class PolicyAdaptation:
@@ -122,32 +116,27 @@ class PolicyAdaptation:
 
     Args:
         policy: the initial policy, which everybody plays by; never changed.
-        worth: values the ends of the round.
+        value: values the ends of the round.
         settings: how to adapt.
         seed: determines the draws.
     """
 
     def __init__(
-        self, policy: NetworkPolicy, worth: EndWorth, settings: AdaptationSettings, seed: int = 0
+        self, policy: NetworkPolicy, value: EndValue, settings: AdaptationSettings, seed: int = 0
     ) -> None:
-        self._policy, self._worth, self._settings, self._seed = policy, worth, settings, seed
+        self._policy, self._value, self._settings, self._seed = policy, value, settings, seed
         self._model = policy.model(Slot.DISCARD)
         self._network = network_of(self._model.weights)
-        self._lesson = GradientLesson(self._network, settings, np.random.default_rng(seed))
+        self._update = PolicyUpdate(self._network, settings, np.random.default_rng(seed))
         self._pool = PlayOutPool(self._model, settings.replays)
-        self._learned, self._tried = LessonResult(0.0, 0.0), Trial(0.0, 0.0)
+        self._learned, self._tried = UpdateResult(0.0, 0.0), Trial(0.0, 0.0)
 
     @property
     def figures(self) -> AdaptationProgress:
         """Statistics so far."""
         pool, learned = self._pool, self._learned
-        if not len(pool.rewards):
-            return AdaptationProgress(0, 0, 0.0, 0.0, 0.0, 0.0, 0.0)
         return AdaptationProgress(
             playouts=len(pool.rewards),
-            decisions=len(pool.decisions),
-            worth=float(pool.rewards.mean()),
-            deviation=float(pool.rewards.std()),
             luck=pool.luck,
             signal=learned.signal,
             divergence=learned.divergence,
@@ -186,24 +175,24 @@ class PolicyAdaptation:
                 decided[seating.number] = recorder.take_decisions(seating.number)
         except RuntimeError as error:
             raise ModelError(f"a play-out crashed: {error}") from error
-        rewards = self._worth([ended[number] for number in sorted(ended)], player)
+        rewards = self._value([ended[number] for number in sorted(ended)], player)
         self._pool.add(deals, [decided[number] for number in sorted(decided)], rewards)
 
     def learn(self, between: Callable[[], None] = lambda: None, divergence: float | None = None) -> None:
         """Learn from all play-outs so far, starting from the initial policy.
 
         Args:
-            between: called every few hundred decisions; an exception from it ends the lesson.
+            between: called every few hundred decisions; an exception from it ends the update.
             divergence: in place of that of the settings.
 
         Raises:
-            ModelError: the worth of a play-out is not finite.
+            ModelError: the value of a play-out is not finite.
         """
         if len(self._pool.decisions) == 0 or np.ptp(self._pool.advantages) == 0.0:
             return
         furthest = self._settings.divergence if divergence is None else divergence
         self._tried = Trial(0.0, 0.0)
-        self._learned = self._lesson.learn(self._pool, furthest, between)
+        self._learned = self._update.learn(self._pool, furthest, between)
 
     def prove(self, deals: Deals, between: Callable[[], None] = lambda: None) -> None:
         """Test the adapted policy, and restore the initial one unless the gain is significant.
@@ -219,12 +208,12 @@ class PolicyAdaptation:
         """
         learned, self._learned = self._learned, self._learned._replace(divergence=0.0)
         try:
-            self._tried = trial(self.policy(), self._policy, deals, self._worth, between)
+            self._tried = trial(self.policy(), self._policy, deals, self._value, between)
             if self._tried.gain > self._settings.proof * self._tried.error:
                 self._learned = learned
         finally:
             if not self._learned.divergence:
-                self._lesson.forget()
+                self._update.forget()
 
     def policy(self) -> NetworkPolicy:
         """The policy as adapted so far."""

@@ -33,7 +33,7 @@ from policies.hands.direct import DirectModel
 from policies.nets.compute import Compute
 from policies.play.critic import Critic
 from policies.play.deal_ins import REWARD_OF_LUCK, DiscardChoice, deal_in_costs, luck_of_deal_ins
-from policies.play.playouts import Branching, CutWorth, EndWorth, Playouts, Unit, points_worth
+from policies.play.playouts import Branching, CutValue, EndValue, Playouts, Unit, points_value
 from policies.play.rollout import Choice, PolicyChooser, Request
 from policies.play.sampling import chances_of
 
@@ -55,7 +55,7 @@ class SearchSettings(msgspec.Struct, frozen=True, kw_only=True):
         batch: deals between two looks at the figures.
         least: deals before an option may be dropped.
         deviation: prior standard deviation of the difference between close options, as far as sampled deals
-            show it, in units of worth.
+            show it, in units of the reward.
         order: expected loss of an option for each unit by which its log-probability is smaller, in the same
             units.
         doubt: an option is dropped if it is this many standard deviations behind the best.
@@ -238,7 +238,7 @@ class PendingSearch(NamedTuple):
         way: label in the decision record.
         base: what is done without a search.
         deals: over which they are.
-        worth: values the end of the round.
+        value: values the end of the round.
         steps: of the search.
         costs: points that a deal-in by each kind costs, times its chance; None if not all options are
             discards.
@@ -247,7 +247,7 @@ class PendingSearch(NamedTuple):
     way: Literal["search", "both"]
     base: Action
     deals: Deals
-    worth: EndWorth
+    value: EndValue
     steps: Searching
     costs: dict[int, float] | None
 
@@ -320,11 +320,11 @@ class Searcher:
             return None
         deals = self._simulator.sampler.deals(RoundView.of(observation), settings.worlds, seed)
         steps = searching(deals, candidates, comparison)
-        worth = self._simulator.worth(events)
+        value = self._simulator.value(events)
         if self._critic is not None:
-            worth = CutWorth(worth, _UNITS[settings.reward], self._critic)
+            value = CutValue(value, _UNITS[settings.reward], self._critic)
         costs = self._costs(observation, [action for action, _ in candidates])
-        return PendingSearch("search" if policy is None else "both", base, deals, worth, steps, costs)
+        return PendingSearch("search" if policy is None else "both", base, deals, value, steps, costs)
 
     def _costs(self, observation: Observation, options: Sequence[Action]) -> dict[int, float] | None:
         if self._hands is None or any(option.kind is not ActionKind.DISCARD for option in options):
@@ -350,17 +350,17 @@ class Searcher:
         left = {number: (search, next(search.steps)) for number, search in enumerate(begun)}
         while left:
             branchings = [Branching(search.deals, *asked) for search, asked in left.values()]
-            worths: list[NDArray[np.float64] | None] = [None] * len(left)
+            sent: list[NDArray[np.float64] | None] = [None] * len(left)
             if go_on():
                 length = branchings[0].deals.view.length
                 ended = Playouts(self._chooser, length, horizon=self._settings.horizon).ends(branchings)
-                worths = [
+                sent = [
                     self._values(search, branching, ends)
                     for branching, ends, (search, _) in zip(branchings, ended, left.values(), strict=True)
                 ]
-            for (number, (search, _)), worth in zip(tuple(left.items()), worths, strict=True):
+            for (number, (search, _)), values in zip(tuple(left.items()), sent, strict=True):
                 try:
-                    left[number] = search, search.steps.send(worth)
+                    left[number] = search, search.steps.send(values)
                 except StopIteration as over:
                     found[number] = self._improvement(search, over.value)
                     del left[number]
@@ -369,12 +369,12 @@ class Searcher:
     def _values(
         self, search: PendingSearch, branching: Branching, ends: Sequence[Table]
     ) -> NDArray[np.float64]:
-        values = branching.values(ends, search.worth)
+        values = branching.values(ends, search.value)
         if search.costs is None:
             return values
         view = branching.deals.view
         costs = np.array([search.costs[option.tile >> 2] for option in branching.options])
-        points, now = branching.values(ends, points_worth), int(view.record["scores"][view.player])
+        points, now = branching.values(ends, points_value), int(view.record["scores"][view.player])
         return values - _OF_LUCK[self._settings.reward] * luck_of_deal_ins(points, ends, now, costs)
 
     def _improvement(self, search: PendingSearch, found: SearchResult) -> Improvement | None:

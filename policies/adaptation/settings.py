@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import msgspec
 import numpy as np
 from msgspec import Meta
 
+from game.ranking import Uma
 from game.scoring.settlement import RewardKind
 from kit.options import INTERNAL, Count
 
@@ -25,7 +26,7 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
         proof: standard errors by which it must gain to be kept.
         replays: play-outs of each deal; the mean of the others is the baseline of each.
         temperature: sampling temperature of the play-outs; the lower, the more often the likeliest is chosen.
-        steps: gradient steps in each lesson.
+        steps: gradient steps in each update.
         rows: most decisions in a gradient step; drawn anew for each.
         clip: of the importance ratios, as in `policies.policy_gradient.loss`.
         reject: as in `policies.policy_gradient.loss`.
@@ -53,6 +54,7 @@ class ThinkingSettings(msgspec.Struct, frozen=True, kw_only=True):
         playouts: rounds that an adaptation plays out; 0 for none.
         sampler: of the deals, as `policies.deals.named.load_sampler` takes it.
         reward: value of the end of a round: its points, or the expected final reward.
+        uma: what a final reward is in, None for that of the predictor.
         adaptation: how the policy is adapted.
     """
 
@@ -62,7 +64,13 @@ class ThinkingSettings(msgspec.Struct, frozen=True, kw_only=True):
     playouts: int = 0
     sampler: str = USUAL_SAMPLER
     reward: RewardKind = "global"
+    uma: Uma | None = None
     adaptation: AdaptationSettings = AdaptationSettings()
+
+    @property
+    def unit(self) -> RewardKind | Literal["uma"]:
+        """The unit of gains."""
+        return "uma" if self.uma and self.reward == "global" else self.reward
 
     def searches(self, record: np.void, player: int) -> bool:
         """Whether options are compared in a round.

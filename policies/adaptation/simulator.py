@@ -7,15 +7,16 @@ from pathlib import Path
 
 from game.events import GameEvent
 from policies.adaptation.settings import ThinkingSettings
-from policies.checkpoint import load_predictor
 from policies.checkpoint.files import Reader, read_file
+from policies.checkpoint.store import load_predictor
 from policies.deals.deal import DealSampler
 from policies.deals.named import load_sampler
 from policies.nets.compute import Compute
 from policies.play.inference import NetworkPolicy, load_policy
 from policies.play.named import predictor_folder
-from policies.play.playouts import EndWorth, RewardWorth, points_worth
-from policies.reward import Predictor, round_starts
+from policies.play.playouts import EndValue, RewardValue, points_value
+from policies.reward.encoding import round_starts
+from policies.reward.predictor import Predictor
 
 
 class Simulator:
@@ -36,15 +37,15 @@ class Simulator:
         self.policy, self.settings, self._predictor = policy, settings, predictor
         self.sampler: DealSampler = load_sampler(settings.sampler)
 
-    def worth(self, events: Sequence[GameEvent]) -> EndWorth:
+    def value(self, events: Sequence[GameEvent]) -> EndValue:
         """The function that values the end of the present round.
 
         Args:
             events: of the game so far.
         """
         if self.settings.reward == "points" or self._predictor is None:
-            return points_worth
-        return RewardWorth(self._predictor, round_starts(events))
+            return points_value
+        return RewardValue(self._predictor, round_starts(events))
 
 
 def load_simulator(
@@ -66,4 +67,5 @@ def load_simulator(
     predictor = None
     if settings.reward == "global":
         predictor = load_predictor(predictor_folder(folder) if read is read_file else folder, read)
+        predictor = predictor.with_uma(settings.uma)
     return Simulator(policy, predictor, settings)

@@ -26,7 +26,7 @@ from policies.nets.architectures import (
     suit_planes,
     tower_of,
 )
-from policies.reward import FinishArchitecture
+from policies.reward.predictor import FinishArchitecture
 
 AnyArchitecture: TypeAlias = (
     Architecture

@@ -43,8 +43,7 @@ from policies.nets.architectures import (
 )
 from policies.nets.identities import split_identity
 from policies.nets.shapes import Shapes, shapes_of
-from policies.reward import FinishArchitecture, Predictor
-from policies.reward.predictor import predictor_shapes
+from policies.reward.predictor import FinishArchitecture, Predictor, predictor_shapes
 
 LARGEST_FILE: Final = 1 << 27
 """Limit in bytes for a file of weights: Suphx's networks have 86 million."""

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from game.tiles import RED_FIVES, face_of
 from kit.errors import ConfigError, StateMismatchError
-from policies.checkpoint import Model, files_of
+from policies.checkpoint.card import Model
+from policies.checkpoint.store import files_of
 from policies.deals.deal import ANY_HAND, Deals, DealSampler, RoundView, Unseen
 from policies.deals.uniform import UniformDeals, is_possible
 from policies.flow.draws import drawn_bits

@@ -61,22 +61,26 @@ def mark_efficiency(rec: Any, sight: Any, out: Any, at: int) -> None:
         return
     for i in range(sight.draws):
         sight.odds[i] = 1.0 / max(float(sight.unseen - i), 1.0)
-    done_shanten, done_copies, done_looked = FAR, -1, False
+    done_shanten, done_copies, done_evaluated = FAR, -1, False
     for kind in range(KINDS):
         if sight.at_shanten[kind] == FAR:
             continue
         out[at + _DISTANCE + min(2, sight.at_shanten[kind] - least), kind] = ONE
         _mark_accepted(sight, out, at, kind)
         # without the further draw, and for all draws that do not help, equal numbers have equal chances
-        looked = bool(sight.looked[kind])
+        evaluated = bool(sight.evaluated[kind])
         if (
             sight.at_shanten[kind] != done_shanten
             or sight.at_copies[kind] != done_copies
-            or looked != done_looked
-            or (looked and sight.discards)
+            or evaluated != done_evaluated
+            or (evaluated and sight.discards)
         ):
             chances(sight, kind)
-            done_shanten, done_copies, done_looked = sight.at_shanten[kind], sight.at_copies[kind], looked
+            done_shanten, done_copies, done_evaluated = (
+                sight.at_shanten[kind],
+                sight.at_copies[kind],
+                evaluated,
+            )
         points = _best_promise(rec, sight, kind)
         for i in range(len(HORIZONS)):
             out[at + _READY + i, kind] = real(sight.ready[i])
@@ -93,7 +97,7 @@ def _mark_accepted(sight: Any, out: Any, at: int, kind: int) -> None:
     for i in range(len(KIND_STEPS)):
         if sight.at_kinds[kind] >= KIND_STEPS[i]:
             out[at + _KINDS + i, kind] = ONE
-    if not sight.looked[kind] or sight.at_copies[kind] <= 0:
+    if not sight.evaluated[kind] or sight.at_copies[kind] <= 0:
         return
     good = 0
     for drawn in range(KINDS):
@@ -117,12 +121,12 @@ def chances(sight: Any, kind: int) -> None:
     sight.mass[levels] = 1.0
     done = 0.0
     drawn = 0
-    looked = bool(sight.looked[kind])
-    if looked:
+    evaluated = bool(sight.evaluated[kind])
+    if evaluated:
         sight.wait_mass[:] = 0.0
     for horizon in range(len(HORIZONS)):
         while drawn < min(int(sight.draws), HORIZONS[horizon]):
-            if looked:
+            if evaluated:
                 done += _draw_looked(sight, kind, sight.odds[drawn])
             else:
                 done += _draw(sight, kind, levels, sight.odds[drawn])

@@ -23,7 +23,7 @@ from game.scoring.dora import dora_of
 from game.scoring.settlement import LAST_ROUND
 from game.shanten import shanten
 from game.table.walls import LIVE_TILES, indicator_place, next_place
-from game.tiles import TILES
+from game.tiles import RED_FIVES, TILES
 from kit.jit import kernel, warms_up
 from policies.features.deep.planes import lookahead_deep
 from policies.features.discards import mark_discard_sums, mark_last_discards, mark_rivers, mark_safety
@@ -47,7 +47,7 @@ from policies.features.melds import (
     mark_melds,
     mark_melds_together,
 )
-from policies.features.sight import SIGHT, look
+from policies.features.sight import SIGHT, fill_sight
 from policies.features.standing import (
     mark_moment,
     mark_riichi,
@@ -83,7 +83,6 @@ _HAND_PLANES: Final = _SET.at("hand2") - _HANDS
 _WALL: Final = _SET.at("wall")
 _LEFT: Final = _SET.at("left")
 _URA: Final = _SET.at("ura")
-_REDS: Final = (16, 52, 88)
 _next_place: Final = kernel(next_place)
 _indicator_place: Final = kernel(indicator_place)
 
@@ -121,7 +120,7 @@ def _mark_other_hands(rec: Any, me: int, out: Any) -> None:
 def _mark_hand(rec: Any, player: int, out: Any, at: int) -> None:
     mark_counts(out, at, rec.hand34[player], 4)
     for suit in range(3):
-        if rec.where[_REDS[suit]] == AT_HAND + player:
+        if rec.where[RED_FIVES[suit]] == AT_HAND + player:
             fill(out, at + 4 + suit, ONE)
     mark_mask(out, at + 7, rec.waits[player])
     distance = shanten(rec.hand34[player], int(rec.meld_count[player]))
@@ -312,7 +311,7 @@ def _encode_lite(
 
 @kernel
 def _mark_lite(rec: Any, me: int, sight: Any, out: Any) -> None:
-    look(rec, me, sight)
+    fill_sight(rec, me, sight)
     mark_hand(rec, me, out, _LITE.A1, _LITE.A2, _LITE.A3)
     mark_melds_together(rec, me, out, _LITE.B)
     mark_dora(rec, out, _LITE.C1, _LITE.C2)
@@ -340,7 +339,7 @@ def _encode_suphx(
 
 @kernel
 def _mark_suphx(rec: Any, me: int, last_round: int, sight: Any, out: Any) -> None:
-    look(rec, me, sight)
+    fill_sight(rec, me, sight)
     mark_hand(rec, me, out, _FULL.A1, _FULL.A2, _FULL.A3)
     mark_melds(rec, me, out, _FULL.B)
     mark_dora(rec, out, _FULL.C1, _FULL.C2)
@@ -397,7 +396,7 @@ def _mark_after_call(rec: Any, me: int, row: Any, code: Any, sight: Any, out: An
     """LA3 after applying the call to ``rec``, a copy; false if the call does not fit."""
     if not make_call(rec, me, row, code):
         return False
-    look(rec, me, sight)
+    fill_sight(rec, me, sight)
     mark_efficiency(rec, sight, out, at)
     return True
 

@@ -10,12 +10,12 @@ from game.fold import bit
 from game.layout import AT_HAND, PHASE_CALLED, PHASE_TURN, RIVER_TSUMOGIRI
 from game.melds import MeldKind
 from game.shanten import shanten_normal, shanten_seven_pairs
+from game.tiles import RED_FIVES
 from kit.jit import kernel
 from policies.features.draw import add_one, fill, mark_counts, mark_mask
 from policies.features.table import COPIES, KINDS, ONE
 
 _NONE: Final = np.uint64(0)
-_REDS: Final = (16, 52, 88)
 _LEAST_WALL: Final = 4
 
 
@@ -24,7 +24,7 @@ def mark_hand(rec: Any, me: int, out: Any, tiles: int, reds: int, drawn: int) ->
     """A1, A2, A3."""
     mark_counts(out, tiles, rec.hand34[me], 4)
     for suit in range(3):
-        if rec.where[_REDS[suit]] == AT_HAND + me:
+        if rec.where[RED_FIVES[suit]] == AT_HAND + me:
             fill(out, reds + suit, ONE)
     if has_drawn(rec, me):
         out[drawn, rec.drawn >> 2] = ONE

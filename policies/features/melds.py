@@ -7,14 +7,14 @@ from typing import Any, Final
 from game.actions import ActionKind
 from game.fold import fold_one
 from game.fold.reasons import FITS
-from game.layout import AT_HAND, AT_MELD
+from game.layout import AT_HAND
 from game.packing import ANKAN, CHI, DAIMINKAN, KAKAN, PON, RIICHI_ACCEPTED
 from game.scoring.dora import dora_of, is_red
+from game.tiles import RED_FIVES
 from kit.jit import kernel
 from policies.features.draw import add_one, fill
 from policies.features.table import KINDS, MELD_SLOTS, ONE
 
-_REDS: Final = (16, 52, 88)
 _MELD_PLANES: Final = 6
 _MOST_DORA: Final = 5
 
@@ -102,19 +102,12 @@ def mark_dora_in_sight(rec: Any, sight: Any, out: Any, at: int) -> None:
     me = int(sight.me)
     for seat in range(4):
         player = (me + seat) & 3
-        count = 0
+        count = dora_in_melds(rec, player, sight.dora34)
         if seat == 0:
             for kind in range(KINDS):
                 count += sight.hand34[kind] * sight.dora34[kind]
-        for slot in range(rec.meld_count[player]):
-            for i in range(4):
-                tile = rec.meld_tiles[player, slot, i]
-                if tile >= 0:
-                    count += sight.dora34[tile >> 2]
-        for red in _REDS:
-            place = rec.where[red]
-            if place == AT_MELD + player or (seat == 0 and place == AT_HAND + me):
-                count += 1
+            for red in RED_FIVES:
+                count += rec.where[red] == AT_HAND + me
         for level in range(min(count, _MOST_DORA)):
             fill(out, at + _MOST_DORA * seat + level, ONE)
 

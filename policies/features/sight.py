@@ -40,7 +40,7 @@ SIGHT: Final = np.dtype(
         ("at_kinds", "i1", (34,)),
         ("at_discards", "u8", (34,)),  # the equally good discards that lead there; none if the draw wins
         # for a position one away: copies of the best wait for each kind accepted; -1 where not evaluated
-        ("looked", "u1", (34,)),
+        ("evaluated", "u1", (34,)),
         ("next_wait", "i2", (34, 34)),
         # scratch space for the search
         ("rest34", "i1", (34,)),
@@ -60,7 +60,7 @@ _NONE: Final = np.uint64(0)
 
 
 @kernel
-def look(rec: Any, me: int, sight: Any) -> None:
+def fill_sight(rec: Any, me: int, sight: Any) -> None:
     """Fill a sight, including the positions' look-ahead."""
     sight.me = me
     sight.melds = rec.meld_count[me]
@@ -83,7 +83,7 @@ def look(rec: Any, me: int, sight: Any) -> None:
     )
     sight.discards = held % 3 == 2
     sight.at_shanten[:] = FAR
-    sight.looked[:] = 0
+    sight.evaluated[:] = 0
     sight.accepting = _NONE
     if sight.discards:
         _look_at_discards(sight)
@@ -161,7 +161,7 @@ def _look_beyond_discards(sight: Any) -> None:
     hand34 = sight.hand34
     for first in range(KINDS):
         if sight.at_shanten[first] == 1:
-            sight.looked[first] = 1
+            sight.evaluated[first] = 1
             sight.next_wait[first, :] = 0
     for first in range(KINDS):
         if sight.at_shanten[first] != 1:
@@ -236,7 +236,7 @@ def _look_at_draws(sight: Any) -> None:
     if distance == 1:
         for at in range(KINDS):
             if sight.at_shanten[at] == 1:
-                sight.looked[at] = 1
+                sight.evaluated[at] = 1
                 for kind in range(KINDS):
                     sight.next_wait[at, kind] = sight.at_copies[kind] if sight.at_shanten[kind] == 0 else 0
 

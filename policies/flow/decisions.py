@@ -95,6 +95,8 @@ class Decision(msgspec.Struct, frozen=True):
         budget_ms: time allowed, 0 for no limit; filled in by the player that keeps to it.
         fallback_reason: what went wrong, "" if nothing did.
         improvement: what an adapted policy or a search had to say, None if neither decided.
+        later: what the policy gives the options of the steps that its choice ends early, and the discards
+            once riichi is declared, as riichi actions with a tile; empty if that was not asked.
     """
 
     action: Action
@@ -106,6 +108,7 @@ class Decision(msgspec.Struct, frozen=True):
     budget_ms: float = 0.0
     fallback_reason: str = ""
     improvement: Improvement | None = None
+    later: tuple[Option, ...] = ()
 
     @property
     def probability(self) -> float:

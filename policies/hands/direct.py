@@ -9,7 +9,8 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from policies.checkpoint import Card, load
+from policies.checkpoint.card import Card
+from policies.checkpoint.store import load
 from policies.features.draw import kinds_of
 from policies.features.encode import encode
 from policies.features.table import KINDS

@@ -11,7 +11,8 @@ import torch
 from numpy.typing import NDArray
 
 from kit.errors import StateMismatchError
-from policies.checkpoint import HandModel, load
+from policies.checkpoint.card import HandModel
+from policies.checkpoint.store import load
 from policies.features.encode import encode
 from policies.hands.direct import DirectModel
 from policies.hands.ready import BLOCKS, IMPOSSIBLE, is_ready, make_ready
@@ -73,7 +74,7 @@ class Generator(ABC):
             view = view_of(record, int(player))
             dice = generator_for(planes[row], seed)
             # alone, so that no bit of the answer depends on other states
-            seen = self.network.look(as_input(torch.from_numpy(planes[row : row + 1])))
+            seen = self.network.trunk_columns(as_input(torch.from_numpy(planes[row : row + 1])))
             drawn = self._consistent(view, seen, dice, count)
             if self._direct is not None:
                 tenpai = self._direct.read(records[row : row + 1], player).tenpai[0]

@@ -62,7 +62,7 @@ class Outlook(msgspec.Struct, frozen=True):
     cost: npt.NDArray[np.float64]
 
 
-def look(record: np.void, player: int, length: GameLength) -> Outlook:
+def outlook_of(record: np.void, player: int, length: GameLength) -> Outlook:
     """Compute the view for one decision of a player whose hand is known.
 
     Args:

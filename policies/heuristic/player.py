@@ -25,7 +25,7 @@ from policies.flow.slots import Question, Slot
 from policies.heuristic.attack import PRESSURE, future_risk, hand_worth, tenpai_value
 from policies.heuristic.danger import danger_of
 from policies.heuristic.hand_value import CLOSED, MELD_AT, MELD_DORA, MELDS, RED_M
-from policies.heuristic.outlook import Outlook, discard_worths, look
+from policies.heuristic.outlook import Outlook, discard_worths, outlook_of
 
 _MELD_KINDS: Final = {
     ActionKind.CHI: MeldKind.CHI,
@@ -138,7 +138,7 @@ class HeuristicPolicy:
 
 
 def _discard(question: Question) -> list[float]:
-    view = look(question.record, question.player, question.length)
+    view = outlook_of(question.record, question.player, question.length)
     worths = _worths(view, question)
     scores = []
     for action in question.options:
@@ -156,7 +156,7 @@ def _worths(view: Outlook, question: Question) -> npt.NDArray[np.float64]:
 
 def _riichi(question: Question) -> list[float]:
     """Riichi, if some discard makes declaring worth more than every other option."""
-    view = look(question.record, question.player, question.length)
+    view = outlook_of(question.record, question.player, question.length)
     declared = silent = -math.inf
     out = np.empty(2, dtype=np.float64)
     hand34 = view.hand34.copy()
@@ -174,13 +174,13 @@ def _riichi(question: Question) -> list[float]:
 
 
 def _call(question: Question) -> list[float]:
-    view = look(question.record, question.player, question.length)
+    view = outlook_of(question.record, question.player, question.length)
     stay = worth_of_pass(view)
     return [_chance(worth_of_call(view, action) - stay - _CALL_MARGIN) for action in question.options]
 
 
 def _kan(question: Question) -> list[float]:
-    view = look(question.record, question.player, question.length)
+    view = outlook_of(question.record, question.player, question.length)
     in_riichi = bool(question.record["riichi"][question.player])
     return [_YES if kan_is_good(view, action, in_riichi) else _NO for action in question.options]
 

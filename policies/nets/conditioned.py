@@ -56,7 +56,7 @@ class DenoiserNetwork(nn.Module):
         return self
 
     @torch.no_grad()
-    def look(self, planes: Tensor) -> Columns:
+    def trunk_columns(self, planes: Tensor) -> Columns:
         """The trunk's columns for ``[B, planes, 34]`` floats; every step of generation uses them."""
         seen: Columns = self.trunk(planes)
         return seen
@@ -65,7 +65,7 @@ class DenoiserNetwork(nn.Module):
         """One step of generation.
 
         Args:
-            seen: what `look` returned, one row for each of the B rows.
+            seen: what `trunk_columns` returned, one row for each of the B rows.
             inputs: ``[B, INPUTS, 34]``.
             times: ``[B]`` from 0 to 1: how much noise there is, or how many tiles are missing.
             kept: ``[B]`` 1 where the trunk is shown and 0 where it is hidden; None to show it everywhere.

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from game.layout import PHASE_TURN, ROUND_STATE
 from game.scoring.settlement import RIICHI_STICK, GameLength
 from kit.files import expand_home
-from policies.checkpoint import load
 from policies.checkpoint.files import Reader, read_file
+from policies.checkpoint.store import load
 from policies.nets.compute import Compute, choose_compute
 from policies.play.inference import Model
 
@@ -101,7 +101,7 @@ class Critic:
         """
         rows = np.frombuffer(bytearray(b"".join([state.tobytes() for state in states])), ROUND_STATE)
         turns = rows["turn"].astype(np.int8)
-        found = self.model.look(rows, turns, None, length).reshape(len(rows), 2, 4).astype(np.float64)
+        found = self.model.logits(rows, turns, None, length).reshape(len(rows), 2, 4).astype(np.float64)
         # the network answers by seat from the player in turn on
         seats = (_SEATS - turns[:, None]) % 4
         points, reward = (np.take_along_axis(found[:, each], seats, axis=1) for each in range(2))

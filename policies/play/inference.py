@@ -26,8 +26,9 @@ from game.rules import action_row
 from game.scoring.settlement import LAST_ROUND, GameLength
 from game.tiles import KINDS, RED_FIVES
 from kit.errors import ModelError
-from policies.checkpoint import Card, load
+from policies.checkpoint.card import Card
 from policies.checkpoint.files import Reader, read_file
+from policies.checkpoint.store import load
 from policies.features.encode import Planes, encode
 from policies.features.permute import (
     KIND_MAPS,
@@ -133,7 +134,7 @@ class Model:
         """Whether it sees hidden planes."""
         return self.features == GUIDED
 
-    def look(
+    def logits(
         self,
         states: NDArray[Any],
         players: NDArray[np.int8],
@@ -171,7 +172,7 @@ class Model:
         length: GameLength,
         hidden: HiddenPart | None = None,
     ) -> Planes:
-        """``[N, C, 34]``: the model's input for states; arguments as for `look`."""
+        """``[N, C, 34]``: the model's input for states; arguments as for `logits`."""
         planes = encode(
             states,
             players,
@@ -202,20 +203,20 @@ class Model:
 
     def _averaged(self, planes: Planes, averaging: Averaging) -> Floats:
         if averaging == 1:
-            return self._logits(planes)
-        looks = _MIRRORS if self._alike else _PERMUTATIONS[averaging]
-        numbers = np.tile(looks, len(planes))
-        permuted = permute_planes(np.repeat(planes, len(looks), axis=0), self.features, numbers)
-        logits = self._logits(permuted)
+            return self._computed(planes)
+        permutations = _MIRRORS if self._alike else _PERMUTATIONS[averaging]
+        numbers = np.tile(permutations, len(planes))
+        permuted = permute_planes(np.repeat(planes, len(permutations), axis=0), self.features, numbers)
+        logits = self._computed(permuted)
         if self._outputs == DISCARDS:
             logits = np.take_along_axis(logits, _COLUMNS[numbers], axis=1)
         elif self._outputs == HOSEI_CHI:
             columns = mirrored_places(np.arange(HOSEI_CHI), numbers[:, None])
             logits = np.take_along_axis(logits, columns, axis=1)
-        mean: Floats = logits.reshape(len(planes), len(looks), self._outputs).mean(axis=1)
+        mean: Floats = logits.reshape(len(planes), len(permutations), self._outputs).mean(axis=1)
         return mean
 
-    def _logits(self, planes: Planes) -> Floats:
+    def _computed(self, planes: Planes) -> Floats:
         parts = _pieces(len(planes), self.compute.rows)
         scores: Floats = np.concatenate([self._network(planes[rows]) for rows in parts])
         return scores
@@ -289,7 +290,7 @@ class NetworkPolicy:
         players = np.array([question.player for question, _ in rows], np.int8)
         calls = np.array([action_row(option) for _, option in rows], np.int16) if model.of_calls else None
         hidden = hidden_part([question.hidden() for question, _ in rows]) if model.guided else None
-        logits = model.look(states, players, calls, length, self.averaging, hidden)
+        logits = model.logits(states, players, calls, length, self.averaging, hidden)
         if not np.isfinite(logits).all():
             raise ModelError(f"the {slot} model returned a number that is not finite")
         if slot is Slot.DISCARD:

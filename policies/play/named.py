@@ -12,8 +12,8 @@ import numpy as np
 
 from kit.errors import ConfigError
 from kit.files import expand_home
-from policies.checkpoint import files_of, models_in
 from policies.checkpoint.files import read_file, reader_of
+from policies.checkpoint.store import files_of, models_in
 from policies.flow.decisions import Source
 from policies.flow.slots import Policy, Question, Slot
 from policies.heuristic.player import HeuristicPolicy

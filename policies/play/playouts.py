@@ -22,7 +22,8 @@ from kit.errors import ModelError
 from policies.deals.deal import Deals
 from policies.play.critic import Critic, is_at_a_draw, reward_of_sticks
 from policies.play.rollout import TABLES, Chooser, Rollout, Seating
-from policies.reward import Predictor, final_rewards, predict, round_starts, together
+from policies.reward.encoding import final_rewards, round_starts, together
+from policies.reward.predictor import Predictor, predict
 
 _EVERYBODY: Final = (0, 0, 0, 0)
 _NEXT_SEED: Final = 0
@@ -32,30 +33,31 @@ _NEXT_SEED: Final = 0
 Unit: TypeAlias = Literal["points", "reward"]
 
 
-class EndWorth(Protocol):
+class EndValue(Protocol):
     """Values the end of a round."""
 
     def __call__(self, tables: Sequence[Table], player: int) -> NDArray[np.float64]:
         """``[N]``: the value of each table to a player.
 
         The rounds have just ended. If a round was cut, this is the value so far, without the rest of the
-        round (see `CutWorth`).
+        round (see `CutValue`).
         """
 
 
-def points_worth(tables: Sequence[Table], player: int) -> NDArray[np.float64]:
+def points_value(tables: Sequence[Table], player: int) -> NDArray[np.float64]:
     """``[N]``: the player's points."""
     return np.array([table.scores[player] for table in tables], np.float64)
 
 
-class RewardWorth:
+class RewardValue:
     """The expected final reward of a player.
 
     Source: Suphx, arXiv:2003.13590, section 3.2.
 
     Args:
         predictor: predicts final rewards.
-        starts: ``[T]`` of `policies.reward.ROUND_START`, the rounds of the game up to the present one.
+        starts: ``[T]`` of `policies.reward.encoding.ROUND_START`, the rounds of the game up to the present
+            one.
     """
 
     def __init__(self, predictor: Predictor, starts: NDArray[np.void]) -> None:
@@ -64,13 +66,13 @@ class RewardWorth:
         self._now: NDArray[np.float64] | None = None
 
     def __call__(self, tables: Sequence[Table], player: int) -> NDArray[np.float64]:
-        """See `EndWorth`."""
+        """See `EndValue`."""
         found = np.zeros(len(tables))
         over = np.array([table.done for table in tables], np.bool_)
         goes_on = np.array([bool(table.results) for table in tables], np.bool_) & ~over
         if over.any():
             scores = np.array([table.scores for table in tables if table.done])
-            found[over] = final_rewards(scores, self._predictor.architecture.rewards)[:, player]
+            found[over] = final_rewards(scores, self._predictor.uma)[:, player]
         if goes_on.any():
             next_rounds = [
                 round_starts(tables[place].events)[-1:] for place in np.flatnonzero(goes_on).tolist()
@@ -92,21 +94,21 @@ class RewardWorth:
         return found
 
 
-class CutWorth:
+class CutValue:
     """The value of tables whose rounds have ended, or were cut at a horizon.
 
     Args:
-        worth: of the ends of rounds.
+        value: of the ends of rounds.
         unit: its unit.
         critic: predicts what the rest of a cut round adds.
     """
 
-    def __init__(self, worth: EndWorth, unit: Unit, critic: Critic) -> None:
-        self._worth, self._unit, self._critic = worth, unit, critic
+    def __init__(self, value: EndValue, unit: Unit, critic: Critic) -> None:
+        self._value, self._unit, self._critic = value, unit, critic
 
     def __call__(self, tables: Sequence[Table], player: int) -> NDArray[np.float64]:
-        """See `EndWorth`."""
-        found = self._worth(tables, player)
+        """See `EndValue`."""
+        found = self._value(tables, player)
         cut = [place for place, table in enumerate(tables) if not (table.results or table.done)]
         if cut:
             states = [tables[place].state for place in cut]
@@ -127,19 +129,19 @@ class Branching(NamedTuple):
     options: Sequence[Action]
     numbers: Sequence[int]
 
-    def values(self, ends: Sequence[Table], worth: EndWorth) -> NDArray[np.float64]:
+    def values(self, ends: Sequence[Table], value: EndValue) -> NDArray[np.float64]:
         """``[numbers, options]``: values of the ends of the round, from `Playouts.ends`."""
-        return values_of([self], [ends], worth)[0]
+        return values_of([self], [ends], value)[0]
 
-    def ahead(self, ends: Sequence[Table], worth: EndWorth) -> NDArray[np.float64]:
+    def ahead(self, ends: Sequence[Table], value: EndValue) -> NDArray[np.float64]:
         """``[numbers]``: advantage of the first of two options over the second."""
-        values = self.values(ends, worth)
+        values = self.values(ends, value)
         found: NDArray[np.float64] = values[:, 0] - values[:, 1]
         return found
 
 
 def values_of(
-    branchings: Sequence[Branching], ends: Sequence[Sequence[Table]], worth: EndWorth
+    branchings: Sequence[Branching], ends: Sequence[Sequence[Table]], value: EndValue
 ) -> list[NDArray[np.float64]]:
     """``[numbers, options]`` for each decision of one player in one round: values of its ends.
 
@@ -148,10 +150,10 @@ def values_of(
     Args:
         branchings: the decisions.
         ends: of each, from `Playouts.ends`.
-        worth: values tables.
+        value: values tables.
     """
     player = branchings[0].deals.view.player
-    found = worth([table for tables in ends for table in tables], player)
+    found = value([table for tables in ends for table in tables], player)
     parts = np.split(found, np.cumsum([len(tables) for tables in ends])[:-1])
     return [
         part.reshape(len(each.numbers), len(each.options))
@@ -167,7 +169,7 @@ class Playouts:
         length: length of the games.
         tables: played side by side.
         horizon: discards of all players, the option's included, after which a round is cut at the next draw;
-            0 to play to the end. `CutWorth` values rounds that were cut.
+            0 to play to the end. `CutValue` values rounds that were cut.
     """
 
     def __init__(self, chooser: Chooser, length: GameLength, tables: int = TABLES, horizon: int = 0) -> None:

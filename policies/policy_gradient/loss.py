@@ -19,8 +19,12 @@ from collections import defaultdict
 from typing import Final, NamedTuple
 
 import msgspec
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
+
+from policies.features.draw import kinds_of
 
 _NOT_ALLOWED: Final = -1e9
 QUANTILES: Final = (0.01, 0.5, 0.99)
@@ -47,6 +51,24 @@ class PolicyBatch(NamedTuple):
     advantages: Tensor
     weights: Tensor
     start: Tensor | None = None
+
+    @classmethod
+    def of(cls, planes: Tensor, decisions: NDArray[np.void], advantages: NDArray[np.floating]) -> PolicyBatch:
+        """A batch of recorded decisions.
+
+        Args:
+            planes: of each.
+            decisions: ``[B]`` of `policies.policy_gradient.trajectories.DECISION`.
+            advantages: of each.
+        """
+        return cls(
+            planes=planes,
+            legal=torch.from_numpy(kinds_of(decisions["legal"])),
+            chosen=torch.from_numpy(decisions["kind"].astype(np.int64)),
+            behaviour=torch.from_numpy(np.log(decisions["probability"])),
+            advantages=torch.from_numpy(advantages.astype(np.float32)),
+            weights=torch.from_numpy(decisions["weight"].astype(np.float32)),
+        )
 
 
 class PolicyObjective(msgspec.Struct, frozen=True, kw_only=True):

@@ -28,7 +28,7 @@ from policies.flow.flow import SlotAnswer
 from policies.flow.slots import Policy, Slot
 from policies.play.rollout import Choice, FinishedGame, PolicyChooser, Request, Times
 from policies.play.sampling import Distribution, distribution_of, drawing
-from policies.reward import round_starts
+from policies.reward.encoding import round_starts
 
 DECISION: Final = np.dtype(
     [
@@ -53,7 +53,7 @@ class Trajectory(msgspec.Struct, frozen=True):
 
     Attributes:
         number: the game's, as in its seating.
-        starts: ``[T]`` of `policies.reward.ROUND_START`, one for each round.
+        starts: ``[T]`` of `policies.reward.encoding.ROUND_START`, one for each round.
         scores: ``[4]`` final scores.
         decisions: ``[N]`` of `DECISION`, of all learning players.
         walls: ``[T, 136]`` int16, the wall of each round in deal order.

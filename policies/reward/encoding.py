@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.events import GameEvent, StartRound
-from game.ranking import Rewards
+from game.ranking import Uma
 from game.scoring.settlement import (
     HONBA_POINTS,
     LAST_ROUND,
@@ -90,17 +90,17 @@ def together(games: Sequence[tuple[NDArray[np.void], GameLength]]) -> PaddedGame
     return PaddedGames(padded, counts, np.array([length == "hanchan" for _, length in games], np.bool_))
 
 
-def final_rewards(scores: NDArray[Any], rewards: Rewards) -> NDArray[np.float64]:
+def final_rewards(scores: NDArray[Any], uma: Uma) -> NDArray[np.float64]:
     """The rewards of finished games.
 
     Args:
         scores: ``[..., 4]`` final scores, with or without the sticks left on the table.
-        rewards: rewards of the places.
+        uma: what places and scores are worth.
 
     Returns:
         ``[..., 4]`` by player.
     """
-    return np.array(rewards, np.float64)[places_of(scores) - 1]
+    return uma.by_place[places_of(scores) - 1] + uma.of_scores(scores)
 
 
 def places_of(scores: NDArray[Any]) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from game.ranking import HANCHAN_REWARDS, Rewards
+from game.ranking import HANCHAN_REWARDS, Rewards, Uma
 from policies.nets.architectures import Arrays, Floats
 from policies.nets.compute import sigmoid, softmax
 from policies.nets.products import Layer
@@ -75,14 +75,17 @@ class Predictor:
     Args:
         architecture: its sizes.
         arrays: its weights; not changed.
+        uma: what places and scores are worth; by default the rewards of the architecture.
 
     Attributes:
         architecture: the same.
         arrays: the same.
+        uma: the same.
     """
 
-    def __init__(self, architecture: FinishArchitecture, arrays: Arrays) -> None:
+    def __init__(self, architecture: FinishArchitecture, arrays: Arrays, uma: Uma | None = None) -> None:
         self.architecture, self.arrays = architecture, arrays
+        self.uma = uma or Uma(architecture.rewards)
 
     def orders(self, rounds: Floats) -> Floats:
         """The chances of the orders of finish at the start of each round.
@@ -101,9 +104,9 @@ class Predictor:
         scores = self._layer("answer.{}")(hidden)
         return softmax(_SUMMED(scores.reshape(length, games, -1).swapaxes(0, 1)))
 
-    def with_rewards(self, rewards: Rewards) -> Predictor:
-        """The same predictor, for other rewards of the places."""
-        return Predictor(msgspec.structs.replace(self.architecture, rewards=rewards), self.arrays)
+    def with_uma(self, uma: Uma | None) -> Predictor:
+        """The same predictor for another uma, None for its own."""
+        return Predictor(self.architecture, self.arrays, uma)
 
     def _recurrent(self, x: Floats, layer: int) -> Floats:
         """``[T, N, hidden]`` from ``[T, N, C]``: a layer of gated recurrent units."""
@@ -128,21 +131,24 @@ class Predictor:
 def predict(predictor: Predictor, games: PaddedGames) -> NDArray[np.float64]:
     """The final reward each player can expect at the start of each round.
 
+    The network predicts the orders of finish only. If scores count too, each is expected to stay as it is.
+
     Args:
         predictor: the predictor.
         games: their rounds so far.
 
     Returns:
-        ``[G, T, 4]`` by player, in the units of the rewards; undefined past a game's rounds.
+        ``[G, T, 4]`` by player, in the units of the uma; undefined past a game's rounds.
     """
     if not games.starts.size:
         return np.zeros((*games.starts.shape, 4))
-    return expected_rewards(predictor.orders(encode(games)), predictor.architecture.rewards)
+    by_place = _expected_rewards(predictor.orders(encode(games)), predictor.uma.by_place)
+    return by_place + predictor.uma.of_scores(games.starts["scores"])
 
 
-def expected_rewards(orders: Floats, rewards: Rewards) -> NDArray[np.float64]:
+def _expected_rewards(orders: Floats, rewards: NDArray[np.float64]) -> NDArray[np.float64]:
     """``[..., 4]`` by player, from the chances ``[..., 24]`` of the orders of finish."""
-    by_order = PLACES @ np.array(rewards, np.float64)
+    by_order = PLACES @ rewards
     chances = orders.astype(np.float64)
     chances /= chances.sum(-1, keepdims=True)  # float32 is off by some 1e-7, and rewards are up to 135
     # BLAS would sum in an order that depends on the number of games
@@ -168,5 +174,5 @@ def round_rewards(predictor: Predictor, games: PaddedGames, scores: NDArray[Any]
     after = np.zeros_like(expected)
     after[:, :-1] = expected[:, 1:]
     last = games.counts > 0
-    after[last, games.counts[last] - 1] = final_rewards(scores, predictor.architecture.rewards)[last]
+    after[last, games.counts[last] - 1] = final_rewards(scores, predictor.uma)[last]
     return np.where(games.dealt[..., None], after - expected, 0.0)

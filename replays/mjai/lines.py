@@ -40,7 +40,7 @@ from game.events import (
 from game.tiles import mjai_text
 from kit.errors import ReplayFormatError, ReplayTooLarge
 from replays.mjai.reader import WINDS, MjaiReader
-from replays.record import HANCHAN, TONPUU, GameRecord, check_type, fault_in, usual_type
+from replays.record import HANCHAN, TONPUU, GameRecord, check_type, fault_in, is_said, usual_type
 
 MAX_LINE: Final = 64 * 1024
 MAX_LINES: Final = 40_000
@@ -108,13 +108,13 @@ def _read(text: str) -> tuple[Message, list[GameEvent]]:
 
 
 def _add_scores(messages: Sequence[Message]) -> None:
-    """Add to results without payments the scores after them, which the next deal or the end states."""
+    """Add to results the scores after them, which the next deal or the end states."""
     after = None
     for message in reversed(messages):
         match message.get("type"):
             case "start_kyoku" | "end_game":
                 after = message.get("scores")
-            case "hora" | "ryukyoku" if message.get("deltas") is None and message.get("scores") is None:
+            case "hora" | "ryukyoku" if not is_said(message.get("scores")):
                 message["scores"] = after
 
 
@@ -146,7 +146,7 @@ def read_record(text: str) -> GameRecord:
     if not events or not isinstance(events[0], StartGame):
         raise ReplayFormatError("mjai line 1: a game begins with start_game")
     if sum(isinstance(event, StartGame) for event in events) > 1:
-        raise ReplayFormatError("mjai: more than one game")
+        raise ReplayFormatError("mjai: more than one game; save each game as a file")
     try:
         head = msgspec.convert(first.get(_HEAD, {}), _RecordInfo)
         check_type(head.game_type)

@@ -40,7 +40,7 @@ from game.table.endings import completed, payments_until, shown_at_draw
 from game.tiles import TILES, UNSEEN, face_of, mjai_text
 from kit.errors import ReplayFormatError, StateMismatchError
 from replays.copies import copies_of, free_copy
-from replays.record import MAX_POINTS, THREE_PLAYERS, check_dealer, end_of_game, four, in_words
+from replays.record import MAX_POINTS, THREE_PLAYERS, check_dealer, end_of_game, four, in_words, is_said
 
 WINDS: Final = "ESWN"
 
@@ -51,11 +51,11 @@ _COPIES: Final = {mjai_text(tile): copies_of(face_of(tile)) for tile in range(TI
 _CALLS: Final = {"chi": Chi, "pon": Pon, "daiminkan": Daiminkan}
 
 
+_NORTHS: Final = ("kita", "nukidora")
+"""Norths set aside in games of three."""
+_NO_HAND: Final[tuple[Any, ...]] = ([None], [[]], [[None] * 13], [[""] * 13])
+"""What there is for a fourth player in games of three."""
 _TENHOU: Final = re.compile("0[mps]|[1-7]z")
-
-
-class _UnfitError(Exception):
-    """A message is not valid; the text gives the reason."""
 
 
 class _PhysicalTiles:
@@ -69,11 +69,11 @@ class _PhysicalTiles:
         stated = message.get("tiles136")
         if stated is not None:
             if len(stated) != len(texts) or not all(isinstance(tile, int) for tile in stated):
-                raise _UnfitError("tiles136 does not fit the faces")
+                raise ReplayFormatError("tiles136 does not fit the faces")
             # a hidden face hides the tile, too: others' hands may have been masked since
             tiles = [UNSEEN if text == "?" else tile for tile, text in zip(stated, texts, strict=True)]
             if [mjai_text(tile) for tile in tiles] != texts:
-                raise _UnfitError("tiles136 does not fit the faces")
+                raise ReplayFormatError("tiles136 does not fit the faces")
             return tiles
         taken: list[int] = []
         for text, place in zip(texts, places, strict=True):
@@ -89,18 +89,18 @@ class _PhysicalTiles:
                 if _TENHOU.fullmatch(str(text))
                 else ""
             )
-            raise _UnfitError(f"not a tile: {str(text)[:20]!r}{hint}")
+            raise ReplayFormatError(f"not a tile: {str(text)[:20]!r}{hint}")
         tile = free_copy(self.state, copies, place, taken)
         if tile is None:
             red = "; one five of each suit is red, as 5mr; other numbers are not supported"
-            raise _UnfitError(f"no {text} is left there{red if text[0] == '5' else ''}")
+            raise ReplayFormatError(f"no {text} is left there{red if text[0] == '5' else ''}")
         return tile
 
     @staticmethod
     def check(text: Any, tile: int) -> None:
         """Refuse a face of another kind than the physical tile it stands for."""
         if text not in _COPIES or _COPIES[text][0] >> 2 != tile >> 2:
-            raise _UnfitError(f"it says {str(text)[:20]!r}, but the tile is {mjai_text(tile)}")
+            raise ReplayFormatError(f"it says {str(text)[:20]!r}, but the tile is {mjai_text(tile)}")
 
     def hand(self, player: int) -> int:
         """Where the tiles of a player's hand are, as far as known."""
@@ -117,7 +117,8 @@ class _PhysicalTiles:
             return _tiles(message["ura136"], 5)
         taken: list[int] = []
         for text in message.get("ura_markers", message.get("uradora_markers", ())):
-            taken.append(self.copy(text, AT_UNSEEN, taken))
+            if text not in (None, "?"):
+                taken.append(self.copy(text, AT_UNSEEN, taken))
         return tuple(taken)
 
 
@@ -129,7 +130,7 @@ class MjaiReader:
         self._before_wins: np.void | None = None
         """The round before the first win on a tile."""
         self._payments_known = True
-        """Whether the scores of the round so far are known."""
+        """Whether the scores so far are known."""
 
     @property
     def state(self) -> np.void:
@@ -140,7 +141,7 @@ class MjaiReader:
     def knows(message: Mapping[str, Any]) -> bool:
         """Whether `read` accepts a message of this type."""
         kind = message.get("type")
-        return isinstance(kind, str) and (kind in SILENT or kind in _READERS)
+        return isinstance(kind, str) and (kind in SILENT or kind in _NORTHS or kind in _READERS)
 
     def read(self, message: Mapping[str, Any]) -> list[GameEvent]:
         """The events of a message; none for one without information about the table.
@@ -164,7 +165,7 @@ class MjaiReader:
             if event is None:
                 return paid
             apply(self.state, event)
-        except (_UnfitError, StateMismatchError, ReplayFormatError) as exc:
+        except (StateMismatchError, ReplayFormatError) as exc:
             raise ReplayFormatError(f"{kind}: {in_words(exc)}") from None
         except KeyError as exc:
             raise ReplayFormatError(f"{kind}: {str(exc.args[0])[:40]} is missing") from None
@@ -192,22 +193,26 @@ class MjaiReader:
         self.state["where"][:] = AT_UNSEEN
         hands = m["tehais"]
         if len(hands) != 4:
-            raise _UnfitError("there must be four hands")
+            raise ReplayFormatError("there must be four hands")
         texts = [m["dora_marker"], *(text for hand in hands for text in hand)]
         tiles = self._tiles.of(m, texts, [AT_UNSEEN] * len(texts))
         dealt = [tuple(tiles[1 + 13 * p : 14 + 13 * p]) for p in range(4)]
+        left = 0 if self._before_wins is not None else int(self.state["riichi_sticks"])
         self._before_wins = None
-        self._payments_known = True
-        scores = self.state["scores"].tolist() if self.state["phase"] != PHASE_IDLE else (START_SCORE,) * 4
-        kyoku = _number(m["kyoku"], 1, 4)
-        index = 4 * [*WINDS].index(m["bakaze"]) + kyoku - 1
+        is_first = self.state["phase"] == PHASE_IDLE
+        scores = _points(m, "scores")
+        self._payments_known |= is_first or scores is not None
+        kyoku, wind = _number(m["kyoku"], 1, 4), m["bakaze"]
+        if wind not in [*WINDS]:
+            raise ReplayFormatError(f"bakaze is none of E, S, W, N: {str(wind)[:20]!r}")
+        index = 4 * WINDS.index(wind) + kyoku - 1
         dealer = check_dealer(index, _player(m.get("oya", kyoku - 1)))
         return StartRound(
             round_index=index,
             honba=_number(m["honba"]),
-            riichi_sticks=_number(m.get("kyotaku", m.get("kyoutaku", int(self.state["riichi_sticks"])))),
+            riichi_sticks=_number(m.get("kyotaku", m.get("kyoutaku", left))),
             dealer=dealer,
-            scores=_points(m, "scores") or four(scores),
+            scores=scores or four([START_SCORE] * 4 if is_first else self.state["scores"].tolist()),
             dora_indicator=tiles[0],
             hands=(dealt[0], dealt[1], dealt[2], dealt[3]),
         )
@@ -273,7 +278,7 @@ class MjaiReader:
         if self._before_wins is None:
             self._before_wins = clone(self.state)
         elif deltas is None:
-            honba = 0  # only the first of several is paid them
+            honba = sticks = 0  # only the first of several is paid them
         is_whole = {"fu", "points", "limit"} <= m.keys()  # else its value is computed as a whole
         stated_yaku, other = (m.get(key, ()) if is_whole else () for key in ("yaku", "other_yaku"))
         win = Win(
@@ -304,7 +309,7 @@ class MjaiReader:
     def _deltas(self, m: Mapping[str, Any], player: int = -1, source: int = -1) -> Four | None:
         """The score changes of a result, as stated or from the scores after it; None if neither is known."""
         stated = _points(m, "deltas")
-        if stated is not None:
+        if stated is not None and (player < 0 or any(stated)):
             return stated
         return payments_until(self.state, _points(m, "scores"), player, source)
 
@@ -314,7 +319,7 @@ class MjaiReader:
         known: list[DrawReason] = [reason for reason in DRAW_REASONS if reason == m.get("reason")]
         reason = known[0] if known else "unknown"
         drawn = shown_at_draw(self.state, reason, deltas)
-        self._payments_known = drawn.payments_known
+        self._payments_known &= drawn.payments_known
         if "tehais136" in m:
             hands = four(None if hand is None else _tiles(hand, 14) for hand in m["tehais136"])
             drawn = msgspec.structs.replace(drawn, hands=hands)
@@ -324,7 +329,7 @@ class MjaiReader:
         """Pay the stick."""
         player = _player(m["actor"])
         if self.state["phase"] != PHASE_CLAIM:
-            raise _UnfitError("it comes before the discard of the riichi, and must follow it")
+            raise ReplayFormatError("it comes before the discard of the riichi, and must follow it")
         return RiichiAccepted(player)
 
     def end_round(self, _: Mapping[str, Any]) -> GameEvent | None:
@@ -333,40 +338,43 @@ class MjaiReader:
 
     def end_game(self, m: Mapping[str, Any]) -> GameEvent | None:
         """End the game; scores and results that are not stated follow from the last round, if it is known."""
-        scores, sticks = _points(m, "scores"), int(self.state["riichi_sticks"])
-        if scores is None and (self.state["phase"] != PHASE_ENDED or not self._payments_known):
-            return None
-        now = self.state["scores"].tolist()
-        scores = scores or four(now)
+        scores, now = _points(m, "scores") or (0, 0, 0, 0), four(self.state["scores"].tolist())
+        if not any(scores):
+            if self.state["phase"] != PHASE_ENDED or not self._payments_known:
+                return None
+            scores = now
         if sum(scores) == sum(now):
-            scores = final_scores(scores, sticks)
+            scores = final_scores(scores, int(self.state["riichi_sticks"]))
         return end_of_game(scores, _points(m, "results_tenths"))
 
 
 def _is_for_three(m: Mapping[str, Any]) -> bool:
-    lists = [m.get(key) for key in ("names", "scores", "tehais")]
-    three = any(isinstance(each, list) and len(each) == 3 for each in lists)
-    no_fourth = isinstance(lists[2], list) and len(lists[2]) == 4 and lists[2][3] in (None, [])
-    return three or no_fourth or m.get("num_players") == 3 or m.get("type") in ("kita", "nukidora")
+    names, scores, hands = (m.get(key) for key in ("names", "scores", "tehais"))
+    three = any(isinstance(each, list) and len(each) == 3 for each in (names, scores, hands))
+    no_fourth = isinstance(hands, list) and hands[3:] in _NO_HAND
+    no_fourth |= scores == [35_000, 35_000, 35_000, 0]
+    return three or no_fourth or m.get("num_players") == 3 or m.get("type") in _NORTHS
 
 
 def _player(value: Any, least: int = 0) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= 3:
-        raise _UnfitError(f"not a player: {str(value)[:20]!r}")
+        raise ReplayFormatError(f"not a player: {str(value)[:20]!r}")
     return value
 
 
 def _number(value: Any, least: int = 0, most: int = 99) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise _UnfitError(f"not a number from {least} to {most}: {str(value)[:20]!r}")
+        raise ReplayFormatError(f"not a number from {least} to {most}: {str(value)[:20]!r}")
     return value
 
 
 def _points(m: Mapping[str, Any], key: str) -> Four | None:
     """Four numbers, None if they are not stated."""
     values = m.get(key)
-    if values is None or None in values:
+    if not is_said(values):
         return None
+    if not isinstance(values, list | tuple) or len(values) != 4:
+        raise ReplayFormatError(f"{key} is not a list of four numbers")
     return four(_number(value, -MAX_POINTS, MAX_POINTS) for value in values)
 
 
@@ -374,14 +382,14 @@ def _tiles(values: Any, most: int) -> tuple[int, ...]:
     """Different physical tiles."""
     tiles = tuple(_number(tile, most=TILES - 1) for tile in values)
     if len(set(tiles)) != len(tiles) or len(tiles) > most:
-        raise _UnfitError(f"more than {most} physical tiles, or one twice")
+        raise ReplayFormatError(f"more than {most} physical tiles, or one twice")
     return tiles
 
 
 def _value(m: Mapping[str, Any]) -> ValueSource:
     value: ValueSource = m.get("value", "stated")
     if value not in get_args(ValueSource):
-        raise _UnfitError(f"value is none of {', '.join(get_args(ValueSource))}: {str(value)[:20]!r}")
+        raise ReplayFormatError(f"value is none of {', '.join(get_args(ValueSource))}: {str(value)[:20]!r}")
     return value
 
 

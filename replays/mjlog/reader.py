@@ -79,7 +79,12 @@ def read_record(text: str, game_id: str = "") -> GameRecord:
     if tags and ">" not in tags[-1]:
         raise ReplayFormatError("cut short within its last tag; save the record again")
     reader = _Reader()
-    reader.add_all(tags)
+    try:
+        reader.add_all(tags)
+    except ReplayFormatError as exc:
+        raise ReplayFormatError(
+            f"mjlog round {reader.rounds}: {exc}" if reader.rounds else str(exc)
+        ) from None
     return reader.record(game_id)
 
 
@@ -117,6 +122,8 @@ class _Reader:
     def __init__(self) -> None:
         self._events: list[GameEvent] = []
         self._dice: list[tuple[int, int]] = []
+        self.rounds = 0
+        """Rounds whose deal came."""
         self._shuffles: list[str] = []
         self._header: dict[str, MjlogTag] = {}
         self._in_round = False
@@ -220,6 +227,7 @@ class _Reader:
         if self._takes_moves:
             raise tag.fail("a round begins before the previous one ended")
         self._close_round()
+        self.rounds += 1
         init = read_init(tag)
         if init.hands[3] == () and tag.has("hai0"):
             raise tag.fail(THREE_PLAYERS)

@@ -54,7 +54,7 @@ def write(record: GameRecord) -> str:
             writer.add(event)
         end = writer.finish()
     except StateMismatchError as exc:
-        raise ReplayFormatError(f"{record.game_id}: cannot be written: {in_words(exc)}") from exc
+        raise ReplayFormatError(f"cannot be written as mjlog: {in_words(exc)}") from exc
     ended = record.ending is not None and record.ending.results is not None
     mark = "" if ended else f' {UNFINISHED}="1"'
     return f'<mjloggm ver="2.3"{mark}>{_header(record)}{"".join(writer.parts)}{end}</mjloggm>'

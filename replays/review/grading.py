@@ -20,8 +20,9 @@ from replays.tally import PlayerTally
 
 THRESHOLDS: Final = Thresholds(inaccuracy=0.15, mistake=0.05, blunder=0.005)
 RATING: Final = (
-    "100 times the mean over all decisions of p(done) / p(preferred), the policy's probabilities at the step "
-    "where the two part; a decision like the policy's counts 1"
+    "how likely the policy finds the player's choices beside its own, in per cent: the mean over all "
+    "decisions of p(done) / p(preferred), its probabilities at the step where they part; a choice like its "
+    "own counts 100"
 )
 GRAVITY: Final[tuple[Category, ...]] = ("fine", "inaccuracy", "mistake", "blunder")
 _BAD: Final[tuple[Category, ...]] = ("mistake", "blunder")

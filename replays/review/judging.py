@@ -9,6 +9,7 @@ would follow a riichi.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Final, NamedTuple, Protocol
 
 import msgspec
@@ -25,7 +26,7 @@ from game.shanten import discard_table, ukeire
 from game.state import unseen34
 from game.tiles import KINDS, mjai_text
 from kit.errors import ModelError
-from policies.flow.decisions import Source, Step
+from policies.flow.decisions import Decision, Option, Source, Step
 from policies.flow.flow import Verdict, flow, reason_of, run_flows
 from policies.flow.slots import Policy
 from policies.play.sampling import joint
@@ -143,7 +144,7 @@ class Adviser(Protocol):
         """
 
 
-def opinions(moments: Sequence[Moment], policy: Policy) -> list[Opinion]:
+def opinions(moments: Sequence[Observation], policy: Policy) -> list[Opinion]:
     """Ask a policy about decisions.
 
     Args:
@@ -177,7 +178,29 @@ def opinions(moments: Sequence[Moment], policy: Policy) -> list[Opinion]:
     ]
 
 
-def _after_riichi(moments: Sequence[Moment], policy: Policy) -> list[Verdict | None]:
+def look_further(decision: Decision, observation: Observation, policy: Policy) -> Decision:
+    """The decision with what the policy says about later steps; as it is if the policy fails at that.
+
+    Args:
+        decision: by the policy.
+        observation: what was decided about.
+        policy: the policy behind the five slots.
+    """
+    if decision.step == "kan" or RIICHI in observation.legal:
+        with suppress(ModelError):
+            (found,) = opinions([observation], policy)
+            later = {a: p for a, p in found.probabilities.items() if STEPS[a.kind] not in found.reached}
+            later |= found.riichi
+            return replace(decision, later=tuple(Option(*each) for each in later.items()))
+    return decision
+
+
+def with_tile(action: Action, riichi: Mapping[Action, float]) -> Action:
+    """An action; a riichi with the likeliest of its discards, where they are known."""
+    return max(riichi, key=riichi.__getitem__) if action == RIICHI and riichi else action
+
+
+def _after_riichi(moments: Sequence[Observation], policy: Policy) -> list[Verdict | None]:
     """The policy's choice of a discard after a riichi; None where riichi is not possible."""
     declared = [moment.declared for moment in moments]
     asked = run_flows([flow(each) for each in declared if each is not None], policy.answer)
@@ -186,7 +209,7 @@ def _after_riichi(moments: Sequence[Moment], policy: Policy) -> list[Verdict | N
 
 
 def _opinion(
-    moment: Moment,
+    moment: Observation,
     verdicts: Sequence[Verdict],
     chances: Mapping[Action, float],
     source: Source,
@@ -195,12 +218,9 @@ def _opinion(
     first = verdicts[0]
     declared = after.probabilities if after is not None else {}
     riichi = {Action(ActionKind.RIICHI, action.tile): chance for action, chance in declared.items()}
-    preferred = first.action
-    if preferred == RIICHI and after is not None:
-        preferred = Action(ActionKind.RIICHI, after.action.tile)
     last = ORDER.index(first.step) if first.step in ORDER else len(ORDER)
     return Opinion(
-        preferred=preferred,
+        preferred=with_tile(first.action, riichi),
         step=first.step,
         source=source if first.by_slot else "rule",
         probabilities={action: min(1.0, chances.get(action, 0.0)) for action in moment.legal},

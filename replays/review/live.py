@@ -16,7 +16,7 @@ from policies.play.sampling import joint
 from replays.record import DecisionRecord
 from replays.review import schema
 from replays.review.decisions import decision_of
-from replays.review.judging import ORDER, STEPS, After, Opinion, ranked
+from replays.review.judging import ORDER, STEPS, After, Opinion, ranked, with_tile
 from replays.review.moments import Moment, action_text
 from replays.review.notes import Notes
 from replays.review.reasons import reasons
@@ -186,15 +186,16 @@ def played_decision(moment: Moment, made: DecisionRecord, notes: Notes) -> schem
     """The policy's probabilities when it decided, with the same figures that a review shows.
 
     Args:
-        moment: the decision; its ``done`` is what was decided.
+        moment: the decision.
         made: the logged decision; its options are those of the moment.
         notes: the notes of this game, requested in order.
 
     Returns:
         A decision that agrees with itself; its reasons compare it with the likeliest other option. Options of
-        steps that the flow did not reach are left out, because the policy was not asked about them.
+        steps that the policy was not asked about are left out.
     """
     opinion = _opinion(made)
+    moment = msgspec.structs.replace(moment, done=opinion.preferred)
     live = LiveDecisions([made], moment.player).of(moment, ranked(opinion))
     live = live and msgspec.structs.replace(live, played=None, probabilities=None)
     shown = decision_of(moment, opinion, notes=notes.of(moment, opinion), live=live)
@@ -206,45 +207,27 @@ def played_decision(moment: Moment, made: DecisionRecord, notes: Notes) -> schem
 
 
 def _reasons(moment: Moment, opinion: Opinion) -> tuple[schema.Note, ...]:
-    """What speaks for the choice, against the likeliest of the other options."""
+    """What speaks for the choice, against the likeliest other option; by itself where a rule decided."""
     chances = opinion.options
-    others = [action for action in chances if not opinion.agrees(action)]
-    if not others:
-        return ()
-    second = max(others, key=chances.__getitem__)
+    others = [action for action, chance in chances.items() if chance and not opinion.agrees(action)]
+    second = max(others, key=chances.__getitem__, default=opinion.preferred)
+    alone = second == opinion.preferred and opinion.step not in ("win", "nine_terminals")
+    if alone or RIICHI in (opinion.preferred, second):
+        return ()  # the policy was not asked: an older record
     _, ratio = opinion.parted(second)
     danger, after = danger_of(moment.record, moment.player, reads_melds=True), After(moment)
-    better, worse = _riichi_placed(moment, after, opinion.preferred, second)
-    return reasons(msgspec.structs.replace(moment, done=worse), better, ratio, danger, after)
-
-
-def _riichi_placed(moment: Moment, after: After, better: Action, worse: Action) -> tuple[Action, Action]:
-    """The two options, a riichi with a tile: that of the other option if possible, else of the widest wait.
-
-    When a riichi is decided on, its discard has not been.
-    """
-    declared = moment.declared
-    if declared is None or RIICHI not in (better, worse):
-        return better, worse
-    other = worse if better == RIICHI else better
-    tile = next((each.tile for each in declared.legal if each == other), -1)
-    if tile < 0:
-        tile = max(declared.legal, key=lambda each: _tiles_accepted(after, each)).tile
-    riichi, silent = Action(ActionKind.RIICHI, tile), Action(ActionKind.DISCARD, tile)
-    return (riichi, silent) if better == RIICHI else (better, riichi)
-
-
-def _tiles_accepted(after: After, discard: Action) -> int:
-    shape = after.of(discard)
-    return shape.copies if shape else 0
+    return reasons(msgspec.structs.replace(moment, done=second), opinion.preferred, ratio, danger, after)
 
 
 def _opinion(made: DecisionRecord) -> Opinion:
     decision = made.decision
+    later = {each.action: each.probability for each in decision.later}
+    riichi = {a: p for a, p in later.items() if a.kind is ActionKind.RIICHI and a != RIICHI}
     return Opinion(
-        preferred=decision.action,
+        preferred=with_tile(decision.action, riichi),
         step=decision.step,
         source=decision.source,
-        probabilities={option.action: option.probability for option in decision.options},
-        reached=frozenset(steps_reached(decision)),
+        probabilities={each.action: later.get(each.action, each.probability) for each in decision.options},
+        reached=frozenset(ORDER if later else steps_reached(decision)),
+        riichi=riichi,
     )

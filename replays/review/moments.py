@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, cast
 
 import numpy as np
 
-from game.actions import PASS, RIICHI, Action, ActionKind
+from game.actions import PASS, Action, ActionKind
 from game.events import (
     Ankan,
     Chi,
@@ -38,7 +38,7 @@ from game.layout import PHASE_TURN
 from game.observation import Observation
 from game.rules import legal_actions
 from game.scoring.settlement import GameLength
-from game.state import apply, clone, new_round
+from game.state import apply, clone, declared, new_round
 from game.tiles import face_of, mjai_text
 from kit.errors import ReplayFormatError, StateMismatchError
 from replays.mjai.lines import Message, render
@@ -75,14 +75,6 @@ class Moment(Observation, frozen=True, kw_only=True):
     round: int
     event: int
     done: Action
-
-    @property
-    def declared(self) -> Observation | None:
-        """The choice of a discard once riichi is declared; None if that is not possible."""
-        if RIICHI not in self.legal:
-            return None
-        record = _declared(self.record, self.player)
-        return Observation(record, self.player, tuple(legal_actions(record, self.player)), self.length)
 
 
 class RoundEvents(NamedTuple):
@@ -208,7 +200,7 @@ class _Following:
                 return
             done = Action(
                 ActionKind.RIICHI,
-                _matched(following[0], legal_actions(_declared(record, player), player)).tile,
+                _matched(following[0], legal_actions(declared(record, player), player)).tile,
             )
         kinds = {action.tile >> 2 if action.kind is ActionKind.DISCARD else action for action in legal}
         if len(kinds) > 1:
@@ -247,12 +239,6 @@ class _Following:
             record, self._player, legal, self._length, round=len(self.rounds) - 1, event=event, done=done
         )
         self.moments.append(moment)
-
-
-def _declared(record: np.void, player: int) -> np.void:
-    declared = clone(record)
-    apply(declared, Riichi(player))
-    return declared
 
 
 def _matched(event: GameEvent, legal: Sequence[Action]) -> Action:

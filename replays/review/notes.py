@@ -92,7 +92,7 @@ class Notes:
             if action.kind is ActionKind.DISCARD:
                 chosen.setdefault(action.tile >> 2, []).append(who)
         for kind, by in chosen.items():
-            ready, in_river = _furiten_waits(moment, kind)
+            ready, in_river = furiten_waits(moment, kind)
             if in_river:
                 params: dict[str, str | list[str]] = {
                     "discard": mjai_text(4 * kind + 3),
@@ -113,7 +113,7 @@ class Notes:
             if waits_after(moment, action.tile >> 2)
         }
         best = max(chances, key=chances.__getitem__)
-        ready, in_river = _furiten_waits(moment, best.tile >> 2)
+        ready, in_river = furiten_waits(moment, best.tile >> 2)
         unseen = unseen34(moment.record, moment.player)
         params: dict[str, str | int | float | list[str]] = {
             "discard": mjai_text(best.tile),
@@ -162,7 +162,7 @@ def _river(moment: Moment) -> int:
     return int(moment.record["river34"][moment.player])
 
 
-def _furiten_waits(moment: Moment, kind: int) -> tuple[int, int]:
+def furiten_waits(moment: Moment, kind: int) -> tuple[int, int]:
     """Waits after a discard, and those of them in the player's own river after it; one bit each."""
     ready = waits_after(moment, kind)
     return ready, ready & (_river(moment) | 1 << kind)

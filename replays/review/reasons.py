@@ -14,17 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.actions import PASS, Action, ActionKind
-from game.events import Discard, Riichi, RiichiAccepted
+from game.events import Discard, RiichiAccepted
 from game.scoring.dora import dora_of
-from game.scoring.settlement import LAST_ROUND, placements
+from game.scoring.settlement import LAST_ROUND, RIICHI_STICK, placements
 from game.scoring.value import context_of, evaluate
 from game.shanten import shanten, ukeire
-from game.state import apply, clone, melds_of, unseen34
+from game.state import apply, clone, declared, melds_of, unseen34
 from game.tiles import KINDS, RED_FIVES, TERMINALS_AND_HONOURS, mjai_text
+from policies.features.worth import missing_to_simples, missing_to_suit, missing_to_triplets
 from policies.heuristic.danger import Danger
 from replays.review.judging import After, Shape
 from replays.review.moments import WINS, Moment, action_text
-from replays.review.notes import kinds_of, standing_of, waits_after
+from replays.review.notes import furiten_waits, kinds_of, standing_of
 from replays.review.schema import Note, NoteKey, NoteValue
 
 MOST: Final = 3
@@ -32,15 +33,25 @@ MOST: Final = 3
 THREAT: Final = 0.3
 """An opponent at least this likely to be tenpai is a threat."""
 
+_SURE_THREAT: Final = 0.9
+"""From here on, or in riichi, an opponent makes safety the first concern."""
 _SAFER: Final = 0.01
 """Difference in the chance of dealing in that is worth mentioning."""
+_MUCH_SAFER: Final = 0.02
+"""The same that comes first against a sure threat."""
+_ALIKE: Final = 0.9
+"""Share of the other hand's ukeire from which a hand accepts about as many tiles."""
 _LATER: Final = 0.03
 """The same if an opponent were tenpai, from which a tile is better discarded early."""
 _FLUSH: Final = 9
 """Tiles of one suit and honours, of fourteen, from which a flush is in sight."""
 _PAIRS: Final = 4
+_NEARLY_SEQUENCES: Final = 7
+"""Tiles of the nine of a pure straight, or of the same sequence in three suits, that may still become one."""
 _OUTSIDE_LEFT: Final = 2
 """Terminals and honours left in a hand that may still become all simples."""
+_RIICHI_LEFT: Final = 4
+"""Tiles that the wall must have left for a riichi."""
 _HONOURS: Final = 27
 _DRAGONS: Final = 31
 _DISCARDS: Final = (ActionKind.DISCARD, ActionKind.RIICHI)
@@ -68,6 +79,30 @@ class _Error(NamedTuple):
         return hand34
 
     @property
+    def player(self) -> int:
+        """Who decided."""
+        return self.moment.player
+
+    @property
+    def spared(self) -> NDArray[np.float64]:
+        """``[3]``: how much less often the better discard deals in; zeros unless both options discard."""
+        if self.discards is None:
+            return np.zeros(3)
+        better, worse = (self.danger.deal_in[:, kind] for kind in self.discards)
+        return worse - better
+
+    @property
+    def safer(self) -> float:
+        """Expected points that the better discard saves, against all opponents."""
+        return float(self.spared @ self.danger.points)
+
+    @property
+    def steps_back(self) -> bool:
+        """Whether the better option leaves the hand further from a win."""
+        better, worse = self.better_shape, self.worse_shape
+        return bool(better and worse and better.shanten > worse.shanten)
+
+    @property
     def discards(self) -> tuple[int, int] | None:
         """The kinds discarded, the better first; None unless both options discard different ones."""
         both = self.better.kind in _DISCARDS and self.worse.kind in _DISCARDS
@@ -75,14 +110,12 @@ class _Error(NamedTuple):
         return kinds if both and kinds[0] != kinds[1] else None
 
     def note(self, key: NoteKey, **params: NoteValue) -> Note:
-        """A reason about both options."""
-        better, worse = (action_text(each, self.record) for each in (self.better, self.worse))
-        named: dict[str, NoteValue] = {
-            "better": better.kind,
-            "better_tile": better.tile,
-            "worse": worse.kind,
-            "worse_tile": worse.tile,
-        }
+        """A reason about both options; about one if nothing else was possible."""
+        named: dict[str, NoteValue] = {}
+        for side, action in (("better", self.better), ("worse", self.worse)):
+            text = action_text(action, self.record)
+            if side == "better" or self.worse != self.better:
+                named |= {side: text.kind, f"{side}_tile": text.tile}
         return Note(key=key, params={**named, **params})
 
 
@@ -91,18 +124,18 @@ def reasons(moment: Moment, better: Action, ratio: float, danger: Danger, after:
 
     Args:
         moment: the decision, with the other option as what was done.
-        better: the preferred option.
+        better: the preferred option; the same as what was done if it needs no comparison.
         ratio: of the probabilities.
         danger: from the opponents.
         after: the hands after the actions.
     """
     worse = moment.done
     error = _Error(moment, better, worse, after.of(better), after.of(worse), danger)
-    found = tuple(islice(_found(error), MOST))
+    found = tuple(islice(_found(error), MOST)) or tuple(_links(error))
+    cost = tuple(_cost(error))
     if not found:
-        times = round(1.0 / max(ratio, 0.001))
-        return (error.note("reason_policy", times=times),)
-    return (*found, *_cost(error))
+        found = (error.note("reason_policy", times=round(1.0 / max(ratio, 0.001)), alike=not cost),)
+    return (*found, *cost)
 
 
 def _found(error: _Error) -> Iterator[Note]:
@@ -112,20 +145,32 @@ def _found(error: _Error) -> Iterator[Note]:
     if ActionKind.NINE_TERMINALS in (error.better.kind, error.worse.kind):
         yield _abort(error)
         return
+    in_danger = bool(error.danger.tenpai.max() >= _SURE_THREAT)
+    least = _SAFER if in_danger and error.steps_back else _MUCH_SAFER
+    much_safer = error.safer > 0.0 and max(error.spared.max(), error.spared.sum()) >= least
+    folds = much_safer and (in_danger or error.steps_back)
+    lead = tuple(_lead(error))
+    if folds:
+        yield from _safety(error)
+    yield from lead
+    if folds and error.steps_back:
+        return
     yield from _riichi(error)
     yield from _shanten(error)
-    yield from _wide(error)
-    yield from _safety(error)
-    yield from _calls(error)
+    if not folds:
+        yield from () if lead or in_danger else _wide(error)
+        yield from _safety(error)
+    yield from _calls(error, in_danger=in_danger)
     yield from _ukeire(error)
-    yield from _kept(error)
-    yield from _improvement(error)
-    yield from _later(error)
-    yield from _links(error)
+    yield from _dora_kept(error)
+    if error.better.kind is not ActionKind.RIICHI:  # after it the hand stays as it is
+        yield from _kept(error)
+        yield from _improvement(error)
+        yield from _later(error)
 
 
 def _win(error: _Error) -> Iterator[Note]:
-    record, player = error.record, error.moment.player
+    record, player = error.record, error.player
     payer = player if error.better.kind is ActionKind.TSUMO else int(record["last_player"])
     value = evaluate(context_of(record, player, error.better.tile, payer))
     if value is not None:
@@ -140,30 +185,30 @@ def _abort(error: _Error) -> Note:
 
 
 def _riichi(error: _Error) -> Iterator[Note]:
-    """Payments of a win with riichi and without."""
-    declares = error.better.kind is ActionKind.RIICHI
-    if declares == (error.worse.kind is ActionKind.RIICHI):
+    """Payments of a win with riichi and without, where a ron is possible."""
+    declares, tile = error.better.kind is ActionKind.RIICHI, error.better.tile
+    if declares == (error.worse.kind is ActionKind.RIICHI) or error.better.kind not in _DISCARDS:
         return
-    declared = error.better if declares else error.worse
-    ready = waits_after(error.moment, declared.tile >> 2)
-    unseen = unseen34(error.record, error.moment.player)
+    ready, thrown = furiten_waits(error.moment, tile >> 2)
+    unseen = unseen34(error.record, error.player)
     live = [kind for kind in range(KINDS) if ready >> kind & 1 and unseen[kind] > 0]
-    if not live or (not declares and error.better_shape and error.better_shape.shanten > 0):
+    if not live or thrown:
         return
+    silent = {mjai_text(4 * kind + 3): _ron_points(error.moment, tile, kind, riichi=False) for kind in live}
     yield error.note(
         "reason_riichi" if declares else "reason_silent",
-        waits=[mjai_text(4 * kind + 3) for kind in live],
+        waits=[*silent],
         tiles=sum(int(unseen[kind]) for kind in live),
-        points=min(_ron_points(error.moment, declared.tile, kind, riichi=True) for kind in live),
-        silent=min(_ron_points(error.moment, declared.tile, kind, riichi=False) for kind in live),
+        points=min(_ron_points(error.moment, tile, kind, riichi=True) for kind in live),
+        silent=min(silent.values()),
+        no_yaku=[text for text, points in silent.items() if not points],
     )
 
 
 def _ron_points(moment: Moment, discarded: int, kind: int, *, riichi: bool) -> int:
     """Payment of a ron on a kind after a discard, without ippatsu and ura dora; 0 without a yaku."""
-    record, player = clone(moment.record), moment.player
-    if riichi:
-        apply(record, Riichi(player))
+    player = moment.player
+    record = declared(moment.record, player) if riichi else clone(moment.record)
     apply(record, Discard(player, discarded, discarded == int(record["drawn"])))
     if riichi:
         apply(record, RiichiAccepted(player))
@@ -181,7 +226,7 @@ def _shanten(error: _Error) -> Iterator[Note]:
 def _wide(error: _Error) -> Iterator[Note]:
     """A hand that is further away, by seven pairs for example, but accepts far more."""
     better, worse = error.better_shape, error.worse_shape
-    if better and worse and better.shanten > worse.shanten and better.copies >= 2 * worse.copies:
+    if error.discards and error.steps_back and better and worse and better.copies >= 2 * worse.copies:
         yield error.note("reason_wide", better_tiles=better.copies, worse_tiles=worse.copies)
 
 
@@ -198,21 +243,23 @@ def _ukeire(error: _Error) -> Iterator[Note]:
 
 
 def _safety(error: _Error) -> Iterator[Note]:
-    if error.discards is None:
+    """What the better discard saves in deal-ins over all opponents, by the one against whom it saves most."""
+    if error.safer <= 0.0:
         return
-    better, worse = (error.danger.deal_in[:, kind] for kind in error.discards)
-    place = int(np.argmax((worse - better) * error.danger.points))
-    if worse[place] - better[place] < _SAFER:
+    place = int(np.argmax(error.spared * error.danger.points))
+    for note in _danger(error, "reason_safety", place):
+        yield note
+        yield from _place(error, (error.player + place + 1) % 4, int(error.danger.points[place]))
+
+
+def _danger(error: _Error, key: NoteKey, place: int) -> Iterator[Note]:
+    """How often each discard deals in to one opponent, if the difference is worth mentioning."""
+    if error.discards is None or max(abs(error.spared[place]), abs(error.spared.sum())) < _SAFER:
         return
-    player = (error.moment.player + place + 1) % 4
-    yield error.note(
-        "reason_safety",
-        player=player,
-        riichi=bool(error.record["riichi"][player]),
-        better_danger=round(float(better[place]), 4),
-        worse_danger=round(float(worse[place]), 4),
-    )
-    yield from _place(error, player, int(error.danger.points[place]))
+    player = (error.player + place + 1) % 4
+    better, worse = (round(float(error.danger.deal_in[place, kind]), 4) for kind in error.discards)
+    riichi = bool(error.record["riichi"][player])
+    yield error.note(key, player=player, riichi=riichi, better_danger=better, worse_danger=worse)
 
 
 def _place(error: _Error, winner: int, points: int) -> Iterator[Note]:
@@ -220,7 +267,7 @@ def _place(error: _Error, winner: int, points: int) -> Iterator[Note]:
     standing = standing_of(error.moment)
     if standing.round_index < LAST_ROUND[error.moment.length]:
         return
-    player = error.moment.player
+    player = error.player
     scores = list(standing.scores)
     scores[player] -= points
     scores[winner] += points
@@ -229,7 +276,18 @@ def _place(error: _Error, winner: int, points: int) -> Iterator[Note]:
         yield error.note("reason_place", player=winner, points=round(points, -2), place=now, then=then)
 
 
-def _calls(error: _Error) -> Iterator[Note]:
+def _lead(error: _Error) -> Iterator[Note]:
+    """A first place in the last round that no usual hand can take, where the better option is the slower."""
+    standing, player = standing_of(error.moment), error.player
+    better, worse = error.better_shape, error.worse_shape
+    lead = standing.scores[player] - max(np.delete(standing.scores, player).tolist())
+    slower = error.steps_back or bool(better and worse and better.copies < _ALIKE * worse.copies)
+    last = standing.round_index >= LAST_ROUND[error.moment.length]
+    if last and lead > 2 * error.danger.points.max() and slower and error.safer >= 0.0:
+        yield error.note("reason_lead", lead=lead)
+
+
+def _calls(error: _Error, *, in_danger: bool) -> Iterator[Note]:
     better, worse = error.better, error.worse
     if worse == PASS and better.kind is ActionKind.PON and _is_yakuhai(error, better.tile >> 2):
         yield error.note("reason_yakuhai_call")
@@ -238,29 +296,67 @@ def _calls(error: _Error) -> Iterator[Note]:
     if worse.kind in _KANS and better.kind not in _KANS:
         yield error.note("reason_no_kan")
     if better == PASS and worse.kind in _CALLS:
-        yield from _passing(error)
+        yield from _passing(error, in_danger=in_danger)
 
 
-def _passing(error: _Error) -> Iterator[Note]:
-    better, worse = error.better_shape, error.worse_shape
-    if better and worse and worse.shanten >= better.shanten:
-        yield error.note("reason_no_closer", shanten=better.shanten)
-    if not error.record["is_open"][error.moment.player]:
-        yield error.note("reason_closed")
-    else:
-        left = int(error.hand34.sum()) - len(error.worse.consumed) - 1
+def _passing(error: _Error, *, in_danger: bool) -> Iterator[Note]:
+    better, worse, record = error.better_shape, error.worse_shape, error.record
+    is_open = bool(record["is_open"][error.player])
+    discards = error.worse.kind is not ActionKind.DAIMINKAN  # which draws first
+    left = int(error.hand34.sum()) - len(error.worse.consumed) - discards
+    if in_danger:
         yield error.note("reason_defence", tiles=left)
+    if better and worse and worse.shanten == better.shanten:
+        yield error.note("reason_no_closer", shanten=better.shanten)
+    if worse and _far_from_yaku(error, worse.shanten):
+        yield error.note("reason_no_yaku")
+    if is_open and not in_danger:
+        yield error.note("reason_defence", tiles=left)
+    may_riichi = record["scores"][error.player] >= RIICHI_STICK and record["wall_left"] >= _RIICHI_LEFT
+    if not is_open and may_riichi:
+        yield error.note("reason_closed")
+
+
+def _far_from_yaku(error: _Error, distance: int) -> bool:
+    """Whether every usual yaku of the open hand is at least two tiles further away than a win."""
+    taken = [tile >> 2 for tile in (error.worse.tile, *error.worse.consumed)]
+    melds = [*([t >> 2 for t in meld.tiles] for meld in melds_of(error.record, error.player)), taken]
+    inside = {kind for meld in melds for kind in meld}
+    hand34, room34 = error.hand34.copy(), np.empty(KINDS, dtype=np.int8)
+    np.subtract.at(hand34, [tile >> 2 for tile in error.worse.consumed], 1)
+    held = hand34 + np.bincount([kind for meld in melds for kind in meld], minlength=KINDS)
+    unseen = unseen34(error.record, error.player)
+    values = (kind for kind in range(_HONOURS, KINDS) if _is_yakuhai(error, kind))
+    if any(held[kind] >= 2 and held[kind] + unseen[kind] >= 3 for kind in values):
+        return False
+    suited = held[:_HONOURS].reshape(3, 9) > 0
+    alike = [int(suited[:, first : first + 3].sum()) for first in range(7)]
+    if max(*alike, *suited.sum(axis=1).tolist()) >= _NEARLY_SEQUENCES:
+        return False
+    missing = [missing_to_suit(hand34, len(melds), s, room34) for s in range(3) if inside <= _flush_kinds(s)]
+    if inside.isdisjoint(TERMINALS_AND_HONOURS):
+        missing.append(missing_to_simples(hand34, len(melds), room34))
+    if all(len(set(meld)) == 1 for meld in melds):
+        missing.append(missing_to_triplets(hand34, len(melds)))
+    return min(missing, default=KINDS) > distance + 2
+
+
+def _flush_kinds(suit: int) -> set[int]:
+    return {*range(9 * suit, 9 * suit + 9), *range(_HONOURS, KINDS)}
+
+
+def _dora_kept(error: _Error) -> Iterator[Note]:
+    gone, kept = (_dora(error, action.tile) for action in (error.better, error.worse))
+    if error.discards is not None and kept > gone:
+        yield error.note("reason_dora", dora=kept - gone)
 
 
 def _kept(error: _Error) -> Iterator[Note]:
-    """Dora and yaku that the tile played would have served."""
+    """Yaku that the tile played would have served."""
     if error.discards is None:
         return
     _, worse = error.discards
-    gone, kept = (_dora(error, action.tile) for action in (error.better, error.worse))
-    if kept > gone:
-        yield error.note("reason_dora", dora=kept - gone)
-    held, unseen = error.hand34, unseen34(error.record, error.moment.player)
+    held, unseen = error.hand34, unseen34(error.record, error.player)
     if _is_yakuhai(error, worse) and held[worse] + unseen[worse] >= 3:
         yield error.note("reason_yakuhai", count=int(held[worse]), left=int(unseen[worse]))
     yield from _patterns(error, *error.discards)
@@ -268,17 +364,17 @@ def _kept(error: _Error) -> Iterator[Note]:
 
 def _patterns(error: _Error, better: int, worse: int) -> Iterator[Note]:
     """All simples, a flush or seven pairs."""
-    record, player, held = error.record, error.moment.player, error.hand34
+    record, player, held = error.record, error.player, error.hand34
     melds = [tile >> 2 for meld in melds_of(record, player) for tile in meld.tiles]
     counts = held + np.bincount(melds, minlength=KINDS)
     outside = sum(int(held[kind]) for kind in TERMINALS_AND_HONOURS) - 1
     opens = better in TERMINALS_AND_HONOURS and worse not in TERMINALS_AND_HONOURS
     if opens and outside <= _OUTSIDE_LEFT and set(TERMINALS_AND_HONOURS).isdisjoint(melds):
         yield error.note("reason_tanyao", left=outside)
-    for suit in range(3):
-        mine = [*range(9 * suit, 9 * suit + 9), *range(_HONOURS, KINDS)]
-        if int(counts[mine].sum()) >= _FLUSH and better not in mine and worse in mine:
-            yield error.note("reason_flush", suit="mps"[suit])
+    suit = max(range(3), key=lambda each: counts[[*_flush_kinds(each)]].sum())
+    mine = _flush_kinds(suit)
+    if counts[[*mine]].sum() >= _FLUSH and better not in mine and worse in mine and mine.issuperset(melds):
+        yield error.note("reason_flush", suit="mps"[suit])
     pairs = int((held >= 2).sum())
     if not melds and pairs >= _PAIRS and held[worse] == 2 and held[better] == 1:
         yield error.note("reason_pairs", pairs=pairs)
@@ -290,13 +386,13 @@ def _dora(error: _Error, tile: int) -> int:
 
 
 def _is_yakuhai(error: _Error, kind: int) -> bool:
-    record, player = error.record, error.moment.player
+    record, player = error.record, error.player
     winds = (int(record["round_index"]) // 4, (player - int(record["dealer"])) % 4)
     return kind >= _DRAGONS or kind - _HONOURS in winds
 
 
 def _improvement(error: _Error) -> Iterator[Note]:
-    """Draws that do not lower the shanten but let the hand accept more."""
+    """Draws that do not lower the shanten but let the hand accept more than it now does after either tile."""
     better, worse = error.better_shape, error.worse_shape
     if (
         error.discards is None
@@ -304,18 +400,21 @@ def _improvement(error: _Error) -> Iterator[Note]:
         or not worse
         or better.shanten != worse.shanten
         or not better.shanten
+        or better.copies < _ALIKE * worse.copies
     ):
         return
+    most = max(better.copies, worse.copies)
     more, less = (
-        _improving(error, kind, shape) for kind, shape in zip(error.discards, (better, worse), strict=True)
+        _improving(error, kind, shape, most)
+        for kind, shape in zip(error.discards, (better, worse), strict=True)
     )
     if more > less:
         yield error.note("reason_improve", better_tiles=more, worse_tiles=less)
 
 
-def _improving(error: _Error, discarded: int, shape: Shape) -> int:
-    """How many unseen tiles make the hand after a discard accept more tiles, at the same shanten."""
-    record, player = error.record, error.moment.player
+def _improving(error: _Error, discarded: int, shape: Shape, most: int) -> int:
+    """How many unseen tiles make the hand after a discard accept more than so many, at the same shanten."""
+    record, player = error.record, error.player
     melds, unseen = int(record["meld_count"][player]), unseen34(record, player)
     hand34 = error.hand34.copy()
     hand34[discarded] -= 1
@@ -324,9 +423,7 @@ def _improving(error: _Error, discarded: int, shape: Shape) -> int:
         if unseen[drawn] > 0 and not shape.mask >> drawn & 1:
             hand34[drawn] += 1
             unseen[drawn] -= 1
-            found += (int(unseen[drawn]) + 1) * (
-                _most_accepted(hand34, melds, unseen, shape.shanten) > shape.copies
-            )
+            found += (int(unseen[drawn]) + 1) * (_most_accepted(hand34, melds, unseen, shape.shanten) > most)
             unseen[drawn] += 1
             hand34[drawn] -= 1
     return found
@@ -345,7 +442,7 @@ def _most_accepted(hand34: NDArray[np.int8], melds: int, unseen: NDArray[np.int8
 
 def _later(error: _Error) -> Iterator[Note]:
     """Before anybody threatens, the more dangerous tile goes first."""
-    if error.discards is None or float(error.danger.tenpai.max()) >= THREAT:
+    if error.discards is None or float(error.danger.tenpai.max()) >= THREAT or error.safer > 0.0:
         return
     better, worse = (float(error.danger.rates[:, kind].max()) for kind in error.discards)
     if better - worse >= _LATER:
@@ -372,6 +469,8 @@ def _linked(hand34: NDArray[np.int8], kind: int) -> int:
 def _cost(error: _Error) -> Iterator[Note]:
     """Disadvantages of the preferred option."""
     better, worse = error.better_shape, error.worse_shape
+    if error.safer < 0.0:
+        yield from _danger(error, "cost_danger", int(np.argmin(error.spared * error.danger.points)))
     if not better or not worse or error.better == PASS:
         return
     if better.shanten > worse.shanten:

@@ -11,13 +11,14 @@ import numpy as np
 
 from game.events import Four, GameEvent, StartRound, Win
 from game.forbidden import broken_rule
+from game.ranking import Uma
 from game.scoring.settlement import START_SCORE, GameLength, final_results, placements
 from game.scoring.value import context_of, evaluate
 from game.state import apply, clone, new_round
 from game.tiles import UNSEEN
 from kit.errors import ReplayError, ReplayFormatError, StateMismatchError
 from policies.play.named import Named
-from policies.reward import Predictor
+from policies.reward.predictor import Predictor
 from replays.formats import SourceFormat
 from replays.record import DecisionRecord, GameRecord, four, started
 from replays.review import grading, schema
@@ -108,6 +109,7 @@ class Reviewer:
             player=player,
             policy=self.policy,
             other=_policy_name(self._other) if self._other else None,
+            uma=self._predictor.uma if self._predictor else Uma(),
             thresholds=grading.THRESHOLDS,
             rounds=rounds,
             decisions=own.decisions,

@@ -8,14 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.events import DrawnRound, EndGame, Four, RiichiAccepted, StartRound, Win
+from game.ranking import Rewards
 from game.scoring.settlement import LAST_ROUND, RIICHI_STICK, GameLength, placements
 from game.tiles import UNSEEN, mjai_text
 from policies.heuristic.stakes import place_chances
-from policies.reward import Predictor, final_rewards, predict, round_starts, together
+from policies.reward.encoding import final_rewards, round_starts, together
+from policies.reward.predictor import Predictor, predict
 from replays.names import YAKU_NAMES
 from replays.record import four
 from replays.review.moments import RoundEvents
-from replays.review.schema import Expected, ReviewResult, ReviewRound, Rewards, ShownHands, Winner, Yaku
+from replays.review.schema import Expected, ReviewResult, ReviewRound, ShownHands, Winner, Yaku
 
 
 def rounds_of(
@@ -48,7 +50,7 @@ def rounds_of(
     if ending is not None:
         scores = np.array(ending.scores)
         last = Expected(
-            reward=_four(final_rewards(scores, predictor.architecture.rewards)) if predictor else None,
+            reward=_four(final_rewards(scores, predictor.uma)) if predictor else None,
             placement=_four(np.array(placements(ending.scores))),
         )
     of_round = np.searchsorted(decisions, range(len(dealt) + 1)).tolist()

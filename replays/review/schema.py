@@ -6,8 +6,8 @@ its meaning makes a new version; adding fields does not.
 
 Players are absolute (0 dealt first), also under the key ``seat``; a triple goes by relative seat from the
 reviewed player on: shimocha on the right, toimen across, kamicha on the left. Tiles are mjai's texts
-(``"5mr"``, ``"E"``, ``"?"``). Expected rewards are in the rank points of a 7-dan in the Phoenix room: 90, 45,
-0 and -135 for the places of a hanchan.
+(``"5mr"``, ``"E"``, ``"?"``). Expected rewards are in the uma of the review, by default the rank points of a
+7-dan in the Phoenix room: 90, 45, 0 and -135 for the places of a hanchan.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import msgspec
 
 from game.events import DrawReason, Four, ValueSource
 from game.position import WrittenPosition
+from game.ranking import Rewards, Uma
 from game.scoring.settlement import RewardKind
 from policies.flow.decisions import Step
 from replays.record import Names
@@ -59,10 +60,12 @@ NoteKey: TypeAlias = Literal[
     "reason_ukeire",
     "reason_safety",
     "reason_place",
+    "reason_lead",
     "reason_yakuhai_call",
     "reason_kan",
     "reason_no_kan",
     "reason_no_closer",
+    "reason_no_yaku",
     "reason_closed",
     "reason_defence",
     "reason_dora",
@@ -74,6 +77,7 @@ NoteKey: TypeAlias = Literal[
     "reason_later",
     "reason_links",
     "reason_policy",
+    "cost_danger",
     "cost_shanten",
     "cost_ukeire",
 ]
@@ -96,7 +100,6 @@ Probability: TypeAlias = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 PlayerNumber: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=3)]
 Three: TypeAlias = tuple[float, float, float]
 ShantenChances: TypeAlias = tuple[float, float, float, float, float, float, float]
-Rewards: TypeAlias = tuple[float, float, float, float]
 Message: TypeAlias = dict[str, Any]
 ShownHand: TypeAlias = tuple[str, ...] | None
 ShownHands: TypeAlias = tuple[ShownHand, ShownHand, ShownHand, ShownHand]
@@ -669,6 +672,7 @@ class Review(_ReviewPart, frozen=True, kw_only=True):
         player: the reviewed player, absolute; ``seat`` in JSON.
         policy: the policy that the decisions are compared with.
         other: the second policy, if any.
+        uma: what final rewards are in.
         thresholds: limits of the categories.
         rounds: the rounds.
         decisions: the player's decisions, in order.
@@ -682,6 +686,7 @@ class Review(_ReviewPart, frozen=True, kw_only=True):
     player: PlayerNumber = msgspec.field(name="seat")
     policy: PolicyName
     other: PolicyName | None = None
+    uma: Uma = Uma()
     thresholds: Thresholds
     rounds: tuple[ReviewRound, ...]
     decisions: tuple[ReviewDecision, ...]
@@ -702,23 +707,29 @@ class IndexedError(_ReviewPart, frozen=True, kw_only=True):
     price: float | None
 
 
-class IndexEntry(Judged, frozen=True, kw_only=True):
+class SeatFigures(Judged, frozen=True, kw_only=True):
+    """Figures of one seat of a game."""
+
+    player: PlayerNumber = msgspec.field(name="seat")
+
+
+class IndexEntry(SeatFigures, frozen=True, kw_only=True):
     """A game of the index.
 
     Attributes:
-        page: name of the file with its page.
-        data: name of the file with its review.
+        page: name of its page beside the index.
+        data: name of its JSON beside the index.
         game: the game.
-        player: the reviewed player, absolute; ``seat`` in JSON.
         rates: the player's statistics.
-        errors: the decisions that are not fine, the worst first.
+        seats: the other players, if all seats are reviewed.
+        errors: decisions of the reviewed player that are not fine, the worst first.
     """
 
     page: str
     data: str
     game: ReviewGame
-    player: PlayerNumber = msgspec.field(name="seat")
     rates: Rates
+    seats: tuple[SeatFigures, ...] = ()
     errors: tuple[IndexedError, ...] = ()
 
 
@@ -752,7 +763,7 @@ class Total(Judged, frozen=True, kw_only=True):
         games: number of games.
         rates: over all rounds.
         players: number of different names among the reviewed players.
-        places: number of games that ended in each place.
+        places: number of games that ended in each place; not counted where all seats are reviewed.
         average_place: mean place over the games that ended.
     """
 

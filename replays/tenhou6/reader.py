@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 from urllib.parse import unquote
@@ -62,6 +63,7 @@ from replays.record import (
     fault_in,
     four,
     in_words,
+    is_said,
     lobby_of,
     sexes_of,
     usual_type,
@@ -69,7 +71,6 @@ from replays.record import (
 from replays.tenhou6.order import Lists, SearchNode, in_order
 from replays.tenhou6.tokens import (
     Faces,
-    Value,
     parse_discard,
     parse_draw,
     parse_value,
@@ -226,6 +227,14 @@ def _document(data: bytes) -> _Document:
     )
 
 
+def _row(data: bytes) -> _LoggedRound:
+    """A round; parts without a value are empty."""
+    parts = msgspec.json.decode(data, type=list[msgspec.Raw])
+    if len(parts) == len(_LoggedRound.__struct_fields__) - 3:
+        raise ReplayFormatError(f"tenhou6: {THREE_PLAYERS}")
+    return _rounds.decode(msgspec.json.encode([[] if bytes(part) == b"null" else part for part in parts]))
+
+
 def _joined(first: _Document, others: list[_Document]) -> _Document:
     for number, other in enumerate(others, 2):
         if other.name != first.name:
@@ -267,7 +276,7 @@ def _record(document: _Document) -> GameRecord:
     if "祝" in words:
         raise ReplayFormatError("tenhou6: chip games are not supported")
     rows = [
-        _decode(_rounds.decode, bytes(raw), f"round {number}") for number, raw in enumerate(document.log, 1)
+        _decode(_row, bytes(raw), f"tenhou6 round {number}") for number, raw in enumerate(document.log, 1)
     ]
     if not all(row.hand3 for row in rows):
         raise ReplayFormatError(f"tenhou6: {THREE_PLAYERS}")
@@ -275,7 +284,8 @@ def _record(document: _Document) -> GameRecord:
     faces = Faces(reds)
     names = _names(document.name)
     events: list[GameEvent] = [StartGame(names)]
-    ending = _end_of_game(document.sc) if document.sc and None not in document.sc[::2] else None
+    scores = document.sc[::2]
+    ending = _end_of_game(document.sc) if any(scores) and None not in scores else None
     after = [*(row.scores for row in rows[1:]), ending.scores if ending else None]
     for number, row in enumerate(rows):
         computed = number in document.computed
@@ -353,7 +363,7 @@ def _stated_reds(rule: _Rule) -> tuple[bool, bool, bool] | None:
 
 def _names(names: Sequence[str | None]) -> Names:
     if len(names) > 4:
-        raise ReplayFormatError(f"tenhou6: {len(names)} players")
+        raise ReplayFormatError(f"tenhou6: name has {len(names)} players instead of 4")
     return four([*((name or "")[:MAX_NAME] for name in names), *[""] * (4 - len(names))])
 
 
@@ -398,9 +408,9 @@ def _start(row: _LoggedRound, faces: Faces) -> StartRound:
     if not 0 <= index <= 15 or not 0 <= honba <= 99 or not 0 <= sticks <= 99:
         raise ValueError("round, honba or sticks are out of range")
     if not 1 <= len(row.indicators) <= 5 or len(row.ura) > 5:
-        raise ValueError(f"{len(row.indicators)} dora and {len(row.ura)} ura indicators")
+        raise ValueError(f"{len(row.indicators)} dora and {len(row.ura)} ura indicators; at most 5 are read")
     if any(len(hand) != 13 for hand in row.hands):
-        raise ValueError(f"hands of {[len(hand) for hand in row.hands]} tiles are dealt")
+        raise ValueError(f"hands of {[len(hand) for hand in row.hands]} tiles are dealt instead of 13")
     first, *dealt = _deal([row.indicators[0], *(tile for hand in row.hands for tile in hand)], faces)
     hands = four(tuple(dealt[13 * player : 13 * player + 13]) for player in range(4))
     return StartRound(index, honba, sticks, index % 4, row.scores, first, hands)
@@ -464,7 +474,7 @@ class _ResultReader:
         self._value: ValueSource = value
 
     def add(self, result: list[Any]) -> None:
-        name = str(result[0])[:40] if result else NO_RESULT
+        name = str(result[0])[:40] if any(result[:1]) else NO_RESULT
         if name == NO_RESULT:
             return
         if is_win(name):
@@ -488,10 +498,12 @@ class _ResultReader:
             raise ValueError("result: the details of a win are missing")
         player, source = map(_player, details[:2])
         liable = player if details[2:3] in ([], [None]) else _player(details[2])
-        texts = [text for text in details[3:] if isinstance(text, str)]
-        value = parse_value(texts[0]) if texts else Value(-1, 0, -1)
+        texts = [unicodedata.normalize("NFKC", text) if isinstance(text, str) else "" for text in details[3:]]
+        value = parse_value(texts[0] if texts else "")
         state = self._moment
-        named = [parse_yaku(text) for text in texts[1:]]
+        named = [parse_yaku(text) for text in texts[1:] if text]
+        if not value.points or any(han < 0 for _, han in named):
+            named = []  # what is not stated, as the han of a yaku, is computed with the rest
         yaku = [(_with_wind(state, player, name), han) for name, han in named if isinstance(name, int)]
         other = tuple((name, han) for name, han in named if isinstance(name, str))
         tsumo = player == source
@@ -508,9 +520,10 @@ class _ResultReader:
             yaku += [(YAKU_URA_DORA, 0)] * (YAKU_URA_DORA not in [number for number, _ in yaku])
         fu = _fu(state, player, source, tile, shown) if value.fu < 0 <= value.limit else max(value.fu, 0)
         before, is_first = self._place.state, self._place.state["phase"] != PHASE_ENDED
-        stated = _four(paid) if _is_said(paid) else None
+        stated = _four(paid) if is_said(paid) and any(paid) else None
         deltas = stated or payments_until(before, self._after, player, source)
-        sticks = int(before["riichi_sticks"]) if deltas is None else max(sum(deltas), 0) // RIICHI_STICK
+        left = int(before["riichi_sticks"]) if is_first else 0
+        sticks = left if deltas is None else max(sum(deltas), 0) // RIICHI_STICK
         win = Win(
             player=player,
             from_player=source,
@@ -546,7 +559,7 @@ class _ResultReader:
 
     def _drawn(self, name: str, reason: DrawReason, rows: list[Any]) -> None:
         state = self._place.state
-        if rows and _is_said(rows[0]):
+        if rows and is_said(rows[0]):
             deltas: Four | None = _four(rows[0])
         elif rows or (reason == "exhaustive" and name not in (ALL_READY, NONE_READY)):
             deltas = payments_until(state, self._after)
@@ -574,10 +587,6 @@ def _fu(state: np.void, player: int, source: int, tile: int, ura: tuple[int, ...
     """The minipoints of a limit hand, which the format omits; 0 if our rules find no win."""
     value = evaluate(context_of(state, player, tile, source, ura))
     return value.fu if value is not None else 0
-
-
-def _is_said(values: Any) -> bool:
-    return bool(values) and not (isinstance(values, list) and None in values)
 
 
 def _player(value: Any) -> int:

@@ -227,9 +227,10 @@ def meld_text(meld: Meld, faces: Faces) -> str:
 
 _HAN: Final = "(?:[飜翻番]|[HhFf]an)"
 _VALUE: Final = re.compile(
-    rf"(?:(?P<fu>[0-9]{{1,3}}) ?(?:符|Fu|fu) ?(?P<han>[0-9]{{1,3}}) ?{_HAN})?"
+    rf"(?:(?:(?P<fu>[0-9]{{1,3}}) ?(?:符|Fu|fu) ?)?[0-9]{{1,3}} ?{_HAN})?"
     r"(?P<limit>(?:[0-9]{1,2} ?[倍xX])?[^0-9]{0,24})"
-    r"(?P<points>[0-9]{1,6})(?:[-/](?P<dealer>[0-9]{1,6}))? ?(?:[点點]|[Pp]oints?) ?(?P<all>∀|オール|all)?"
+    r"(?:(?P<points>[0-9]{1,6})(?:[-/](?P<dealer>[0-9]{1,6}))? ?(?:[点點]|[Pp]oints?)?"
+    r" ?(?P<all>∀|オール|all)?)?"
 )
 _YAKU: Final = re.compile(
     rf"(?P<name>[^()]{{1,48}})\((?:(?P<han>[0-9]{{1,2}}) ?{_HAN}|[^()]{{0,12}}(?:役[満满滿]|[Yy]akuman) ?)\)"
@@ -243,8 +244,8 @@ class Value(msgspec.Struct, frozen=True):
 
     Attributes:
         fu: minipoints; -1 if the text does not contain them.
-        points: without honba and sticks; for a tsumo the sum of all payments.
-        limit: 0 none, 1 mangan … 5 yakuman; -1 if the text has neither fu nor a limit, but points alone.
+        points: without honba and sticks; for a tsumo the sum of all payments; 0 if they are not stated.
+        limit: 0 none, 1 mangan … 5 yakuman; -1 if the text has neither fu nor a known limit.
     """
 
     fu: int
@@ -253,7 +254,7 @@ class Value(msgspec.Struct, frozen=True):
 
 
 def parse_value(text: str) -> Value:
-    """Parse the points of a win.
+    """Parse the points of a win; a limit that Tenhou does not have is none.
 
     >>> parse_value("30符4飜3900点∀"), parse_value("跳満3000-6000点").points
     (Value(fu=30, points=11700, limit=0), 12000)
@@ -262,15 +263,15 @@ def parse_value(text: str) -> Value:
         ValueError: the text is not valid.
     """
     found = _VALUE.fullmatch(text)
-    limit = limit_of(found["limit"]) if found else None
-    if found is None or limit is None:
+    if found is None or _CHIPS.search(text):
         raise ValueError(_CHIPS_REFUSED if _CHIPS.search(text) else f"unreadable points: {text[:40]!r}")
-    points = int(found["points"])
+    points = int(found["points"] or 0)
     if found["dealer"]:
         points = 2 * points + int(found["dealer"])
     elif found["all"]:
         points *= 3
-    return Value(int(found["fu"] or -1), points, limit if limit or found["fu"] else -1)
+    fu = int(found["fu"] or -1)
+    return Value(fu, points, limit_of(found["limit"]) or min(fu, 0))
 
 
 def value_text(
@@ -297,7 +298,7 @@ def value_text(
 
 
 def parse_yaku(text: str) -> tuple[int | str, int]:
-    """Tenhou's id (see `replays.names.yaku_id`) and the han of a yaku; 0 han for a yakuman.
+    """Tenhou's id (see `replays.names.yaku_id`) and the han of a yaku; 0 han for a yakuman, -1 if not stated.
 
     A yaku that Tenhou does not have keeps its name.
 
@@ -316,6 +317,8 @@ def parse_yaku(text: str) -> tuple[int | str, int]:
     if is_north(name):
         raise ValueError(THREE_PLAYERS)
     number = yaku_id(name)
+    if found is None and number is not None:
+        return number, -1
     return name if number is None else number, int((found and found["han"]) or 0)
 
 

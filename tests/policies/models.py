@@ -10,8 +10,9 @@ import msgspec
 import torch
 from torch import nn
 
-from policies.adaptation import AdaptationSettings
-from policies.checkpoint import Card, save
+from policies.adaptation.settings import AdaptationSettings
+from policies.checkpoint.card import Card
+from policies.checkpoint.store import save
 from policies.features.table import HOSEI, LITE, LITE_CALL
 from policies.flow.slots import Slot
 from policies.nets.architectures import HOSEI_TOWERS, TowerName, Weights, architecture_of, outputs_of

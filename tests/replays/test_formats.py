@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import json
 import os
 import random
+import re
 import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 import pytest
@@ -190,74 +194,79 @@ def test_names_from_strangers_stay_names(name: str, game: GameRecord) -> None:
 # --- fuzz --------------------------------------------------------------------------------------------
 
 
-SEEDS = [path.read_bytes().decode("utf-8", "replace") for path in sorted(FILES.iterdir())]
-PIECES = [*'"<>&[]{},0\0', "-1", "136", "1e999", "null", "60", "r60", "/>"]
+FORMS = {"mjlog": "mjlog-*.xml", "mjai": "mjai-*.jsonl", "kobalab": "kobalab-*.json"}
+FORMS |= dict.fromkeys(("tenhou6", "link"), "tenhou6-*.json")
+PIECES = [*'"<>&[]{},0\0', "-1", "136", "1e999", "null", "60", "r60", "/>", "", "13", "999999999", "x"]
+VALUES = [None, True, 0, -1, 4, 47, 60, 136, 10**20, -(10**20), 0.5, 1e300, "", "?", "5mr", "E", "\ud800"]
+VALUES += [[], {}, [None], [0] * 4, [999], [[[]]], "r60", "p474747", "k11111111", "c111213", "a" * 500]
+VALUES += ["満貫8000点", "立直(1飜)", "和了", "流局", "C12345678"]
 
 
 def _mutated(text: str, dice: random.Random) -> str:
-    for _ in range(dice.randint(1, 4)):
+    for _ in range(dice.randint(1, 3)):
         at = dice.randrange(len(text) + 1)
         end = min(len(text), at + dice.choice((0, 1, 2, 8, 60)))
-        match dice.randrange(4):
+        match dice.randrange(8):
             case 0:
                 text = text[:at] + text[end:]
             case 1:
                 text = text[:at] + dice.choice(PIECES) + text[end:]
             case 2:
-                start = dice.randrange(len(text) + 1)
-                text = text[:at] + text[start : start + 40] + text[at:]
+                text = text[:at] + text[dice.randrange(len(text) + 1) :][:40] + text[at:]
             case 3:
                 text = text[:at]
+            case _:
+                number = re.compile("[0-9]+").search(text, at)
+                if number:
+                    text = text[: number.start()] + dice.choice(PIECES) + text[number.end() :]
     return text or " "
 
 
-def _is_read_or_refused(text: str) -> None:
+def _with_other_values(text: str, dice: random.Random) -> str:
+    """Lines of JSON with other values in places of any depth, or without some."""
+    lines = [json.loads(line) for line in text.splitlines()]
+    for _ in range(dice.randint(1, 3)):
+        node: Any = lines
+        while node:
+            key = dice.choice([*node] if isinstance(node, dict) else range(len(node)))
+            if isinstance(node[key], dict | list) and dice.randrange(10):
+                node = node[key]
+                continue
+            if dice.randrange(4):
+                near = node[key] + dice.choice((-1, 1, 100)) if isinstance(node[key], int) else None
+                node[key] = copy.deepcopy(dice.choice([*VALUES, *[near] * len(VALUES)]))
+            else:
+                del node[key]
+            break
+    return "\n".join(map(json.dumps, lines))
+
+
+def _is_read_or_refused(text: str) -> GameRecord | None:
     begun = time.process_time()
+    record = None
     try:
         record = read_game(text)
     except ReplayError as exc:
         assert 0 < len(str(exc)) <= 160
         assert "the reader fails" not in str(exc)
-    else:
-        assert isinstance(record, GameRecord)
     assert time.process_time() - begun < 5.0
+    return record
 
 
-def test_mutated_texts_are_read_or_refused() -> None:
-    dice = random.Random(20)
-    for _ in range(scaled(80, 20_000)):
-        _is_read_or_refused(_mutated(dice.choice(SEEDS), dice))
-
-
-JSON = ("tenhou6-plain.json", "tenhou6-array.json", "kobalab-tonpuu.json", "mjai-silent-line.jsonl")
-_VALUES = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(-(10**6), 10**6),
-    st.sampled_from([0, 60, 11, 51, 47, 10**20, -(10**20)]),
-    st.floats(allow_nan=False),
-    st.text(max_size=8),
-    st.sampled_from(
-        ["r60", "p474747", "k11111111", "111111a11", "c111213", "満貫8000点", "立直(1飜)", "和了", "流局"]
-    ),
-    st.lists(st.integers(0, 60), max_size=5),
-)
-
-
-@settings(deadline=None)
-@given(data=st.data(), name=st.sampled_from(JSON))
-def test_json_with_other_values_in_it_is_read_or_refused(data: st.DataObject, name: str) -> None:
-    lines = [json.loads(line) for line in (FILES / name).read_text("utf-8").splitlines()]
-    for _ in range(data.draw(st.integers(1, 3))):
-        node: Any = lines
-        while isinstance(node, dict | list) and len(node):
-            keys = sorted(node) if isinstance(node, dict) else list(range(len(node)))
-            key = data.draw(st.sampled_from(keys))
-            if not isinstance(node[key], dict | list) or data.draw(st.integers(0, 9)) == 0:
-                node[key] = data.draw(_VALUES)
-                break
-            node = node[key]
-    _is_read_or_refused("\n".join(map(json.dumps, lines)))
+@pytest.mark.parametrize("form", FORMS)
+def test_mutated_records_are_refused_or_read_and_written_in_another_format(form: str) -> None:
+    dice, written = random.Random(20), 0
+    seeds = [path.read_text("utf-8") for path in sorted(FILES.glob(FORMS[form]))]
+    for _ in range(scaled(60 if form == "kobalab" else 200, 20_000)):
+        change = _mutated if form == "mjlog" or dice.randrange(4) == 0 else _with_other_values
+        text = change(dice.choice(seeds), dice)
+        record = _is_read_or_refused("https://tenhou.net/6#json=" + quote(text) if form == "link" else text)
+        if record is not None and dice.randrange(4) == 0:
+            with contextlib.suppress(ReplayError):  # a format cannot store every game
+                again = write_game(record, dice.choice([each for each in FORMATS if each != form]))
+                assert read_game(again).rounds == record.rounds
+                written += 1
+    assert written
 
 
 @settings(deadline=None)

@@ -36,18 +36,20 @@ def changed(form: str, field: str, value: object) -> str:
         new = "" if value is ... else f'{name}="{value or ""}"'
         return re.sub(rf'(<{tag}\b[^>]*?) {name}="[^"]*"', rf"\1 {new}", text, count=1)
     lines = [json.loads(line) for line in text.splitlines()]
-    *path, last = field.split(".")
+    *path, last = (int(part) if part.isdigit() else part for part in field.split("."))
     for line in lines:
         for node in _nodes(line, path):
-            if last in node:
+            if isinstance(last, int) or last in node:
                 node[last] = value
                 if value is ...:
                     del node[last]
     return "\n".join(map(json.dumps, lines))
 
 
-def _nodes(value: Any, path: list[str]) -> list[dict[str, Any]]:
-    """The objects at a path; the first part of one of mjai is the type of the message."""
+def _nodes(value: Any, path: list[str | int]) -> list[Any]:
+    """The objects at a path, or the lists of numbered places; mjai's begin with the type of a message."""
+    if path and isinstance(path[0], int):
+        return _nodes(value[path[0]], path[1:]) if len(path) > 1 else [value[path[0]]]
     if isinstance(value, list):
         return [node for each in value for node in _nodes(each, path)]
     if not isinstance(value, dict):
@@ -89,5 +91,5 @@ def test_a_field_may_be_absent_null_or_wrong(
 ) -> None:
     found = [outcome(form, field, value) for value in (..., None, WRONG)]
     assert found == [text.replace("\\|", "|") for text in (absent, null, wrong)]
-    if form != "mjlog" and field != "log":
+    if form != "mjlog" and field != "log" and not field.startswith("log."):
         assert null == absent

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 def features(*, as_json: AsJson = False, seed: WallSeed = 0) -> int:
     """Measure the speed of the feature encoders.
 
-    Reports encodings per second on one core and the time per decision, compared with the engine's own
-    encoder.
+    Reports encodings per second on one core and the time per decision.
     """
     from kit.reports import write_report
     from learning.measure.bench import bench_features

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import learning.measure.deals_plan
     import learning.measure.hands
     import learning.measure.prices
-    import policies.adaptation
+    import policies.adaptation.settings
 
 Data: TypeAlias = Annotated[
     list[ExistingPath],
@@ -108,7 +108,7 @@ def hands(
 
 @command()
 def deals(
-    given: Given[learning.measure.deals_plan.WorldsPlan],
+    given: Given[learning.measure.deals_plan.DealsPlan],
     *,
     out: ResumedFolder,
     so_far: SoFar = False,
@@ -136,7 +136,7 @@ def deals(
 @command()
 def adaptation(
     given: Given[learning.measure.adaptation.AdaptationPlan],
-    settings: policies.adaptation.AdaptationSettings,
+    settings: policies.adaptation.settings.AdaptationSettings,
     *,
     out: ResumedFolder,
     so_far: SoFar = False,

@@ -47,6 +47,7 @@ def arena(
     differences: bool = False,
     walls: Count = 4,
     horizon: Annotated[int, Meta(ge=0, le=70)] = 0,
+    uma: learning.selfplay.arena.plan.UmaOption = None,
     plot: OutputFile | None = None,
     as_json: AsJson = False,
 ) -> int:
@@ -81,6 +82,9 @@ def arena(
         walls: walls over which a difference is played out, with --differences.
         horizon: with --differences, stop play-outs after this many discards and let the critic value the
             rest, which is quicker but adds its errors; 0: play to the end of the round.
+        uma: what places are worth to you, in place of a 7-dan's rank points (90,45,0,-135): four numbers, or
+            with the score 15,5,-5,-15@25000 (docs/arena.md). Only the report follows it; the players play as
+            trained.
         plot: SVG file for a plot of places and stable ranks, or with --differences of where the gain comes
             from.
         as_json: whether to print JSON.
@@ -95,6 +99,8 @@ def arena(
         raise ConfigError("--differences goes with none of --records, --two and --independent")
     if horizon and not differences:
         raise ConfigError("--horizon goes with --differences")
+    if horizon and uma:
+        raise ConfigError("--uma goes without --horizon, whose critic knows only a 7-dan's rank points")
     if out is None and (report_only or records):
         raise ConfigError(
             "--report needs --out: the folder whose games to report on"
@@ -114,11 +120,12 @@ def arena(
             games=games,
             walls=walls,
             horizon=horizon,
+            uma=uma,
             compute=compute_for(out, device, precision),
             **given,
         )
     if out is not None and report_only:
-        return show_played(out, plot, as_json=as_json)
+        return show_played(out, plot, uma=uma, as_json=as_json)
     plan = make_plan(
         challenger,
         champion,
@@ -129,7 +136,7 @@ def arena(
         **given,
     )
     warm_up_visibly()
-    return compare(plan, out, plot, records=records, workers=workers, ray=ray, as_json=as_json)
+    return compare(plan, out, plot, uma=uma, records=records, workers=workers, ray=ray, as_json=as_json)
 
 
 @command()

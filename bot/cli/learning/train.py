@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     import learning.train.labels
     import learning.train.plan
     import learning.train.reward
-    import policies.checkpoint
+    import policies.checkpoint.card
     from learning.train.samples_run import SamplesRun
-    from policies.checkpoint import Card
+    from policies.checkpoint.card import Card
 
 PlanT = TypeVar("PlanT", bound="learning.train.plan.SamplesPlan")
 
@@ -148,7 +148,7 @@ def _imitation(model: str) -> Command:
 
 @command()
 def hands(
-    model: policies.checkpoint.HandModel,
+    model: policies.checkpoint.card.HandModel,
     /,
     *,
     places: Places,
@@ -207,7 +207,7 @@ def critic(
     """
     from learning.train.critic import CriticRun
     from learning.train.plan import make_critic_plan
-    from policies.checkpoint import load, load_predictor
+    from policies.checkpoint.store import load, load_predictor
     from policies.play.included import SHIPPED
 
     folder = reward_from or SHIPPED
@@ -325,7 +325,7 @@ def reward(
     from kit.reports import write_report
     from learning.data.corpus import Corpus
     from learning.train.reward import train_reward
-    from policies.checkpoint import describe
+    from policies.checkpoint.card import describe
 
     card, report = train_reward(plan, Corpus(corpus), out, quiet=as_json)
     print(f"{out}: {describe(card)}", file=sys.stderr if as_json else sys.stdout)
@@ -415,8 +415,7 @@ def cfr(
 
 
 def _report(out: Path, card: Card, *, as_json: bool) -> int:
-    from policies.checkpoint import describe
-    from policies.checkpoint.card import encode_card
+    from policies.checkpoint.card import describe, encode_card
 
     print(encode_card(card).decode() if as_json else f"{out}: {describe(card)}")
     return 0

@@ -13,7 +13,7 @@ import { number, percent, signed, words } from "/web/words.js";
  * @typedef {{places: number[], average_place: number | null, result: number, stable_rank: number | null,
  *   ladder: Ladder | null}} Standing
  * @typedef {{id: string, player: number, placement: number, scores: number[], result: number}} Played
- * @typedef {{playouts: number, of: number, worth: "points" | "global", gain: number, gain_error: number, used: boolean}} Adaptation
+ * @typedef {{playouts: number, of: number, worth: "points" | "global" | "uma", gain: number, gain_error: number, used: boolean}} Adaptation
  * @typedef {Standing & {policy: string, budget_ms: number, wanted: number, line: string, games: Played[],
  *   played: number, missed: number, rank: {rank: number, rate: number} | null, decisions: {count: number, p50_ms: number, p99_ms: number, fallbacks: number,
  *   late: number}, seconds: number, games_per_hour: number | null, adaptation: Adaptation | null}} Session
@@ -128,7 +128,7 @@ function adaptation(at) {
 /** @param {Adaptation} at @returns {string} what the play-outs have led to */
 function found(at) {
   const text = texts().adaptation;
-  const digits = at.worth === "global" ? 1 : 0;
+  const digits = at.worth === "points" ? 0 : 1;
   const worth = `${signed(at.gain, digits)} ± ${number(at.gain_error, digits)} ${text.unit[at.worth]}`;
   if (at.used) return text.used(worth);
   return at.gain_error ? text.givenUp(worth) : text.nothing;

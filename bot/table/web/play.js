@@ -19,6 +19,7 @@ import { resultCard } from "/web/result.js";
 import { grow, nothing } from "/web/running.js";
 import { restore } from "/web/settings.js";
 import { layOpen, tableAt } from "/web/table.js";
+import { withTiles } from "/web/tiles.js";
 import { words } from "/web/words.js";
 import { wording } from "/web/wording.js";
 
@@ -371,7 +372,7 @@ class TablePage {
     const told = wording().sentences(texts);
     if (told === this.told) return;
     this.told = told;
-    this.spoken.replaceChildren(make("span", {}, told));
+    this.spoken.replaceChildren(make("span", {}, ...withTiles(told)));
   }
 }
 

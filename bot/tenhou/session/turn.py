@@ -27,9 +27,8 @@ from bot.tenhou.messages import server_messages as m
 from bot.tenhou.session.events import Disagreement, PromptClosed, PromptOpened, SessionEvent
 from bot.tenhou.session.known_round import KnownRound
 from game.actions import PASS, Action, ActionKind
-from game.events import Riichi
 from game.rules import legal_actions
-from game.state import apply, clone
+from game.state import declared
 from game.tiles import face_of
 from kit.errors import LocalProtocolError
 
@@ -289,6 +288,4 @@ def reply(action: Action) -> c.ClientMessage:
 
 def riichi_discards(record: np.void, player: int) -> list[Action]:
     """The legal discards after a riichi, which must be legal."""
-    declared = clone(record)
-    apply(declared, Riichi(player))
-    return legal_actions(declared, player)
+    return legal_actions(declared(record, player), player)

@@ -25,6 +25,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from game.actions import Action, ActionKind
+from game.ranking import Uma
 from game.scoring.settlement import GameLength
 from game.shanten import shanten
 from game.table.walls import wall_seed
@@ -38,17 +39,18 @@ from learning.runs.store import ResumablePlan
 from learning.selfplay.arena.plan import SEATS
 from learning.selfplay.engines import engine_of
 from learning.selfplay.players import Contender, contender, packed, seat_down, thinking_player
-from policies.checkpoint import files_of, load, load_predictor
 from policies.checkpoint.files import reader_of
+from policies.checkpoint.store import files_of, load, load_predictor
 from policies.deals.deal import true_deals
 from policies.flow.decisions import KINDS_OF_MODEL, model_of
 from policies.flow.draws import drawn_bits
 from policies.nets.compute import IN_PLAY, Compute
 from policies.play.critic import CRITIC_FOLDER, Critic
 from policies.play.named import Files, predictor_files
-from policies.play.playouts import Branching, CutWorth, EndWorth, Playouts, RewardWorth, points_worth
+from policies.play.playouts import Branching, CutValue, EndValue, Playouts, RewardValue, points_value
 from policies.play.rollout import Choice, Chooser, Request, Rollout, Seating, Times
-from policies.reward import Predictor, round_starts
+from policies.reward.encoding import round_starts
+from policies.reward.predictor import Predictor
 
 FORMAT: Final = "suzaku-differences/3"
 MODELS: Final = "discard", "riichi", "chi", "pon", "kan", "rule"
@@ -68,6 +70,7 @@ class DifferencesPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_f
         horizon: discards after which play-outs are cut, and valued by the critic; 0: at the end of the round.
         seed: seed of all walls.
         length: length of the games.
+        uma: what final rewards are in, None for that of the predictor.
         compute: how networks compute.
         format: format of the results.
     """
@@ -81,6 +84,7 @@ class DifferencesPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_f
     horizon: Annotated[int, Meta(ge=0, le=70)] = 0
     seed: Seed = 0
     length: Annotated[GameLength, INTERNAL] = "hanchan"
+    uma: Annotated[Uma | None, INTERNAL] = None
     compute: Compute = IN_PLAY
     format: Annotated[str, INTERNAL] = FORMAT
 
@@ -89,7 +93,8 @@ class DifferencesPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_f
         """The options that give this plan, as text."""
         players = {"--challenger": self.challenger.flag, "--champion": self.champions.flag}
         tonpuu = "given" if self.length == "tonpuu" else "not given"
-        return players | {"--games": str(self.games), "--tonpuu": tonpuu} | super().flags
+        own = {"--games": str(self.games), "--tonpuu": tonpuu, "--uma": str(self.uma or "not given")}
+        return players | own | super().flags
 
 
 class Difference(msgspec.Struct, frozen=True, array_like=True):
@@ -170,7 +175,7 @@ def make_differences_plan(challenger: str, champions: str, **given: Any) -> Diff
 TOGETHER: Final = 128
 """Games whose decisions are played out side by side."""
 _SEATS: Final = SEATS["1v3"]
-_PLACES: Final = (1.0, 2.0, 3.0, 4.0)
+_PLACES: Final = Uma((1.0, 2.0, 3.0, 4.0))
 
 
 class DifferencesSetup(msgspec.Struct, frozen=True):
@@ -271,20 +276,20 @@ def confidence_of(
     return None if theirs is None or ours is None else round(theirs - ours, 4)
 
 
-class _Worths(NamedTuple):
+class _EndValues(NamedTuple):
     """Predictors of final rewards, and of places if there is one; the critic of cut rounds."""
 
     reward: Predictor
     place: Predictor | None
     critic: Critic | None
 
-    def at(self, moment: SelfPlayDecision) -> list[EndWorth]:
+    def at(self, moment: SelfPlayDecision) -> list[EndValue]:
         starts = round_starts(moment.events)
         if self.critic is not None:  # it knows no places
-            reward = RewardWorth(self.reward, starts)
-            return [CutWorth(points_worth, "points", self.critic), CutWorth(reward, "reward", self.critic)]
+            reward = RewardValue(self.reward, starts)
+            return [CutValue(points_value, "points", self.critic), CutValue(reward, "reward", self.critic)]
         known = [each for each in (self.reward, self.place) if each is not None]
-        return [points_worth, *(RewardWorth(each, starts) for each in known)]
+        return [points_value, *(RewardValue(each, starts) for each in known)]
 
 
 def differences_of_games(setup: DifferencesSetup) -> Work[Sequence[int], DifferencesGame]:
@@ -296,7 +301,7 @@ def differences_of_games(setup: DifferencesSetup) -> Work[Sequence[int], Differe
     )
     reward = load_predictor(Path(), reader_of(setup.predictor))
     critic = None if setup.critic is None else Critic.load(Path(), read=reader_of(setup.critic))
-    worths = _Worths(reward, reward.with_rewards(_PLACES), critic)
+    end_values = _EndValues(reward.with_uma(plan.uma), reward.with_uma(_PLACES), critic)
     playouts = Playouts(champion, plan.length, horizon=plan.horizon)
 
     def compare(numbers: Sequence[int]) -> Iterator[DifferencesGame]:
@@ -311,7 +316,7 @@ def differences_of_games(setup: DifferencesSetup) -> Work[Sequence[int], Differe
             if game.crash:
                 raise TrainingError(f"game {game.seating.number}: {game.crash}")
         found = sorted(compared.differing, key=lambda each: (each.number, len(each.events)))
-        differences = _played_out(plan, playouts, worths, found)
+        differences = _played_out(plan, playouts, end_values, found)
         share = round((process_time() - begun) / len(numbers), 3)
         for number in numbers:
             here = tuple(row for each, row in zip(found, differences, strict=True) if each.number == number)
@@ -323,7 +328,7 @@ def differences_of_games(setup: DifferencesSetup) -> Work[Sequence[int], Differe
 def _played_out(
     plan: DifferencesPlan,
     playouts: Playouts,
-    worths: _Worths,
+    end_values: _EndValues,
     found: Sequence[_Differing],
 ) -> list[Difference]:
     branchings = []
@@ -333,7 +338,7 @@ def _played_out(
         branchings.append(Branching(deals, each.choices, range(plan.walls)))
     differences = []
     for each, branching, ends in zip(found, branchings, playouts.ends(branchings), strict=True):
-        valued = (branching.values(ends, worth) for worth in worths.at(each))
+        valued = (branching.values(ends, value) for value in end_values.at(each))
         gained = [float((values[:, 0] - values[:, 1]).mean()) for values in valued]
         differences.append(_difference(each, gained))
     return differences

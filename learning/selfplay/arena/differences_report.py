@@ -28,10 +28,10 @@ from learning.selfplay.arena.differences import (
     setup_of,
 )
 
+_COLUMNS: Final = "decisions", "differing decisions a game", "points"
 _CONFIDENCES: Final = (0.2, 0.5, 0.8)
 _COLOUR: Final = "#b5402a"
 _EQUAL: Final = "#777777"
-_COLUMNS: Final = "decisions", "differing decisions a game", "points", "final reward", "place"
 
 _DIVISIONS: Final[tuple[tuple[tuple[str, ...], Callable[[Difference], int]], ...]] = (
     (MODELS, lambda each: MODELS.index(each.model)),
@@ -60,7 +60,7 @@ class Gain(msgspec.Struct, frozen=True):
         subset: decisions that it counts.
         differences: number of them a game.
         points: gain in points.
-        reward: gain in the expected final reward.
+        reward: gain in the expected final reward: rank points of a 7-dan, or the uma of the plan.
         place: change of the expected place, below 0 is better; not defined without a predictor of places.
     """
 
@@ -93,7 +93,7 @@ class DifferencesFigures(msgspec.Struct, frozen=True):
     seconds_for_500: float | None
 
 
-def figures_of(plan: DifferencesPlan, rows: Sequence[DifferencesGame]) -> DifferencesFigures:
+def differences_figures(plan: DifferencesPlan, rows: Sequence[DifferencesGame]) -> DifferencesFigures:
     """The figures of some games.
 
     Args:
@@ -129,7 +129,7 @@ def _gains(rows: Sequence[DifferencesGame]) -> list[Gain]:
             parts = [0]
             for first, (division, part_of) in zip(firsts, _DIVISIONS, strict=False):
                 parts.append(first + min(part_of(each), len(division) - 1))
-            sums[number, parts] += (1.0, *_worth(each))
+            sums[number, parts] += (1.0, *_gains_of(each))
     means = Means(np.arange(len(rows)), sums.reshape(len(rows), -1))
     return [
         Gain(name, float(sums[:, part, 0].mean()), *(means[4 * part + column] for column in (1, 2, 3)))
@@ -138,7 +138,7 @@ def _gains(rows: Sequence[DifferencesGame]) -> list[Gain]:
     ]
 
 
-def _worth(each: Difference) -> tuple[float, float, float]:
+def _gains_of(each: Difference) -> tuple[float, float, float]:
     return each.points, each.reward, float("nan") if each.place is None else each.place
 
 
@@ -181,7 +181,8 @@ def text_of(report: MeasurementReport[DifferencesPlan, DifferencesFigures]) -> s
         f"{found.faults:.2f} faults; "
         f"{found.seconds:,.0f} CPU s, {'-' if cost is None else f'{cost:,.0f}'} for ± 500 points"
     )
-    return report_text((verdict,), _COLUMNS, map(_cells, (found.gain, *found.by)), played)
+    columns = *_COLUMNS, plan.uma.unit if plan.uma else "rank points", "place"
+    return report_text((verdict,), columns, map(_cells, (found.gain, *found.by)), played)
 
 
 def _cells(gain: Gain) -> tuple[str, ...]:
@@ -190,7 +191,13 @@ def _cells(gain: Gain) -> tuple[str, ...]:
 
 
 DIFFERENCES: Final = Measurement(
-    "differences", DifferencesPlan, DifferencesGame, figures_of, setup_of, differences_of_games, TOGETHER
+    "differences",
+    DifferencesPlan,
+    DifferencesGame,
+    differences_figures,
+    setup_of,
+    differences_of_games,
+    TOGETHER,
 )
 """The plan, and the row of a game."""
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 import msgspec
 
 from game.events import Four
+from game.ranking import Uma, parse_uma
 from game.table.walls import wall_seed
 from kit.options import INTERNAL, switch
 from learning.selfplay.players import Contender, contender, tables_for
@@ -16,6 +17,7 @@ from policies.play.rollout import Seating
 FORMAT: Final = "suzaku-arena/2"
 
 Mode: TypeAlias = Literal["1v3", "2v2"]
+UmaOption: TypeAlias = Annotated[Uma | None, parse_uma]
 
 CHALLENGER: Final = 0
 CHAMPION: Final = 1

@@ -9,6 +9,7 @@ from typing import Final
 
 import structlog
 
+from game.ranking import Uma, rewards_of
 from kit.distribution import require
 from kit.errors import ReplayError
 from kit.reports import write_report
@@ -51,13 +52,14 @@ class ArenaReport(PlayFigures, frozen=True):
         return "\n".join(_lines(self))
 
 
-def report(plan: ArenaPlan, played: PlayedSeries) -> ArenaReport | None:
-    """Report on games; None while no duplicate set is complete."""
+def report(plan: ArenaPlan, played: PlayedSeries, uma: Uma | None = None) -> ArenaReport | None:
+    """Report on games, with places worth an uma or a 7-dan's rank points; None while no set is complete."""
     sets = whole_sets(plan, played.rows)
     if not sets:
         return None
-    challenger = side_of(plan.challenger, {CHALLENGER}, sets, plan.length)
-    champions = side_of(plan.champions, {CHAMPION}, sets, plan.length)
+    uma = uma or Uma(rewards_of(plan.length))
+    challenger = side_of(plan.challenger, {CHALLENGER}, sets, plan.length, uma)
+    champions = side_of(plan.champions, {CHAMPION}, sets, plan.length, uma)
     return ArenaReport(
         plan=plan,
         games=len(sets) * plan.set_games,
@@ -174,6 +176,7 @@ def compare(
     folder: Path | None,
     plot: Path | None,
     *,
+    uma: Uma | None,
     records: bool,
     workers: int | None,
     ray: str | None,
@@ -185,6 +188,7 @@ def compare(
         plan: the players and games.
         folder: folder of the results, None to keep none.
         plot: SVG file for a plot of places and stable ranks, None for none.
+        uma: what places are worth, None for a 7-dan's rank points.
         records: also keep every game's record in the folder.
         workers: processes; one per core if None.
         ray: address of a cluster to play on; see `learning.runs.spread.spread`.
@@ -198,31 +202,30 @@ def compare(
     if plan.caution:
         _log.warning("arena.caution", reason=plan.caution)
     form: RecordForm | None = "mjlog" if records else None
-    found = report(plan, play_series(plan, folder, form, title="arena", workers=workers, ray=ray))
-    if found is None:
-        raise ReplayError("no set of games could be completed; see the log")
-    return _show(found, plot, as_json=as_json)
+    found = report(plan, play_series(plan, folder, form, title="arena", workers=workers, ray=ray), uma)
+    return _show(found, plot, "no set of games could be completed; see the log", as_json=as_json)
 
 
-def show_played(folder: Path, plot: Path | None, *, as_json: bool) -> int:
+def show_played(folder: Path, plot: Path | None, *, uma: Uma | None, as_json: bool) -> int:
     """Print the report on the games in a folder, finished or still being played, and return the exit code.
 
     Args:
         folder: folder of the results.
         plot: SVG file for a plot of places and stable ranks, None for none.
+        uma: what places are worth, None for a 7-dan's rank points.
         as_json: print one JSON object.
 
     Raises:
         ReplayError: results cannot be read, or the plot cannot be written.
     """
     plan, rows = read_rows(folder, ArenaPlan, GameRow)
-    found = report(plan, PlayedSeries(rows))
+    found = report(plan, PlayedSeries(rows), uma)
+    return _show(found, plot, f"{folder}: no set of games is complete yet", as_json=as_json)
+
+
+def _show(found: ArenaReport | None, plot: Path | None, missing: str, *, as_json: bool) -> int:
     if found is None:
-        raise ReplayError(f"{folder}: no set of games is complete yet")
-    return _show(found, plot, as_json=as_json)
-
-
-def _show(found: ArenaReport, plot: Path | None, *, as_json: bool) -> int:
+        raise ReplayError(missing)
     code = write_report(found, as_json=as_json)
     if plot is not None:
         with writing(plot):

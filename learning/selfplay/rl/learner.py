@@ -18,8 +18,7 @@ from torch import Tensor
 from game.scoring.settlement import LAST_ROUND, GameLength, RewardKind
 from learning.runs.learner import Learner, LearnerPlan
 from learning.selfplay.rl.plan import ReinforcementPlan
-from policies.checkpoint import Card
-from policies.features.draw import kinds_of
+from policies.checkpoint.card import Card
 from policies.features.encode import encode
 from policies.features.table import GUIDED, looks_deep
 from policies.nets.architectures import YES, YES_NO, Floats, Weights, architecture_of
@@ -36,7 +35,8 @@ from policies.policy_gradient.loss import (
     policy_loss,
 )
 from policies.policy_gradient.trajectories import Trajectory
-from policies.reward import Predictor, round_rewards, together
+from policies.reward.encoding import together
+from policies.reward.predictor import Predictor, round_rewards
 
 ROWS_LEARNED: Final = 512
 """Decisions whose activations are in memory at once: more are no faster."""
@@ -328,14 +328,7 @@ class PolicyLearner:
         decisions, planes = samples.decisions, self._planes(samples, self._features)
         if self.plan.guided:  # the same hidden planes are dropped as in play
             drop_hidden(planes.numpy(), decisions["hidden_seed"], self._gamma)
-        return PolicyBatch(
-            planes=planes,
-            legal=torch.from_numpy(kinds_of(decisions["legal"])),
-            chosen=torch.from_numpy(decisions["kind"].astype(np.int64)),
-            behaviour=torch.from_numpy(np.log(decisions["probability"])),
-            advantages=torch.from_numpy(advantages),
-            weights=torch.from_numpy(decisions["weight"].astype(np.float32)),
-        )
+        return PolicyBatch.of(planes, decisions, advantages)
 
     def _with_start(self, batch: PolicyBatch) -> PolicyBatch:
         """Add the log-probabilities of the start, if divergence from it is penalised."""

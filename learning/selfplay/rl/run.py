@@ -27,18 +27,8 @@ from learning.selfplay.rl.actors import Actors, LearnedGame, version_for
 from learning.selfplay.rl.learner import PolicyLearner, rewards_of, samples_of
 from learning.selfplay.rl.plan import ReinforcementPlan
 from learning.selfplay.series import play_series
-from policies.checkpoint import (
-    Card,
-    Checkpoint,
-    Data,
-    Training,
-    files_of,
-    load,
-    load_predictor,
-    models_in,
-    save,
-)
-from policies.checkpoint.card import MODELS, Model
+from policies.checkpoint.card import MODELS, Card, Data, Model, Training
+from policies.checkpoint.store import Checkpoint, files_of, load, load_predictor, models_in, save
 from policies.checkpoint.tensors import pack
 from policies.flow.slots import Slot
 from policies.nets.architectures import Arrays
@@ -75,7 +65,7 @@ def against_start(
     return found
 
 
-def figures_of(report: ArenaReport) -> dict[str, float]:
+def match_figures(report: ArenaReport) -> dict[str, float]:
     """The figures of the candidate for a card and the curves; missing ones are left out."""
     found = {name: getattr(report.challenger, name).value for name in _FIGURES}
     return {name: value for name, value in found.items() if value is not None} | {
@@ -254,7 +244,7 @@ class ReinforcementRun:
         folder = self.folder.folder / CANDIDATE
         self._save(folder, {})
         found = against_start(self.plan, folder, self.start, self._workers, self._ray)
-        figures, best = figures_of(found), self.status.best
+        figures, best = match_figures(found), self.status.best
         points, curves = figures["points"], {f"arena/{name}": value for name, value in figures.items()}
         logged = {f"arena_{name}": round(value, 4) for name, value in figures.items()}
         _log.info("rl.evaluation", after=self.done, **logged)

@@ -38,7 +38,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from game.layout import ROUND_STATE
 from game.scoring.hand_parts import F_MELDS
 from game.scoring.set_patterns import SUIT_KINDS
 from game.shanten import shanten
@@ -48,7 +47,7 @@ from policies.features.deep.memory import KINDS, LEVELS, MEMORY, MOST_MISSING, l
 from policies.features.deep.suits import limit_missing, list_suit
 from policies.features.deep.targets import search
 from policies.features.draw import real
-from policies.features.table import DEEP_PLANES, ONE
+from policies.features.table import ONE
 
 STEPS: Final = len(THRESHOLDS)
 _DECADES: Final = 6.0
@@ -61,14 +60,7 @@ def lookahead_deep(states: NDArray[Any], players: NDArray[np.int8], out: NDArray
         states: ``[N]`` of `ROUND_STATE`; the players' own hands must be known.
         players: ``[N]`` int8, absolute.
         out: ``[N, 72, 34]`` uint8 with `ONE` for 1.0, rows need not be contiguous; filled.
-
-    Raises:
-        ValueError: an array has the wrong shape or type.
     """
-    if states.dtype != ROUND_STATE or states.shape != players.shape or players.dtype != np.int8:
-        raise ValueError("states must be ROUND_STATE records, with one int8 player for each")
-    if out.shape != (len(states), DEEP_PLANES, KINDS) or out.dtype != np.uint8:
-        raise ValueError(f"out must be uint8 of shape {(len(states), DEEP_PLANES, KINDS)}")
     # one row of a wider array is contiguous and two are not: numba would compile the kernels for each layout
     whole = out if out.flags.c_contiguous else np.empty(out.shape, np.uint8)
     _fill_all(states, players, whole, _local.memory)

@@ -5,7 +5,7 @@
 
 import { isolated, make } from "./dom.js";
 import { alike } from "./table.js";
-import { inOrder, isTile, tileElement, tileText } from "./tiles.js";
+import { inOrder, isTile, tileElement } from "./tiles.js";
 import { number, words } from "./words.js";
 
 /** @typedef {import("./table.js").Table} Table */
@@ -240,7 +240,7 @@ function fit(felt) {
  * @param {import("./table.js").Message} message
  * @param {Look} look
  * @param {boolean} hidden whether the actor's hand is hidden
- * @returns {string}
+ * @returns {string} with tiles as `withTiles` takes them
  */
 export function caption(message, look, hidden) {
   const { events, tiles } = words();
@@ -248,7 +248,7 @@ export function caption(message, look, hidden) {
   if (!write) return "";
   const who = message.actor === undefined ? "" : seatName(look, message.actor);
   const tile = message.pai ?? message.dora_marker ?? message.consumed?.[0] ?? "";
-  if (message.type === "tsumo") return write(who, hidden || tile === "?" ? "" : tileText(tile));
-  const text = write(who, tile ? tileText(tile) : "");
+  if (message.type === "tsumo") return write(who, hidden || tile === "?" ? "" : `{${tile}}`);
+  const text = write(who, tile ? `{${tile}}` : "");
   return message.type === "dahai" && message.tsumogiri ? `${text} (${tiles.tsumogiri})` : text;
 }

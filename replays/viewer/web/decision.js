@@ -8,7 +8,7 @@ import { candidatesPanel } from "./candidates.js";
 import { harmless, isolated, make, pair } from "./dom.js";
 import { askSection } from "./position.js";
 import { SIGNS, sameAction } from "./review.js";
-import { tileElement, tileText } from "./tiles.js";
+import { tileElement, tileName } from "./tiles.js";
 import { number, percent, words } from "./words.js";
 
 /** @typedef {import("./review.js").Decision} Decision */
@@ -212,7 +212,7 @@ function noteParts(note, look) {
 }
 
 /**
- * The weightiest reason for the policy's choice, with the option it is compared with.
+ * The weightiest reason for the policy's choice, with the option it is compared with, if there is one.
  * @param {Decision} decision
  * @param {Look} look
  * @returns {HTMLElement | null} null if there is none
@@ -222,7 +222,8 @@ export function reasonLine(decision, look) {
   const parts = note && noteParts(note, look);
   if (!parts) return null;
   const option = (/** @type {"better" | "worse"} */ side) => actionElement({ kind: note.params[side], tile: note.params[`${side}_tile`] });
-  return make("p", { class: "reason", "data-note": note.key }, `${PREFERRED} `, option("better"), words().decision.ratherThan, option("worse"), words().colon, ...parts);
+  const other = note.params.worse ? [words().decision.ratherThan, option("worse")] : [];
+  return make("p", { class: "reason", "data-note": note.key }, `${PREFERRED} `, option("better"), ...other, words().colon, ...parts);
 }
 
 /** @param {Decision} decision @param {Look} look */
@@ -304,7 +305,7 @@ function ukeireTitle(option) {
   const { decision: text, comma } = words();
   if (!option.ukeire) return "";
   const count = text.ukeireCell(option.ukeire.tiles, option.ukeire.kinds);
-  return option.discard ? count + comma + text.afterDiscard(tileText(option.discard)) : count;
+  return option.discard ? count + comma + text.afterDiscard(tileName(option.discard)) : count;
 }
 
 /** @param {Option} option @param {number} seat an opponent, or `WORST` @param {Look} look */
@@ -318,8 +319,8 @@ function dangerCell(option, seat, look) {
   const titles = [seat === WORST ? text.dangerWorst(seatName(look, (look.own + worst + 1) % 4)) : "", learnedTitle(learned)];
   return make(
     "td", { class: `num danger danger-${level}`, vars: { share: Math.min(1, 5 * value) }, title: titles.filter(Boolean).join(comma) },
-    make("span", { "data-value": "danger" }, percent(value)),
-    learned ? make("small", { class: "learned", "data-value": "learned" }, percent(seat === WORST ? Math.max(...learned.deal_in) : learned.deal_in[seat])) : null,
+    learned ? make("small", {}, `${text.byRule} `) : null, make("span", { "data-value": "danger" }, percent(value)),
+    learned ? make("small", { class: "learned" }, `${text.byModel} `, make("span", { "data-value": "learned" }, percent(seat === WORST ? Math.max(...learned.deal_in) : learned.deal_in[seat]))) : null,
   );
 }
 

@@ -27,6 +27,10 @@ const option = (kind, tile) => {
 const better = (p) => option(p.better, p.better_tile);
 /** @param {any} p the option played */
 const worse = (p) => option(p.worse, p.worse_tile);
+/** @param {any} p the waits, and those of them without a yaku @returns {any[]} */
+const noYaku = (p) => ["there is no yaku", ...(p.no_yaku.length < p.waits.length ? [" on ", { tiles: p.no_yaku }] : [])];
+/** @param {any} p a discard's danger against one player, and the other's @returns {any[]} */
+const dangers = (p) => [p.riichi ? " (riichi): " : ": ", ...better(p), ` deals in ${share(p.better_danger)} of the time, `, ...worse(p), ` ${share(p.worse_danger)}.`];
 /** @param {number} share */
 const share = (share) => `${(100 * share).toFixed(1)}%`;
 const SUIT_NAMES = /** @type {Record<string, string>} */ ({ m: "man", p: "pin", s: "sou" });
@@ -187,6 +191,8 @@ export const english = {
     dangerOf: (/** @type {string} */ seat) => `Danger to ${seat}`,
     learnedDanger: (/** @type {number} */ points) => `By rule, then by the model of hands, which expects ${points} points lost to all three`,
     dangerMost: "Danger",
+    byRule: "rule",
+    byModel: "model",
     dangerWorst: (/** @type {string} */ seat) => `to ${seat}, the most dangerous opponent`,
     silent: "no riichi",
     why: "Why",
@@ -229,7 +235,7 @@ export const english = {
     searched: "Search",
     searchedMeans: {
       points: "Points expected beyond the policy's own choice, from play-outs",
-      global: "Final reward expected beyond the policy's own choice, from play-outs",
+      global: "Rank points expected beyond the policy's own choice, from play-outs",
     },
     dealsPlayed: (/** @type {number} */ deals) => `played out over ${counted(deals, "deal")}`,
     thought: { adapted: "Adapted policy", search: "Search", both: "Adapted policy and search" },
@@ -261,44 +267,49 @@ export const english = {
     reason_play_on: (/** @type {any} */ p) => [`The hand is worth playing: ${shanten(p.shanten)}, with ${p.kinds} kinds towards thirteen orphans.`],
     reason_riichi: (/** @type {any} */ p) => [
       "Riichi on ", { tiles: p.waits }, `, ${counted(p.tiles, "tile")} left: a ron pays at least ${p.points}`,
-      p.silent ? `, without riichi ${p.silent}.` : "; without riichi the hand has no yaku on every wait.",
+      ...(p.silent ? [`, without riichi ${p.silent}.`] : ["; without riichi ", ...noYaku(p), "."]),
     ],
     reason_silent: (/** @type {any} */ p) => [
-      p.silent ? `Without riichi a ron already pays at least ${p.silent}, with it ${p.points}` : `With riichi a ron pays at least ${p.points}, without it there is no yaku on every wait`,
+      ...(p.silent ? [`Without riichi a ron already pays at least ${p.silent}, with it ${p.points}`] : [`With riichi a ron pays at least ${p.points}, without it `, ...noYaku(p)]),
       "; without it the hand can still fold or improve.",
     ],
     reason_shanten: (/** @type {any} */ p) => ["After ", ...better(p), ` the hand is ${shanten(p.better_shanten)}, after `, ...worse(p), ` ${shanten(p.worse_shanten)}.`],
-    reason_wide: (/** @type {any} */ p) => ["After ", ...better(p), ` ${counted(p.better_tiles, "tile")} bring the hand closer, after `, ...worse(p), ` only ${p.worse_tiles}.`],
+    reason_wide: (/** @type {any} */ p) => ["After ", ...better(p), ` the hand comes closer with ${counted(p.better_tiles, "tile")}, after `, ...worse(p), ` with only ${p.worse_tiles}.`],
     reason_ukeire: (/** @type {any} */ p) => [
       "After ", ...better(p), ` the hand ${p.shanten ? "accepts" : "waits for"} ${counted(p.better_tiles, "tile")}, after `, ...worse(p), ` ${p.worse_tiles}`,
       ...(p.which.length ? [": more by ", { tiles: p.which }] : []), ".",
     ],
     reason_improve: (/** @type {any} */ p) => ["After ", ...better(p), ` ${counted(p.better_tiles, "tile")} would improve the shape, after `, ...worse(p), ` ${p.worse_tiles}.`],
     reason_safety: (/** @type {any} */ p, /** @type {(player: number) => string} */ who) => [
-      "Safer against ", who(p.player), p.riichi ? " (riichi): " : ": ", ...better(p), ` deals in ${share(p.better_danger)} of the time, `, ...worse(p), ` ${share(p.worse_danger)}.`,
+      "Safer against ", who(p.player), ...dangers(p),
     ],
     reason_place: (/** @type {any} */ p, /** @type {(player: number) => string} */ who) => [
       `The place is at stake: dealing in to ${who(p.player)} for about ${p.points} would mean ${ordinal(p.then)} instead of ${ordinal(p.place)}.`,
     ],
+    reason_lead: (/** @type {any} */ p) => [`First by ${p.lead} points in the last round: the place needs no win, only no large deal-in.`],
     reason_yakuhai_call: (/** @type {any} */ p) => ["The pon of ", { tiles: [p.better_tile] }, " is a yaku by itself."],
     reason_kan: () => ["The kan gives another draw and a new dora indicator."],
     reason_no_kan: () => ["The kan would turn up a new dora indicator for everybody."],
     reason_no_closer: (/** @type {any} */ p) => [`The call brings the hand no closer: it stays ${shanten(p.shanten)}.`],
+    reason_no_yaku: () => ["After the call no yaku is near: no yakuhai, and tanyao, a flush and triplets are far off."],
     reason_closed: () => ["Passing keeps the hand closed, so riichi stays possible."],
     reason_defence: (/** @type {any} */ p) => [`After the call only ${counted(p.tiles, "tile")} would be left to fold with.`],
     reason_dora: (/** @type {any} */ p) => ["Keeps ", { tiles: [p.worse_tile] }, `, ${p.dora} dora.`],
     reason_yakuhai: (/** @type {any} */ p) => [
       `Keeps ${["", "", "the pair of ", "the triplet of "][Math.min(p.count, 3)]}`, { tiles: [p.worse_tile] }, `, a yakuhai; ${p.left} left.`,
     ],
-    reason_tanyao: (/** @type {any} */ p) => [p.left ? `Closer to tanyao: ${p.left} more terminals or honours to discard.` : "Leaves simples only, for tanyao."],
+    reason_tanyao: (/** @type {any} */ p) => [p.left ? `Closer to tanyao: ${counted(p.left, "more terminal or honour", "more terminals or honours")} to discard.` : "Leaves simples only, for tanyao."],
     reason_flush: (/** @type {any} */ p) => [`Keeps the tiles of a flush in ${SUIT_NAMES[p.suit]}.`],
     reason_pairs: (/** @type {any} */ p) => [`Keeps all ${p.pairs} pairs, for chiitoitsu.`],
     reason_later: (/** @type {any} */ p) => ["Nobody threatens yet, so ", { tiles: [p.better_tile] }, ", the more dangerous tile later, goes first; ", { tiles: [p.worse_tile] }, " is safer to keep."],
     reason_links: (/** @type {any} */ p) => ["Of the tiles in hand ", { tiles: [p.worse_tile] }, ` connects with ${p.worse_links}, `, { tiles: [p.better_tile] }, ` with ${p.better_links || "none"}.`],
-    reason_policy: (/** @type {any} */ p) =>
-      p.times > 1 ? ["Both are alike in these figures; the policy chooses ", ...better(p), ` ${p.times} times as often.`] : ["Both are alike in these figures, and the policy finds them close."],
+    reason_policy: (/** @type {any} */ p) => [
+      p.alike ? "Both are alike in these figures" : "These figures do not speak for it",
+      ...(p.times > 1 ? ["; the policy chooses ", ...better(p), ` ${p.times} times as often.`] : [", and the policy finds both close."]),
+    ],
+    cost_danger: (/** @type {any} */ p, /** @type {(player: number) => string} */ who) => ["The price: more dangerous against ", who(p.player), ...dangers(p)],
     cost_shanten: (/** @type {any} */ p) => [`The price: the hand is ${shanten(p.better_shanten)} instead of ${shanten(p.worse_shanten)}.`],
-    cost_ukeire: (/** @type {any} */ p) => [`The price: it accepts ${p.better_tiles} tiles instead of ${p.worse_tiles}.`],
+    cost_ukeire: (/** @type {any} */ p) => [`The price: it accepts ${counted(p.better_tiles, "tile")} instead of ${p.worse_tiles}.`],
     win_declined: (/** @type {any} */ p) => [`A rule declines this win: it would end the game in ${ordinal(p.place)} place.`],
     red_five: (/** @type {any} */ p) => ["The red five ", { tiles: [p.tile] }, " was discarded with an ordinary five in hand."],
     last_round: (/** @type {any} */ p) => [
@@ -397,7 +408,10 @@ export const english = {
     bad: "Bad",
     curves: "Expected by round",
     curvePlacement: "Expected final place",
-    curveReward: "Expected reward in rank points",
+    curveReward: {
+      rank: (/** @type {string} */ places) => `Expected reward in rank points (${places})`,
+      uma: (/** @type {string} */ places, /** @type {string | 0} */ zero) => `Expected reward in uma (${places}${zero ? `, and 1 for each 1,000 points above ${zero}` : ""})`,
+    },
     final: "End",
     steps: "By step",
     step: "Step",

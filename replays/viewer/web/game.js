@@ -15,6 +15,8 @@ import { number, percent, signed, words } from "./words.js";
 /** @typedef {(position: import("./review.js").Position) => void} Jump */
 
 const WORST = 8;
+/** Those of a 7-dan, for first to fourth place. */
+const RANK_POINTS = [90, 45, 0, -135];
 const SHARES = ["win", "tsumo", "deal_in", "riichi", "call", "draw", "tenpai_at_draw"];
 
 /**
@@ -161,11 +163,15 @@ function curves(review) {
   const placement = series("placement");
   const reward = series("reward");
   const flat = reward.flat().filter((value) => value !== null);
-  const low = 45 * Math.floor(Math.min(-90, ...flat) / 45);
-  const high = 45 * Math.ceil(Math.max(90, ...flat) / 45);
+  const { places, return_score: zero } = review.uma ?? { places: RANK_POINTS, return_score: 0 };
+  const unit = zero || places.join() !== RANK_POINTS.join() ? "uma" : "rank";
+  const step = Math.ceil(Math.max(1, ...places.map(Math.abs)) / 3);
+  const low = step * Math.floor(Math.min(-2 * step, ...flat) / step);
+  const high = step * Math.ceil(Math.max(2 * step, ...flat) / step);
+  const title = text.curveReward[unit](places.map((value) => number(value, value % 1 ? 1 : 0)).join(" / "), zero && number(zero));
   const drawn = [
     some(placement) ? curve({ ...base, title: text.curvePlacement, series: placement, low: 4, high: 1, ticks: [1, 2, 3, 4], digits: 2 }) : null,
-    some(reward) ? curve({ ...base, title: text.curveReward, series: reward, low, high, ticks: [low, 0, high], digits: 1 }) : null,
+    some(reward) ? curve({ ...base, title, series: reward, low, high, ticks: [low, 0, high], digits: 1 }) : null,
   ].filter(Boolean);
   return drawn.length ? make("section", {}, make("h2", {}, text.curves), ...drawn) : null;
 }

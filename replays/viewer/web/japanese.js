@@ -24,6 +24,10 @@ const option = (kind, tile) => {
 const better = (p) => option(p.better, p.better_tile);
 /** @param {any} p the option played */
 const worse = (p) => option(p.worse, p.worse_tile);
+/** @param {any} p the waits, and those of them without a yaku @returns {any[]} */
+const noYaku = (p) => ["ダマでは", ...(p.no_yaku.length < p.waits.length ? [{ tiles: p.no_yaku }, "に"] : []), "役がありません"];
+/** @param {any} p a discard's danger against one player, and the other's @returns {any[]} */
+const dangers = (p) => [...better(p), `の放銃率${share(p.better_danger)}、`, ...worse(p), `は${share(p.worse_danger)}。`];
 /** @param {number} share */
 const share = (share) => `${(100 * share).toFixed(1)}%`;
 const SUIT_NAMES = /** @type {Record<string, string>} */ ({ m: "萬子", p: "筒子", s: "索子" });
@@ -200,8 +204,10 @@ export const japanese = {
     ukeireCell: (tiles, kinds) => `${kinds}種${tiles}枚`,
     danger: "危険度",
     dangerOf: (seat) => `${seat}への危険度`,
-    learnedDanger: (points) => `左はルールによる推定、右は手牌モデルによる推定（三人合計の期待失点${points}点）`,
+    learnedDanger: (points) => `上はルールによる推定、下は手牌モデルによる推定（三人合計の期待失点${points}点）`,
     dangerMost: "危険度",
+    byRule: "ルール",
+    byModel: "モデル",
     dangerWorst: (seat) => `最も危険な${seat}に対して`,
     silent: "ダマ",
     why: "理由",
@@ -244,7 +250,7 @@ export const japanese = {
     searched: "探索",
     searchedMeans: {
       points: "方策の選択と比べた、この局の点数の期待差（シミュレーション）",
-      global: "方策の選択と比べた、最終報酬の期待差（シミュレーション）",
+      global: "方策の選択と比べた、段位ポイントの期待差（シミュレーション）",
     },
     dealsPlayed: (deals) => `${deals}通りの配牌でシミュレーション`,
     thought: { adapted: "適応した方策", search: "探索", both: "適応した方策と探索" },
@@ -269,10 +275,10 @@ export const japanese = {
     reason_abort: (p) => [`么九牌${p.kinds}種で${shanten(p.shanten)}：流して配り直すほうが得です。`],
     reason_play_on: (p) => [`続ける価値のある手です：${shanten(p.shanten)}、国士無双へ${p.kinds}種。`],
     reason_riichi: (p) => [
-      "リーチで", { tiles: p.waits }, `待ち、残り${p.tiles}枚：ロンは${p.points}点以上`, p.silent ? `、ダマなら${p.silent}点。` : "、ダマでは役のない待ちがあります。",
+      "リーチで", { tiles: p.waits }, `待ち、残り${p.tiles}枚：ロンは${p.points}点以上、`, ...(p.silent ? [`ダマなら${p.silent}点。`] : [...noYaku(p), "。"]),
     ],
     reason_silent: (p) => [
-      p.silent ? `ダマでもロンは${p.silent}点以上（リーチなら${p.points}点）` : `リーチのロンは${p.points}点以上、ダマでは役のない待ちがあります`, "。ダマなら降りも手替わりもできます。",
+      ...(p.silent ? [`ダマでもロンは${p.silent}点以上（リーチなら${p.points}点）`] : [`リーチのロンは${p.points}点以上、`, ...noYaku(p)]), "。ダマなら降りも手替わりもできます。",
     ],
     reason_shanten: (p) => [...better(p), `なら${shanten(p.better_shanten)}、`, ...worse(p), `なら${shanten(p.worse_shanten)}です。`],
     reason_wide: (p) => [...better(p), `なら有効牌${p.better_tiles}枚、`, ...worse(p), `なら${p.worse_tiles}枚だけです。`],
@@ -280,12 +286,14 @@ export const japanese = {
       ...better(p), `なら${p.shanten ? "受け入れ" : "待ち"}${p.better_tiles}枚、`, ...worse(p), `なら${p.worse_tiles}枚`, ...(p.which.length ? ["：", { tiles: p.which }, "の分だけ広い"] : []), "。",
     ],
     reason_improve: (p) => [...better(p), `なら好形への変化が${p.better_tiles}枚、`, ...worse(p), `なら${p.worse_tiles}枚。`],
-    reason_safety: (p, who) => [who(p.player), p.riichi ? "のリーチに安全：" : "に安全：", ...better(p), `の放銃率${share(p.better_danger)}、`, ...worse(p), `は${share(p.worse_danger)}。`],
+    reason_safety: (p, who) => [who(p.player), p.riichi ? "のリーチに安全：" : "に安全：", ...dangers(p)],
     reason_place: (p, who) => [`着順がかかっています：${who(p.player)}に約${p.points}点の放銃で${p.place}位から${p.then}位へ。`],
+    reason_lead: (p) => [`最終局で2位と${p.lead}点差のトップ：和了は要らず、大きな放銃を避ければ足ります。`],
     reason_yakuhai_call: (p) => [{ tiles: [p.better_tile] }, "のポンだけで役がつきます。"],
     reason_kan: () => ["カンで一枚多く引き、新ドラが増えます。"],
     reason_no_kan: () => ["カンは全員に新ドラを増やします。"],
     reason_no_closer: (p) => [`鳴いても${shanten(p.shanten)}のままで、手が進みません。`],
+    reason_no_yaku: () => ["鳴くと近い役がありません：役牌がなく、タンヤオ・染め手・対々和も遠い手です。"],
     reason_closed: () => ["鳴かなければ門前のままで、リーチができます。"],
     reason_defence: (p) => [`鳴くと手牌は${p.tiles}枚だけになり、降りにくくなります。`],
     reason_dora: (p) => ["ドラ", { tiles: [p.worse_tile] }, `（${p.dora}枚分）を残します。`],
@@ -295,7 +303,11 @@ export const japanese = {
     reason_pairs: (p) => [`対子${p.pairs}組を残し、七対子を見ます。`],
     reason_later: (p) => ["まだ誰も攻めていないうちに、後で危険になる", { tiles: [p.better_tile] }, "を先に切り、安全な", { tiles: [p.worse_tile] }, "を残します。"],
     reason_links: (p) => ["手牌のうち", { tiles: [p.worse_tile] }, `は${p.worse_links}枚と、`, { tiles: [p.better_tile] }, `は${p.better_links}枚とつながっています。`],
-    reason_policy: (p) => p.times > 1 ? ["数値の上では差がありません。AIは", ...better(p), `を${p.times}倍多く選びます。`] : ["数値の上では差がなく、AIの評価も互角です。"],
+    reason_policy: (p) => [
+      p.alike ? "数値の上では差がありません。" : "これらの数値には表れない差です。",
+      ...(p.times > 1 ? ["AIは", ...better(p), `を${p.times}倍多く選びます。`] : ["AIの評価も互角です。"]),
+    ],
+    cost_danger: (p, who) => ["代わりに", who(p.player), p.riichi ? "のリーチに危険です：" : "に危険です：", ...dangers(p)],
     cost_shanten: (p) => [`代わりに${shanten(p.worse_shanten)}でなく${shanten(p.better_shanten)}になります。`],
     cost_ukeire: (p) => [`代わりに受け入れは${p.worse_tiles}枚でなく${p.better_tiles}枚です。`],
     win_declined: (p) => [`ルールにより和了を見送り：和了すると${p.place}位で終局します。`],
@@ -371,7 +383,7 @@ export const japanese = {
     ratingShort: "評価",
     price: "損失",
     priceHint: "ミスによる失点の目安",
-    ratingMeans: () => "評価点：分かれた段階での実戦の確率÷推奨の確率を全判断で平均し、100倍したもの（一致は1）。",
+    ratingMeans: () => "評価点：方策が、自分の推奨と比べて実戦の選択をどれだけありうると見るか（%）。分かれた段階での実戦の確率÷推奨の確率の、全判断の平均（一致は100%）。",
     worst: "評価の低い判断",
     worstNone: "良好でない判断はありません。",
     worstMore: (count) => `あと${count}件を表示`,
@@ -385,7 +397,10 @@ export const japanese = {
     bad: "悪手",
     curves: "局ごとの期待値",
     curvePlacement: "期待最終順位",
-    curveReward: "期待報酬（段位ポイント）",
+    curveReward: {
+      rank: (places) => `期待報酬（段位ポイント ${places}）`,
+      uma: (places, zero) => `期待報酬（ウマ ${places}${zero ? `、${zero}点を超える1,000点ごとに1` : ""}）`,
+    },
     final: "終局",
     steps: "段階ごと",
     step: "段階",

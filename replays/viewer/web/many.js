@@ -14,11 +14,12 @@ import { order, sortHead } from "./sorting.js";
 import { number, percent, words } from "./words.js";
 
 /** @typedef {import("./review.js").Figures} Figures */
+/** @typedef {Figures & {seat: number}} Seat */
 /**
  * @typedef {{round: number, event: number, turn: number, round_index: number, honba: number, category: string,
  *   kind: string, price: number | null}} Mistake
- * @typedef {Figures & {page: string, data: string, game: import("./review.js").Game, seat: number,
- *   errors?: Mistake[]}} Entry
+ * @typedef {Seat & {page: string, data: string, game: import("./review.js").Game,
+ *   seats?: Seat[], errors?: Mistake[]}} Entry `seats` are further ones
  */
 /**
  * @typedef {{program: string, policy: {name: string, identity: string}, rating_definition: string,
@@ -78,7 +79,7 @@ class Overview {
       make(
         "main", { class: "many" },
         make("section", { class: "box totals" }, different(total), standing(total), figures(total, definition, total.price ?? null), categoryStrip(total), ratesSection(total.rates)),
-        total.players === 1 ? this.course() : byRank(this.index.ranks ?? []), this.losses(),
+        ...(total.players === 1 ? [this.course(), this.losses()] : [byRank(this.index.ranks ?? [])]),
         make("section", { class: "box" }, search, this.place),
         skipped(this.index.skipped),
       ),
@@ -197,12 +198,14 @@ function mistake({ entry, round, event, turn, round_index, honba, category, pric
 function row(entry) {
   const { game, seat } = entry;
   const cell = (/** @type {string} */ text, /** @type {string} */ name, column = name) => make("td", { class: "num", "data-value": name, "data-label": columnName(column) }, text);
-  const others = game.names.filter((_, player) => player !== seat).map(harmless).filter(Boolean);
+  const others = entry.seats?.length
+    ? entry.seats.map((one) => make("span", {}, link(entry.page, isolated(game.names[one.seat] || words().seatNumber(one.seat)), {}, toHash({ round: 0, event: 0, seat: one.seat })), ` ${number(one.rating, 1)}`))
+    : game.names.filter((name, player) => player !== seat && harmless(name)).map((name) => isolated(name));
   return make(
     "tr", {},
-    make("th", { scope: "row" }, link(entry.page, isolated(entry.game.id || entry.page)), ...(game.caveats ?? []).map(caveatText).filter(Boolean).map((text) => make("small", { class: "caveat" }, text))),
+    make("th", { scope: "row" }, link(entry.page, isolated(game.id || entry.page)), ...(game.caveats ?? []).map(caveatText).filter(Boolean).map((text) => make("small", { class: "caveat" }, text))),
     make("td", { class: "when" }, game.date ? isolated(game.date) : "–"),
-    make("td", { class: "who" }, isolated(game.names[seat] || words().seatNumber(seat), "strong"), make("small", { class: "others" }, ...others.flatMap((name, index) => [index ? words().comma : "", isolated(name)]))),
+    make("td", { class: "who" }, isolated(game.names[seat] || words().seatNumber(seat), "strong"), make("small", { class: "others" }, ...others.flatMap((one, index) => [index ? words().comma : "", one]))),
     cell(game.places ? words().place(game.places[seat]) : "–", "place"),
     cell(game.scores ? number(game.scores[seat]) : "–", "score"),
     cell(percent(entry.agreement), "agreement"), cell(number(entry.rating, 1), "rating"), cell(percent(entry.bad_move_rate), "bad_move_rate", "badMoves"), cell(number(entry.price), "price"),
@@ -227,8 +230,8 @@ function standing(total) {
   return make(
     "div", { class: "standing" },
     make("p", {}, make("span", { class: "quiet" }, text.games), make("strong", { "data-figure": "games" }, number(total.games))),
-    make("p", {}, make("span", { class: "quiet" }, text.average), make("strong", { "data-figure": "average_place" }, number(total.average_place, 2))),
-    make("ul", { "aria-label": text.places }, ...places),
+    total.average_place === null ? null : make("p", {}, make("span", { class: "quiet" }, text.average), make("strong", { "data-figure": "average_place" }, number(total.average_place, 2))),
+    total.average_place === null ? null : make("ul", { "aria-label": text.places }, ...places),
   );
 }
 

@@ -46,7 +46,7 @@
  *   source: string, known?: boolean[], caveats?: Caveat[]}} Game
  * @typedef {{key: string, params: {round_index?: number, honba?: number, lobby?: number, scores?: number[]}}} Caveat
  * @typedef {{format: string, program: string, game: Game, seat: number, policy: {name: string, identity: string},
- *   other?: {name: string, identity: string} | null, thresholds: Record<string, number>, rounds: Round[],
+ *   other?: {name: string, identity: string} | null, uma?: {places: number[], return_score: number}, thresholds: Record<string, number>, rounds: Round[],
  *   decisions: Decision[], summary: Summary | null, seats?: Seat[]}} Review
  * @typedef {{seat: number, decisions: Decision[], summary: Summary}} Seat another seat of the same game
  * @typedef {{round: number, event: number, seat?: number}} Position `event` is the latest event; `seat` the reviewed one

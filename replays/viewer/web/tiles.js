@@ -64,6 +64,11 @@ export function tileOf(text) {
   return text.endsWith("z") ? HONOURS[Number(text[0]) - 1] ?? "?" : text;
 }
 
+/** @param {string} text with tiles in braces @returns {(string | HTMLElement)[]} the text with their pictures */
+export function withTiles(text) {
+  return text.split(/\{(.*?)\}/).map((part, place) => (place % 2 ? tileElement(part) : part));
+}
+
 /**
  * The element of a tile.
  * @param {string} tile

@@ -14,6 +14,7 @@ import { resultCard } from "./result.js";
 import { SIGNS, byDecision, byEvent, byRound, bySeat, clamp, compare, decisionAt, disagrees, isError, parseHash, toHash } from "./review.js";
 import { choose, restore } from "./settings.js";
 import { layOpen, tableAt } from "./table.js";
+import { withTiles } from "./tiles.js";
 import { number, words } from "./words.js";
 
 /** @typedef {import("./review.js").Review} Review */
@@ -36,6 +37,8 @@ export class Viewer {
     this.view = this.review.seat;
     this.hideOthers = true;
     this.tab = "decision";
+    /** @type {Record<string, number>} how far each tab is scrolled */
+    this.scrolled = {};
     this.opening = this.review.summary ? this.errors[0] : undefined;
     /** @type {Position} */
     this.position = clamp(review.rounds, asked ?? this.opening ?? { round: 0, event: 0 });
@@ -293,8 +296,13 @@ export class Viewer {
     return make("div", { class: "tabs", role: "tablist" }, ...buttons);
   }
 
-  /** @param {string} name */
+  /** @param {string} name a tab, which is scrolled as it was left */
   openTab(name) {
+    const side = /** @type {HTMLElement} */ (this.root.querySelector(".side-panel"));
+    const alone = getComputedStyle(side).overflowY === "auto"; // else the page scrolls, and the tabs stay in sight
+    const box = alone ? side : document.documentElement;
+    const top = alone ? 0 : side.getBoundingClientRect().top + box.scrollTop;
+    this.scrolled[this.tab] = box.scrollTop;
     this.tab = name;
     for (const button of this.root.querySelectorAll("[role=tab]")) {
       button.setAttribute("aria-selected", String(button.getAttribute("data-tab") === name));
@@ -302,6 +310,7 @@ export class Viewer {
     if (this.decision) this.decision.hidden = name !== "decision";
     if (this.game) this.game.hidden = name !== "game";
     if (this.decisions) this.decisions.hidden = name !== "decisions";
+    box.scrollTop = Math.max(this.scrolled[name] ?? 0, Math.min(box.scrollTop, top));
   }
 
   /** Draws the current position. */
@@ -332,7 +341,7 @@ export class Viewer {
     const hidden = this.hideOthers && message.actor !== this.view;
     const name = message.actor === undefined ? "" : this.review.game.names[message.actor];
     const text = caption(message, look, hidden);
-    this.line?.replaceChildren(make("span", {}, text), name ? isolated(name, "quiet") : "");
+    this.line?.replaceChildren(make("span", {}, ...withTiles(text)), name ? isolated(name, "quiet") : "");
   }
 
   /** @param {number} round @param {number} event @param {number} count */

@@ -24,7 +24,7 @@ from game.actions import Action, ActionKind
 from game.observation import Observation
 from game.state import clone
 from kit.workers.child import ChildReady
-from policies.adaptation import AdaptationProgress
+from policies.adaptation.pmcpa import AdaptationProgress
 from policies.adaptation.settings import ThinkingSettings
 from policies.flow.decisions import Improvement, Option, OptionValue
 from policies.flow.slots import Slot
@@ -122,7 +122,7 @@ def weights(
         named[name] = array.copy()
         if name.startswith("head"):
             named[name] += change * np.arange(array.size, dtype=np.float32).reshape(array.shape)
-    progress = AdaptationProgress(64, 500, 0.0, 1.0, 0.2, 0.5, divergence, 3.5, 1.0)
+    progress = AdaptationProgress(64, 0.2, 0.5, divergence, 3.5, 1.0)
     return AdaptedWeights((game, 0, 0), 3, 80, progress, named)
 
 

@@ -88,27 +88,27 @@ class Bench:
             heard.append(self.ours.recv())
         return [each for each in heard if not isinstance(each, ChildBusy)]
 
-    def lessons(self, message: ToWorker) -> list[int]:
-        """The play-outs behind each lesson that follows."""
+    def updates(self, message: ToWorker) -> list[int]:
+        """The play-outs behind each update that follows."""
         return [each.progress.playouts for each in self.tell(message) if isinstance(each, AdaptedWeights)]
 
 
-@pytest.mark.parametrize("first_lesson", [4, 128])
-def test_each_turn_adds_a_quarter_and_one_lesson(
+@pytest.mark.parametrize("first_update", [4, 128])
+def test_each_turn_adds_a_quarter_and_one_update(
     setup: WorkerSetup,
     simulator: Simulator,
     turns: list[SeatView],
-    first_lesson: int,
+    first_update: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(adapt, "FIRST_LESSON", first_lesson)
+    monkeypatch.setattr(adapt, "FIRST_UPDATE", first_update)
     bench = Bench(setup, simulator)
     first, second, third = turns
-    assert bench.lessons(first) == ([4, 16] if first_lesson == 4 else [16])
-    assert bench.lessons(first) == [], "the same turn again"
-    assert bench.lessons(second) == [20]
-    assert bench.lessons(third) == [24]
-    assert bench.lessons(RoundOver()) == []
+    assert bench.updates(first) == ([4, 16] if first_update == 4 else [16])
+    assert bench.updates(first) == [], "the same turn again"
+    assert bench.updates(second) == [20]
+    assert bench.updates(third) == [24]
+    assert bench.updates(RoundOver()) == []
 
 
 def test_a_quarter_of_two_play_outs_is_none(
@@ -117,8 +117,8 @@ def test_a_quarter_of_two_play_outs_is_none(
     thinking = msgspec.structs.replace(setup.thinking, playouts=2)
     few = Simulator(simulator.policy, None, thinking)
     bench = Bench(msgspec.structs.replace(setup, thinking=thinking), few)
-    assert bench.lessons(turns[0]) == [2]
-    assert bench.lessons(turns[1]) == [], "a quarter of two is none"
+    assert bench.updates(turns[0]) == [2]
+    assert bench.updates(turns[1]) == [], "a quarter of two is none"
 
 
 def test_what_was_played_out_when_the_time_ends_is_learned_from(
@@ -126,8 +126,8 @@ def test_what_was_played_out_when_the_time_ends_is_learned_from(
 ) -> None:
     monkeypatch.setattr(adapt, "BATCH", 4)
     bench = Bench(msgspec.structs.replace(setup, seconds=1e-6), simulator)
-    assert bench.lessons(turns[0]) == [4]
-    assert bench.lessons(turns[1]) == []
+    assert bench.updates(turns[0]) == [4]
+    assert bench.updates(turns[1]) == []
 
 
 def test_a_failure_ends_the_play_outs_of_this_turn(
@@ -136,9 +136,9 @@ def test_a_failure_ends_the_play_outs_of_this_turn(
     bench = Bench(setup, simulator)
     with monkeypatch.context() as patched, capture_logs() as logs:
         patched.setattr(Adapter, "play_out", _fail)
-        assert bench.lessons(turns[0]) == []
+        assert bench.updates(turns[0]) == []
     assert [each["event"] for each in logs] == ["adaptation.failed"]
-    assert bench.lessons(turns[1]) == [4]
+    assert bench.updates(turns[1]) == [4]
 
 
 def test_a_search_leaves_the_adaptation_where_it_was(
@@ -147,11 +147,11 @@ def test_a_search_leaves_the_adaptation_where_it_was(
     """A search may be for another player's tile, from where nothing is played out."""
     bench = Bench(setup, simulator)
     first, second, _ = turns
-    assert bench.lessons(first) == [16]
+    assert bench.updates(first) == [16]
     base = second.observation.legal[0]
     heard = bench.tell(SearchRequest(1, second, base, float("inf")))
     assert [type(each) for each in heard] == [SearchAnswer]
-    assert bench.lessons(second) == [20]
+    assert bench.updates(second) == [20]
 
 
 @pytest.mark.parametrize(("divergence", "way"), [(EAGER.divergence, "both"), (1e-13, "search")])
@@ -175,7 +175,7 @@ def test_too_much_memory_ends_the_process(
     monkeypatch.setattr(child, "BEAT_S", -1.0)
     bench = Bench(msgspec.structs.replace(setup, memory_mb=1), simulator)
     with pytest.raises(MemoryError, match="more than 1 MB"):
-        bench.lessons(turns[0])
+        bench.updates(turns[0])
 
 
 def _fail(*_: object) -> None:

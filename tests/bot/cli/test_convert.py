@@ -93,9 +93,14 @@ def test_the_library_is_listed_for_people_and_machines(folder: Path) -> None:
     assert entry["placement"] == entry["places"][2]
     assert len(entry["opponents"]) == 3
     assert listed["unreadable"] == []
-    assert run("games", "--folder", folder, "--since", "2026-01-03").stdout.startswith("no games")
+    assert run("games", "--folder", folder, "--since", "2026-01-03").stdout.startswith("no such game in ")
     other = entry["placement"] % 4 + 1
-    assert run("games", "--folder", folder, "--placement", other).stdout.startswith("no games")
+    assert run("games", "--folder", folder, "--placement", other).stdout.startswith("no such game in ")
+    nobody = run("games", "--folder", folder, "--player", f"{entry['names'][1]}x").stdout
+    assert f"games from 2026-01-02 to 2026-01-02, and the players are {entry['names'][1]}, " in nobody
+    missing = run("review", "my-games")
+    assert missing.exit_code == 1
+    assert "my-games: no such file or folder; saved games: 0 in " in missing.stderr
     assert run("games", "--folder", folder, "--placement", "5").exit_code == 2
     wrong = run("games", "--folder", folder, "--since", "yesterday")
     assert (wrong.exit_code, "expected a day" in wrong.stderr) == (2, True)

@@ -44,7 +44,7 @@ RESULTS: Final[dict[str, Sequence[str]]] = {
     "train cfr": ["learning.cfr.run.CfrReport"],
     "eval accuracy": ["learning.measure.accuracy.AccuracyReport"],
     "eval hands": ["learning.measure.hands.HandsReport"],
-    "eval deals": ["learning.measure.deals.WorldsPlan", "learning.measure.deals_figures.WorldsFigures"],
+    "eval deals": ["learning.measure.deals.DealsPlan", "learning.measure.deals_figures.DealsFigures"],
     "eval adaptation": [
         "learning.measure.adaptation.AdaptationPlan",
         "learning.measure.adaptation.AdaptationFigures",

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from bot.config.settings import Config, load_config, login_name
+from bot.startup.models import thinking_of
 from kit.errors import ConfigError
 
 MANUAL = Path(__file__).parents[3] / "config.yaml"
@@ -357,3 +358,12 @@ def test_adaptation_is_off_by_the_bare_word_and_needs_models(tmp_path: Path) -> 
     path.write_text("adaptation: {mode: search, search_s: 4}\n")
     with pytest.raises(ConfigError, match=r"4 s exceeds decision\.budget_ms \(3000 ms\)"):
         load_config(path, {})
+
+
+def test_an_own_uma_is_followed_by_adaptation_but_not_by_a_search() -> None:
+    own = {"decision__uma": "15,5,-5,-15@25000"}
+    assert thinking_of(load(adaptation__mode="adapt", **own)).thinking.unit == "uma"
+    assert thinking_of(load(adaptation__mode="both")).thinking.unit == "global"
+    assert "a search counts in a 7-dan's rank points" in problems(adaptation__mode="both", **own)[0]
+    assert load(adaptation__mode="both", adaptation__reward="points", **own).adaptation.mode == "both"
+    assert "expected four numbers, such as 90,45,0,-135" in problems(decision__uma="90,45,0")[0]

@@ -113,7 +113,10 @@ def test_every_decision_with_a_choice_is_told_at_its_event_with_its_figures() ->
         assert each["live"]["time_ms"] == round(one.decision.latency_ms, 1)
         assert each["options"][0]["action"] == each["preferred"]
         shares = joint({option.action: option.probability for option in one.decision.options})
-        assert each["options"][0]["probability"] == pytest.approx(shares[one.decision.action], abs=1e-6)
+        riichi = [one for one in each["options"] if one["action"]["kind"] == "riichi"]  # one for each discard
+        chosen = riichi if each["preferred"]["kind"] == "riichi" else each["options"][:1]
+        share = sum(option["probability"] for option in chosen)
+        assert share == pytest.approx(shares[one.decision.action], abs=1e-5)
         if each["step"] == "discard":  # the chosen action is the next event
             later = game["rounds"][each["round"]]["events"][each["event"] + 1 :]
             discarded = next(event for event in later if event["type"] == "dahai")
@@ -121,12 +124,11 @@ def test_every_decision_with_a_choice_is_told_at_its_event_with_its_figures() ->
         (reason, *_) = each["notes"]
         assert reason["key"].startswith("reason_")
         assert reason["params"]["better"] == each["preferred"]["kind"]
-        if each["preferred"]["kind"] != "riichi":  # whose discard is decided next
-            assert reason["params"]["better_tile"] == each["preferred"].get("tile", "")
+        assert reason["params"]["better_tile"] == each["preferred"].get("tile", "")
         for option in each["options"]:
             ends = option["action"]["kind"] in ("tsumo", "ron", "nine_terminals")
             assert (option["shanten"] is None) == ends
-            assert (option["danger"] is None) == (option["action"]["kind"] != "discard")
+            assert (option["danger"] is None) == (option["action"]["kind"] not in ("discard", "riichi"))
 
 
 def test_a_game_sent_again_keeps_its_decisions() -> None:

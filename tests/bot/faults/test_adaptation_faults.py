@@ -24,7 +24,7 @@ from bot.player.clock import MonotonicClock
 from game.actions import Action, ActionKind
 from kit.errors import ModelError
 from kit.workers.child import Line
-from policies.adaptation import AdaptationProgress
+from policies.adaptation.pmcpa import AdaptationProgress
 from policies.adaptation.settings import ThinkingSettings
 from policies.flow.decisions import Improvement, OptionValue
 from policies.flow.slots import Slot

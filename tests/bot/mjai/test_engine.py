@@ -185,6 +185,8 @@ def test_the_player_can_be_given_if_start_game_has_no_id() -> None:
     messages = told(Scene(FAR).draw("9p"))
     messages[0] = {"type": "start_game", "names": ["a", "b", "c", "d"]}
     assert MjaiEngine(HeuristicPolicy(), EngineSettings(player=0)).receive(messages)[0]["type"] == "dahai"
+    messages[0] = {"type": "start_game", "id": None}
+    assert MjaiEngine(HeuristicPolicy(), EngineSettings(player=0)).receive(messages)[0]["type"] == "dahai"
     with capture_logs() as logs:
         assert MjaiEngine(HeuristicPolicy()).receive(messages) == [NONE]
     assert "--seat" in logs[0]["reason"]
@@ -218,6 +220,7 @@ def test_scores_missing_from_a_deal_are_the_last_ones_received() -> None:
     after = [33000, 17000, 25000, 25000]
     for first in (start, {"type": "hora", "scores": after}, start):
         engine.receive([first, deal, draw])
+        engine.receive([deal | {"scores": None}, draw])
     assert [scores for scores, _ in itertools.groupby(seen)] == [[25000] * 4, after, [25000] * 4]
 
 
@@ -237,6 +240,7 @@ def test_scores_missing_from_a_deal_are_the_last_ones_received() -> None:
         {"type": "dahai", "actor": 0, "pai": "7z", "tsumogiri": False},
         {"type": "start_kyoku", "bakaze": "E"},
         {"type": "start_game"},
+        {"type": "kita", "actor": 1, "pai": "N"},
     ],
 )
 def test_a_wrong_message_is_answered_none_and_the_next_round_is_played(wrong: object) -> None:

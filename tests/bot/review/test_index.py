@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from bot.review.many import KINDS, index_of, made_entry
+from bot.review.text import index_text
 from game.scoring.settlement import placements
 from replays.review import schema
 from replays.tally import tally
@@ -39,3 +40,19 @@ def test_every_reason_is_of_one_kind() -> None:
     assert len(known) == len(set(known))
     assert reasons <= set(known)
     assert set(KINDS) == set(get_args(schema.ErrorKind))
+
+
+def test_an_index_of_all_seats_has_one_entry_a_game() -> None:
+    entry = made_entry(of_whole(1, all_seats=True), "game")
+    assert (entry.player, [each.player for each in entry.seats]) == (1, [0, 2, 3])
+    alone = [made_entry(of_whole(seat), "game") for seat in range(4)]
+    tallies = list(tally(whole().events)[0])
+    index = index_of([entry], tallies, [], reviewer(), 4)
+    assert [entry.decisions, *(each.decisions for each in entry.seats)] == [
+        alone[seat].decisions for seat in (1, 0, 2, 3)
+    ]
+    every = index_of(alone, tallies, [], reviewer(), 4).total
+    assert (index.total.games, index.total.average_place) == (1, None)
+    assert (index.total.decisions, index.total.rates) == (every.decisions, every.rates)
+    lines = index_text(index, ()).splitlines()
+    assert len([line for line in lines if line.startswith(("2", " " * 20))]) == 4

@@ -12,14 +12,15 @@ import msgspec
 import pytest
 
 from bot.records.sources import LoadedRecord, load
-from bot.review.text import review_text
+from bot.review.text import reasons_text, review_text
 from game.events import StartRound
+from game.ranking import Uma
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.named import Named
 from replays import mjlog
 from replays.formats import MAX_FILE, compress, read_game, write_game
 from replays.record import GameRecord
-from replays.review.schema import Review, ReviewAction, ReviewIndex
+from replays.review.schema import Note, Review, ReviewAction, ReviewIndex
 from replays.store.library import save
 from tests.cli import Result, run_cli
 from tests.learning.selfplay.engine_players import engine_text
@@ -81,6 +82,23 @@ def test_all_seats_are_on_one_page(file: Path, tmp_path: Path) -> None:
     (path,) = (tmp_path / "out").glob("*.json")
     made = msgspec.json.decode(path.read_bytes(), type=Review)
     assert (made.player, [each.player for each in made.seats]) == (2, [0, 1, 3])
+    seats = [(made.player, made.summary), *((each.player, each.summary) for each in made.seats)]
+    lines = [line for line in result.stdout.splitlines() if "decisions, agreement" in line]
+    assert len(lines) == 4
+    for line, (player, figures) in zip(lines, seats, strict=True):
+        assert made.game.names[player] in line
+        assert f" {figures.decisions} decisions, " in line
+
+
+def test_final_rewards_follow_the_uma(file: Path) -> None:
+    usual, own = (
+        msgspec.json.decode(run(file, "--json", *more).stdout, type=Review)
+        for more in ((), ("--uma", "20,10,-10,-20@30000"))
+    )
+    assert (usual.uma, own.uma) == (Uma(), Uma((20.0, 10.0, -10.0, -20.0), 30_000))
+    assert sorted(usual.rounds[-1].after.reward) == [-135.0, 0.0, 45.0, 90.0]
+    assert own.rounds[-1].after.reward == pytest.approx(own.game.results)
+    assert "decision.uma (the command line): found" in run(file, "--uma", "1,2,3").stderr
 
 
 def test_an_engine_reviews_beside_the_policy(file: Path, tmp_path: Path) -> None:
@@ -263,6 +281,19 @@ def test_tiles_are_written_as_players_write_them(file: Path) -> None:
     summary = msgspec.structs.replace(made.summary, worst=(0,))
     text = review_text(msgspec.structs.replace(made, decisions=decisions, summary=summary, other=None), ())
     assert "chi 0m 4m 6m rather than discard 1z" in text
+
+
+def test_a_reason_in_words_counts_one_tile_as_one_and_names_waits_without_a_yaku() -> None:
+    options = {"better": "riichi", "better_tile": "9m", "worse": "discard", "worse_tile": "9m"}
+    waits = {"waits": ["6s", "9s"], "tiles": 5, "points": 3900, "silent": 0, "no_yaku": ["9s"]}
+    notes = [
+        Note(key="reason_riichi", params=options | waits),
+        Note(key="cost_ukeire", params=options | {"better_tiles": 1, "worse_tiles": 5}),
+    ]
+    assert reasons_text(notes, 0) == (
+        "riichi on 6s 9s, 5 left: a ron pays at least 3900, without riichi nothing on 9s (no yaku); "
+        "the price: it accepts 1 tile instead of 5"
+    )
 
 
 def test_json_alone_writes_no_files(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -534,7 +565,7 @@ def test_a_folder_without_trouble_ends_well(file: Path, tmp_path: Path) -> None:
     assert json.loads(result.stdout)["total"]["games"] == 1
     nobody = run(file.parent, "--json", "--player", "Nobody")
     assert nobody.exit_code == 1
-    assert "no player is named" in nobody.stderr
+    assert "no player is named 'Nobody'; there are " in nobody.stderr
 
 
 def test_a_link_in_the_place_of_a_result_is_not_written_through(file: Path, tmp_path: Path) -> None:
@@ -559,6 +590,9 @@ def test_a_file_of_links_is_reviewed_as_a_folder_is(
     for source, stdin in ((links, b""), ("-", links.read_bytes())):
         made = run_cli("review", source, "--json", "--policy", "heuristic", stdin=stdin)
         assert [entry.player for entry in msgspec.json.decode(made.stdout, type=ReviewIndex).games] == [2, 1]
+    titled = tmp_path / "titled.json"
+    titled.write_text('{"title":["see https://example.org",""],' + write_game(game, "tenhou6")[1:])
+    assert run(titled, "--json", "--seat", 0).exit_code == 0
 
 
 def test_files_of_a_round_each_are_one_game(tmp_path: Path) -> None:
@@ -570,3 +604,12 @@ def test_files_of_a_round_each_are_one_game(tmp_path: Path) -> None:
     index = msgspec.json.decode(run(tmp_path, "--json", "--seat", 0).stdout, type=ReviewIndex)
     (entry,) = index.games
     assert (index.skipped, entry.rates.rounds, entry.game.caveats) == ((), 3, ())
+
+
+def test_rounds_that_do_not_fold_are_named_beside_the_others(tmp_path: Path) -> None:
+    broken = (FILES / "mjlog-win.xml").read_text().replace("<D108/>", "<D135/>")
+    for name in ("a.xml", "b.xml"):
+        (tmp_path / name).write_text(broken)
+    (tmp_path / "c.xml").write_text((FILES / "mjlog-win.xml").read_text())
+    index = msgspec.json.decode(run(tmp_path, "--json", "--seat", 0).stdout, type=ReviewIndex)
+    assert (len(index.games), [each.file for each in index.skipped]) == (1, ["a.xml", "b.xml"])

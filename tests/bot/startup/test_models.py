@@ -9,7 +9,7 @@ import pytest
 from bot.config.settings import AdaptationSection, Config, DecisionSection, load_config
 from bot.startup.models import PolicyLoader, folder_of, load, policy_text, thinking_of, try_out
 from kit.errors import ConfigError
-from policies import checkpoint
+from policies.checkpoint import store
 from policies.features.table import LITE
 from policies.flow.known_hand import known_questions
 from policies.flow.slots import Slot
@@ -104,7 +104,7 @@ def test_included_models_are_chosen_by_name() -> None:
     assert folder_of(config.decision) == LARGE
     policy = load(config.decision)
     assert isinstance(policy, NetworkPolicy)
-    assert policy.cards[Slot.DISCARD] == checkpoint.load(LARGE, Slot.DISCARD).card
+    assert policy.cards[Slot.DISCARD] == store.load(LARGE, Slot.DISCARD).card
     asked = load_config(None, {}, {"decision.checkpoints": "players@7-dan"})
     policy = load(asked.decision)
     assert isinstance(policy, NetworkPolicy)

@@ -71,7 +71,7 @@ def a_round() -> np.void:
 def test_the_table_shows_the_round_and_all_players_us_first() -> None:
     text = shown(a_round())
     title, heads = text.splitlines()[:2]
-    for part in ("South 2", "honba 2", "sticks 2", "dora 7p", "64 left"):
+    for part in ("South 2", "honba 2", "sticks 2", "dora indicator 7p", "64 left"):
         assert part in title
     assert heads.index("Suzaku") < heads.index("alice") < heads.index("bob") < heads.index("carol")
     assert "E* alice" in heads
@@ -158,6 +158,10 @@ def test_what_stands_behind_a_decision_is_shown_beside_what_the_policy_alone_wou
         (
             AdaptationStatus(512, 1_250, "points", 820.4, 71.3, used=True),
             ["adapt 512 of 1,250 rounds played out", "in use: +820 ± 71 points over other deals"],
+        ),
+        (
+            AdaptationStatus(512, 1_250, "uma", 1.24, 0.5, used=True),
+            ["adapt 512 of 1,250 rounds played out", "in use: +1.2 ± 0.5 uma over other deals"],
         ),
     ],
 )

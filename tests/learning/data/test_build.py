@@ -40,12 +40,15 @@ def content(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_every_game_comes_back_from_the_corpus(shard: Path, tmp_path: Path) -> None:
+def test_every_game_comes_back_from_the_corpus(
+    shard: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     report = build([shard], tmp_path / "corpus", workers=1)
     corpus = Corpus(tmp_path / "corpus")
     games = (*records(MODERN, 20), *records(OLD, 10))
     assert len(corpus) == report.games == len(games)
     assert (report.not_supported, report.rejected, report.duplicates) == ({"three players": 1}, 1, 2)
+    assert capsys.readouterr().err.startswith("unreadable: games.jsonl.zst")
     for number, record in enumerate(games):
         codes = corpus.events(number)
         assert corpus.game_id(number) == record.game_id

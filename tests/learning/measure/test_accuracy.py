@@ -20,7 +20,8 @@ from learning.measure.accuracy import AccuracyPlan, evaluate
 from learning.measure.games import GamesPlan, opened, players_of
 from learning.runs.statistics import Estimate
 from learning.train.plan import features_of
-from policies.checkpoint import Card, save
+from policies.checkpoint.card import Card
+from policies.checkpoint.store import save
 from policies.features.encode import encode
 from policies.features.table import SETS
 from policies.flow.slots import Slot

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from kit.errors import ConfigError
-from learning.measure.adaptation import AdaptationPlan, AdaptationStep, HandRow, figures_of, text_of
+from learning.measure.adaptation import AdaptationPlan, AdaptationStep, HandRow, adaptation_figures, text_of
 from learning.runs.measurement import MeasurementReport
-from policies.adaptation import AdaptationSettings
+from policies.adaptation.settings import AdaptationSettings
 from tests.cli import run_cli
 
 
@@ -46,7 +46,7 @@ def test_hands_are_counted_and_their_gains_averaged() -> None:
         a_row(3, 0.0, changed=0.0),
         HandRow(4, 0, 0, 0.0, ()),
     ]
-    found = figures_of(a_plan(), rows)
+    found = adaptation_figures(a_plan(), rows)
     first, second = found.playouts
     assert found.hands == 4
     assert first.improved.value == pytest.approx(2 / 3)
@@ -61,7 +61,7 @@ def test_hands_are_counted_and_their_gains_averaged() -> None:
 
 def test_the_report_has_a_verdict_and_a_row_for_each_number_of_play_outs() -> None:
     rows = [a_row(number, 10.0) for number in range(4)]
-    text = text_of(MeasurementReport(a_plan(), figures_of(a_plan(), rows)))
+    text = text_of(MeasurementReport(a_plan(), adaptation_figures(a_plan(), rows)))
     verdict, _, names, first, second, _, *plan = text.splitlines()
     assert verdict == ("network adapted with 20 play-outs, points a hand: 20.0 (20.0–20.0): it gains")
     assert re.split("  +", names) == [

@@ -12,17 +12,17 @@ from kit.errors import ConfigError
 from kit.reports import write_report
 from learning.measure.deals import (
     DEALS,
-    WorldsSetup,
+    DealsSetup,
     close_decisions,
     differences_of,
     judge_of_games,
     make_plan,
     scores_of,
 )
-from learning.measure.deals_plan import WorldsPlan
+from learning.measure.deals_plan import DealsPlan
 from learning.runs.store import RESULTS_FILE
-from policies.deals import UniformDeals
-from policies.play.playouts import EndWorth, Unit, points_worth
+from policies.deals.uniform import UniformDeals
+from policies.play.playouts import EndValue, Unit, points_value
 from tests.cli import run_cli
 from tests.learning.selfplay.rl.setting import save_start
 from tests.policies.fakes import Undecided
@@ -36,7 +36,7 @@ def undecided(tmp_path: Path) -> str:
     return f"python:{file}:Undecided"
 
 
-def a_plan(policy: str, **changes: object) -> WorldsPlan:
+def a_plan(policy: str, **changes: object) -> DealsPlan:
     plan = make_plan(
         policy=policy, samplers=("uniform", "uniform"), games=1, per_game=2, close=0.05, worlds=4, seed=3,
     )  # fmt: skip
@@ -44,7 +44,7 @@ def a_plan(policy: str, **changes: object) -> WorldsPlan:
 
 
 def test_a_game_is_judged_alike_each_time(undecided: str) -> None:
-    setup = WorldsSetup(a_plan(undecided), None)
+    setup = DealsSetup(a_plan(undecided), None)
     one, other = (next(iter(judge_of_games(setup)(0))) for _ in range(2))
     assert len(one.decisions) == 2
     for row, again in zip(one.decisions, other.decisions, strict=True):
@@ -56,7 +56,7 @@ def test_a_game_is_judged_alike_each_time(undecided: str) -> None:
 
 def test_only_decisions_from_a_go_around_on_are_taken(undecided: str) -> None:
     plan = a_plan(undecided, close=0.05, from_go_around=9, walls=6)
-    (game,) = judge_of_games(WorldsSetup(plan, None))(0)
+    (game,) = judge_of_games(DealsSetup(plan, None))(0)
     everything = close_decisions(a_plan("random", close=0.05), Undecided(), 0)
     late = close_decisions(msgspec.structs.replace(plan, policy="random"), Undecided(), 0)
     assert 0 < len(late) == game.close < len(everything)
@@ -68,11 +68,13 @@ def test_differences_are_those_of_the_two_choices_over_the_same_deal() -> None:
     decision = close_decisions(plan, Undecided(), 1)[-1]
     deals = decision.true_deals(6, 5)
     alike = msgspec.structs.replace(decision, options=(decision.options[0], decision.options[0]))
-    worths: dict[Unit, EndWorth] = {"points": points_worth}
-    both = differences_of(Undecided(), alike, deals, worths)["points"]
+    end_values: dict[Unit, EndValue] = {"points": points_value}
+    both = differences_of(Undecided(), alike, deals, end_values)["points"]
     assert (both == 0).all()
     swapped = msgspec.structs.replace(decision, options=decision.options[::-1])
-    one, other = (differences_of(Undecided(), each, deals, worths)["points"] for each in (decision, swapped))
+    one, other = (
+        differences_of(Undecided(), each, deals, end_values)["points"] for each in (decision, swapped)
+    )
     assert np.array_equal(one, -other)
 
 
@@ -88,7 +90,7 @@ def test_rounds_are_compared_by_the_final_reward_too(tmp_path: Path) -> None:
     assert figures.final is not None
     assert figures.final.samplers[0].gains.keys() == {"16"}
     assert 0.0 < figures.final.noise < 0.05 * figures.points.noise
-    without = next(iter(judge_of_games(WorldsSetup(msgspec.structs.replace(plan, final=False), None))(0)))
+    without = next(iter(judge_of_games(DealsSetup(msgspec.structs.replace(plan, final=False), None))(0)))
     kept = DEALS.so_far(tmp_path / "run").figures.points
     again = DEALS.report(msgspec.structs.replace(plan, final=False), [without]).figures.points
     assert kept is not None
@@ -144,7 +146,7 @@ def test_real_hands_have_no_error_and_others_do() -> None:
 
 def test_hands_can_be_compared_without_playing(undecided: str, capsys: pytest.CaptureFixture[str]) -> None:
     plan = a_plan(undecided, play=False)
-    row = next(iter(judge_of_games(WorldsSetup(plan, None))(0)))
+    row = next(iter(judge_of_games(DealsSetup(plan, None))(0)))
     assert {each.differences for found in row.decisions for each in found.samplers} == {()}
     report = DEALS.report(plan, [row])
     assert report.figures.points is None

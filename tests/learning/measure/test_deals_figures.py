@@ -6,55 +6,55 @@ import msgspec
 import numpy as np
 import pytest
 
-from learning.measure.deals_figures import WorldsFigures, figures_of
-from learning.measure.deals_plan import DecisionWorlds, GameWorlds, HandErrors, SampledWorlds, WorldsPlan
+from learning.measure.deals_figures import DealsFigures, figures_of_deals
+from learning.measure.deals_plan import DealsPlan, DecisionDeals, GameDeals, HandErrors, SampledDeals
 
-WORLDS = 70
+DEALS = 70
 NOISE = 900.0
 A_POINT = 0.0055
 """What a point is worth in the final reward, here always."""
 
 
-def a_plan(samplers: tuple[str, ...]) -> WorldsPlan:
-    return WorldsPlan(
+def a_plan(samplers: tuple[str, ...]) -> DealsPlan:
+    return DealsPlan(
         policy="network", identity="x", samplers=samplers, settings=(), models="", games=1, per_game=2,
-        close=0.15, worlds=WORLDS, seed=0, final=True,
+        close=0.15, worlds=DEALS, seed=0, final=True,
     )  # fmt: skip
 
 
-def drawn(correlations: tuple[float, ...], games: int, noise: float = NOISE) -> list[GameWorlds]:
-    """Games of two decisions: true differences of deviation 300, and worlds around them."""
+def drawn(correlations: tuple[float, ...], games: int, noise: float = NOISE) -> list[GameDeals]:
+    """Games of two decisions: true differences of deviation 300, and deals around them."""
     rng = np.random.default_rng(1)
 
-    def worlds(mean: float, count: int) -> tuple[int, ...]:
+    def deals(mean: float, count: int) -> tuple[int, ...]:
         return tuple(rng.normal(mean, noise, count).round().astype(int).tolist())
 
     def final(points: tuple[int, ...]) -> tuple[float, ...]:
         return tuple(A_POINT * each for each in points)
 
-    def decision(number: int) -> DecisionWorlds:
+    def decision(number: int) -> DecisionDeals:
         mean = rng.normal(0.0, 300.0)
-        true = worlds(mean, 2 * WORLDS)
+        true = deals(mean, 2 * DEALS)
         sampled = tuple(
-            SampledWorlds(
-                found := worlds(each * mean + (1 - each**2) ** 0.5 * rng.normal(0.0, 300.0), WORLDS),
+            SampledDeals(
+                found := deals(each * mean + (1 - each**2) ** 0.5 * rng.normal(0.0, 300.0), DEALS),
                 HandErrors(each, 0.2, 0.3, 6.0),
                 5.0,
                 final(found),
             )
             for each in correlations
         )
-        return DecisionWorlds(9, 0, number, (0.5, 0.4), true, sampled, final(true))
+        return DecisionDeals(9, 0, number, (0.5, 0.4), true, sampled, final(true))
 
-    return [GameWorlds(n, 60, (decision(n % 15), decision(n % 15)), 8.0) for n in range(games)]
+    return [GameDeals(n, 60, (decision(n % 15), decision(n % 15)), 8.0) for n in range(games)]
 
 
 @pytest.fixture(scope="module")
-def found() -> WorldsFigures:
-    return figures_of(a_plan(("good", "poor", "none")), drawn((0.8, 0.3, 0.0), 1_000))
+def found() -> DealsFigures:
+    return figures_of_deals(a_plan(("good", "poor", "none")), drawn((0.8, 0.3, 0.0), 1_000))
 
 
-def test_the_noise_of_the_worlds_does_not_dilute_the_correlation(found: WorldsFigures) -> None:
+def test_the_noise_of_the_deals_does_not_dilute_the_correlation(found: DealsFigures) -> None:
     assert found.points is not None
     for each, expected in zip(found.points.samplers, (0.8, 0.3, 0.0), strict=True):
         value, low, high = each.correlation.value, each.correlation.low, each.correlation.high
@@ -69,7 +69,7 @@ def test_the_noise_of_the_worlds_does_not_dilute_the_correlation(found: WorldsFi
     assert [each.scores["shanten"].value for each in found.samplers] == pytest.approx([0.8, 0.3, 0.0])
 
 
-def test_gains_are_those_of_choosing_by_the_sampled_worlds(found: WorldsFigures) -> None:
+def test_gains_are_those_of_choosing_by_the_sampled_deals(found: DealsFigures) -> None:
     # normal variables: the better choice is worth the correlation times the deviation over root 2 pi
     whole = 300.0 / (2 * np.pi) ** 0.5
     assert found.points is not None
@@ -81,7 +81,7 @@ def test_gains_are_those_of_choosing_by_the_sampled_worlds(found: WorldsFigures)
     assert found.points.advantage.value == pytest.approx(0.0, abs=25.0)
 
 
-def test_choices_by_the_final_reward_are_judged_by_it(found: WorldsFigures) -> None:
+def test_choices_by_the_final_reward_are_judged_by_it(found: DealsFigures) -> None:
     points, final = found.points, found.final
     assert points is not None
     assert final is not None
@@ -99,5 +99,5 @@ def test_choices_by_the_final_reward_are_judged_by_it(found: WorldsFigures) -> N
 
 def test_nothing_is_said_of_what_was_not_asked_for() -> None:
     plan = msgspec.structs.replace(a_plan(("uniform",)), final=False)
-    assert figures_of(plan, drawn((0.0,), 3)).final is None
-    assert figures_of(msgspec.structs.replace(plan, play=False), drawn((0.0,), 3)).points is None
+    assert figures_of_deals(plan, drawn((0.0,), 3)).final is None
+    assert figures_of_deals(msgspec.structs.replace(plan, play=False), drawn((0.0,), 3)).points is None

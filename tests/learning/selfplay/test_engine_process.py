@@ -130,9 +130,9 @@ def test_the_cause_of_an_exit_is_reported_without_control_characters(family: Fam
 def test_only_the_end_of_stderr_is_kept(family: Family) -> None:
     child = family.child("import sys; sys.stderr.write('a' * 1_000_000 + 'z')")
     assert isinstance(fault(child), EngineDied)
-    assert set(child.last_words[:-1]) == {"a"}
-    assert child.last_words[-1] == "z"
-    assert len(child.last_words) == 2048
+    assert set(child.stderr_tail[:-1]) == {"a"}
+    assert child.stderr_tail[-1] == "z"
+    assert len(child.stderr_tail) == 2048
 
 
 def test_a_program_that_cannot_be_started(watchdog: Watchdog, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from kit.errors import CheckpointCorrupt, CheckpointError, ConfigError
 from learning.selfplay.players import Contender, contender, packed, seat_down
 from policies.adaptation.thinking import ThinkingChooser
-from policies.checkpoint import load, models_in, save
+from policies.checkpoint.store import load, models_in, save
 from policies.deals import named
 from policies.hands import direct
 from policies.play.rollout import PolicyChooser

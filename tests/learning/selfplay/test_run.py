@@ -26,7 +26,7 @@ from learning.selfplay.series import (
     RECORDS_FOLDER,
     GameEnd,
     GameRow,
-    Setup,
+    SeriesSetup,
     Stretch,
     play_series,
 )
@@ -207,7 +207,7 @@ def test_a_process_plays_its_share_without_a_pause(monkeypatch: pytest.MonkeyPat
     handed: list[Stretch] = []
 
     def spread(
-        prepare: object, setup: Setup, tasks: list[Stretch], *, workers: int | None, ray: str | None
+        prepare: object, setup: SeriesSetup, tasks: list[Stretch], *, workers: int | None, ray: str | None
     ) -> Iterator[tuple[Stretch, GameEnd | Done]]:
         handed.extend(tasks)
         for stretch in tasks:

@@ -19,10 +19,12 @@ from learning.data.position_kernels import AT_DRAWS
 from learning.train import samples_run
 from learning.train.critic import CriticRun, Outcomes
 from learning.train.plan import CriticPlan, make_critic_plan
-from policies.checkpoint import Card, load_predictor
+from policies.checkpoint.card import Card
+from policies.checkpoint.store import load_predictor
 from policies.play.critic import POINTS_UNIT, REWARD_OF_STICK, REWARD_UNIT
 from policies.play.included import SHIPPED
-from policies.reward import final_rewards, predict
+from policies.reward.encoding import final_rewards
+from policies.reward.predictor import predict
 from tests.cli import run_cli
 from tests.learning.train.tiny import TINY
 from tests.scale import scaled
@@ -60,7 +62,7 @@ def test_outcomes_are_what_the_rest_of_the_round_brought(corpus: Corpus) -> None
                 after, reward = rounds[place + 1]["scores"], expected[game, place + 1]
             else:
                 after = corpus.index["scores"][game]
-                reward = final_rewards(after, predictor.architecture.rewards)
+                reward = final_rewards(after, predictor.uma)
             points = np.roll(after - moments.scores[row], -player)
             assert np.allclose(rest[row, 0] * POINTS_UNIT, points, atol=0.1)
             sticks = (rounds[place]["scores"] - moments.scores[row]) // RIICHI_STICK

@@ -14,7 +14,8 @@ from learning.train.first_weights import Parent, parent_of
 from learning.train.hands import run_of
 from learning.train.hands_generators import partial_hands
 from learning.train.plan import HandsPlan, make_hands_plan
-from policies.checkpoint import HAND_MODELS, Card, HandModel, load, save
+from policies.checkpoint.card import HAND_MODELS, Card, HandModel
+from policies.checkpoint.store import load, save
 from policies.features.table import LITE
 from policies.nets.networks import Network, arrays_of
 from tests.learning.stopping import stop_at

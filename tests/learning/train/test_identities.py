@@ -21,7 +21,8 @@ from learning.train.first_weights import first_network
 from learning.train.plan import TrainingPlan, features_of, make_plan
 from learning.train.samples_run import choice_of
 from learning.train.supervised import conditioned_scores, imitation_loss
-from policies.checkpoint import Card, Checkpoint, load, save
+from policies.checkpoint.card import Card
+from policies.checkpoint.store import Checkpoint, load, save
 from policies.features.table import LITE, SETS
 from policies.flow.known_hand import known_questions
 from policies.flow.slots import Slot

@@ -35,13 +35,13 @@ from learning.train.labelling import (
     setup_of,
 )
 from learning.train.labels import FORMAT, NO, SLOTS, Label, LabelledGame, LabelsPlan
-from policies.checkpoint import load
+from policies.checkpoint.store import load
 from policies.deals.deal import RoundView, true_deals
 from policies.flow.slots import Slot
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.deal_ins import REWARD_OF_LUCK, luck_of_deal_ins
 from policies.play.inference import load_policy
-from policies.play.playouts import Branching, Playouts, points_worth
+from policies.play.playouts import Branching, Playouts, points_value
 from policies.play.rollout import PolicyChooser
 from tests.learning.clusters import address, machines
 from tests.learning.stopping import stop_at
@@ -106,7 +106,7 @@ def test_a_deal_in_by_the_discard_counts_by_its_chance(corpus: Corpus) -> None:
         branching = Branching(true_deals(view, state, 2, seed=1), options, range(2))
         (ends,) = Playouts(PolicyChooser(policy), "hanchan", horizon=4).ends([branching])
         now, risk = int(state["scores"][player]), np.linspace(10.0, 500.0, len(options))
-        values = branching.values(ends, points_worth)
+        values = branching.values(ends, points_value)
         luck = luck_of_deal_ins(values, ends, now, risk)
         lost = luck != risk
         assert (lost == lost[0]).all()  # whatever the wall
@@ -229,7 +229,7 @@ def write_towards_low(corpus: Corpus, start: Path, folder: Path) -> Path:
 
     def label(number: int) -> list[Label]:
         found = positions_of(corpus, choose(corpus, np.array([number])), Slot.DISCARD)
-        logits = policy.model(Slot.DISCARD).look(found.states, found.players, None, "hanchan")
+        logits = policy.model(Slot.DISCARD).logits(found.states, found.players, None, "hanchan")
         bits = (found.legal[:, None] >> np.arange(34, dtype=np.uint64)) & np.uint64(1)
         ranked = np.argsort(np.where(bits == 1, -logits, np.inf), axis=1)[:, :2].tolist()
         return [

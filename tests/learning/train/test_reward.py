@@ -31,16 +31,10 @@ from learning.train.reward import (
     tensors_of,
     train_reward,
 )
-from policies.checkpoint import Card, load
-from policies.reward import (
-    ORDERS,
-    ROUND_START,
-    FinishArchitecture,
-    encode,
-    predict,
-    round_starts,
-    together,
-)
+from policies.checkpoint.card import Card
+from policies.checkpoint.store import load
+from policies.reward.encoding import ROUND_START, encode, round_starts, together
+from policies.reward.predictor import ORDERS, FinishArchitecture, predict
 from tests.cli import run_cli
 from tests.learning.data.games import MODERN, records
 from tests.learning.stopping import stop_at

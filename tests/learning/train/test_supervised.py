@@ -21,7 +21,8 @@ from learning.train.first_weights import Parent, first_network, parent_of
 from learning.train.plan import TrainingPlan, make_plan
 from learning.train.samples_run import choice_of, train
 from learning.train.supervised import SupervisedRun, imitation_loss
-from policies.checkpoint import Card, Checkpoint, load, save
+from policies.checkpoint.card import Card
+from policies.checkpoint.store import Checkpoint, load, save
 from policies.features.table import HOSEI, LITE, SETS
 from policies.flow.slots import Slot
 from policies.nets.architectures import Floats, TowerName, plane_weights

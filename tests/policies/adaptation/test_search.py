@@ -11,15 +11,20 @@ import pytest
 from numpy.typing import NDArray
 
 from game.actions import Action, ActionKind
+from game.ranking import Uma
 from game.table.table import Table
 from policies.adaptation.search import SearchResult, SearchSettings, close_options, searching
-from policies.checkpoint import load_predictor
-from policies.deals import Deals, UniformDeals
+from policies.adaptation.settings import ThinkingSettings
+from policies.adaptation.simulator import load_simulator
+from policies.checkpoint.store import load_predictor
+from policies.deals.deal import Deals
+from policies.deals.uniform import UniformDeals
+from policies.nets.compute import Compute
 from policies.play.critic import REWARD_OF_STICK
 from policies.play.included import PHOENIX
-from policies.play.playouts import Branching, Playouts, RewardWorth, points_worth
+from policies.play.playouts import Branching, Playouts, RewardValue, points_value
 from policies.play.rollout import PolicyChooser, Rollout, Seating
-from policies.reward import round_starts
+from policies.reward.encoding import round_starts
 from tests.policies.deals.positions import self_play
 from tests.policies.fakes import Undecided
 
@@ -120,7 +125,7 @@ def test_options_are_played_out_over_the_same_deals(deals: Deals) -> None:
 
     def values(*branchings: Branching) -> list[NDArray[np.float64]]:
         ends = playouts.ends(branchings)
-        return [each.values(ended, points_worth) for each, ended in zip(branchings, ends, strict=True)]
+        return [each.values(ended, points_value) for each, ended in zip(branchings, ends, strict=True)]
 
     (both,) = values(Branching(deals, options, range(4)))
     assert both.shape == (4, 2)
@@ -132,8 +137,8 @@ def test_options_are_played_out_over_the_same_deals(deals: Deals) -> None:
 def test_a_round_that_goes_on_is_worth_what_was_expected_and_the_sticks_paid() -> None:
     predictor = load_predictor(PHOENIX)
     begun, paid = Table(7), Table(7, riichi_sticks=1, scores=(25_000, 24_000, 25_000, 25_000))
-    worth = RewardWorth(predictor, round_starts(begun.events))
-    values = np.array([worth([begun, paid], player) for player in range(4)])
+    value = RewardValue(predictor, round_starts(begun.events))
+    values = np.array([value([begun, paid], player) for player in range(4)])
     assert values[:, 0].sum() == pytest.approx(0.0, abs=1e-3)
     assert values[:, 1] - values[:, 0] == pytest.approx([0.0, -REWARD_OF_STICK, 0.0, 0.0])
 
@@ -150,10 +155,15 @@ def test_the_end_of_a_round_is_worth_what_the_predictor_expects() -> None:
             (Seating(n, 0, (0,) * 4), t) for n, t in enumerate((ahead, last))
         )
     ]
-    worth = RewardWorth(predictor, starts)
+    value = RewardValue(predictor, starts)
     going = [table for table in ended if not table.done]
     for table in ended:
-        values = [worth([table], player)[0] for player in range(4)]
+        values = [value([table], player)[0] for player in range(4)]
         assert sum(values) == pytest.approx(0.0, abs=1e-3)
         assert np.argmax(values) == np.argmax(table.scores)
     assert going
+    only_first = ThinkingSettings(sampler="uniform", uma=Uma((1.0, 0.0, 0.0, 0.0)))
+    own = load_simulator(PHOENIX, only_first, Compute()).worth(ahead.events)
+    chances = np.array([own(ended, player) for player in range(4)])
+    assert chances.min() >= 0.0
+    assert chances.sum(axis=0) == pytest.approx(1.0)

@@ -24,7 +24,7 @@ from policies.adaptation.thinking import ThinkingChooser
 from policies.flow.decisions import Improvement
 from policies.heuristic.danger import danger_of
 from policies.play.inference import NetworkPolicy
-from policies.play.playouts import EndWorth
+from policies.play.playouts import EndValue
 from policies.play.rollout import PolicyChooser, Rollout, Seating
 from policies.play.sampling import chances_of
 from tests.policies.deals.positions import Position, self_play
@@ -57,12 +57,12 @@ class Liking(Simulator):
     kind = -1
     cut = 0
 
-    def worth(self, events: Sequence[GameEvent]) -> EndWorth:
-        def worth(tables: Sequence[Table], player: int) -> NDArray[np.float64]:
+    def value(self, events: Sequence[GameEvent]) -> EndValue:
+        def value(tables: Sequence[Table], player: int) -> NDArray[np.float64]:
             self.cut += sum(not (table.results or table.done) for table in tables)
             return np.array([10_000.0 * (first_discard(table, player) == self.kind) for table in tables])
 
-        return worth
+        return value
 
 
 class Counting(Searcher):

@@ -11,8 +11,17 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from policies.checkpoint import Card, Data, Model, Training, WeightsFile, save
-from policies.checkpoint.card import encode_card, sealed, tensors_file
+from policies.checkpoint.card import (
+    Card,
+    Data,
+    Model,
+    Training,
+    WeightsFile,
+    encode_card,
+    sealed,
+    tensors_file,
+)
+from policies.checkpoint.store import save
 from policies.features.table import LITE, LITE_CALL, SETS
 from policies.nets.architectures import (
     DISCARDS,
@@ -25,8 +34,7 @@ from policies.nets.architectures import (
     suit_planes,
 )
 from policies.nets.shapes import shapes_of
-from policies.reward import FinishArchitecture
-from policies.reward.predictor import predictor_shapes
+from policies.reward.predictor import FinishArchitecture, predictor_shapes
 
 
 def small_card(model: Model = "discard", **fields: Any) -> Card:

@@ -17,7 +17,8 @@ from typing import Any, Final
 import numpy as np
 
 from kit import files
-from policies.checkpoint import save, store
+from policies.checkpoint import store
+from policies.checkpoint.store import save
 from tests.policies.checkpoint.saved import small_card, weights
 
 WATCHED: Final = (store.__file__, files.__file__)

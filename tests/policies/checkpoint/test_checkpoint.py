@@ -12,18 +12,9 @@ import torch
 from msgspec.structs import replace
 
 from kit.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch, CheckpointMissing
-from policies.checkpoint import (
-    HAND_MODELS,
-    MODELS,
-    Card,
-    Model,
-    describe,
-    files_of,
-    load,
-    models_in,
-    save,
-)
+from policies.checkpoint.card import HAND_MODELS, MODELS, Card, Model, describe
 from policies.checkpoint.files import reader_of
+from policies.checkpoint.store import files_of, load, models_in, save
 from policies.features.table import HOSEI, LITE, LITE_CALL, SETS, FeatureSet, Group
 from policies.nets.architectures import (
     Architecture,
@@ -34,7 +25,7 @@ from policies.nets.architectures import (
     architecture_of,
 )
 from policies.nets.networks import Network, arrays_of, network_of
-from policies.reward import FinishArchitecture
+from policies.reward.predictor import FinishArchitecture
 from tests.policies.checkpoint.saved import forge, forge_card, saved, small_card, weights
 
 
@@ -77,7 +68,7 @@ def test_a_saved_checkpoint_is_loaded(tmp_path: Path, model: Model) -> None:
 def test_a_set_with_a_plane_more_needs_no_other_place_than_the_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: Model, like: str
 ) -> None:
-    groups = (*SETS[like].groups, Group(id="mine", planes=1, content="a plane of my own"))
+    groups = (*SETS[like].groups, Group("mine", 1))
     monkeypatch.setitem(SETS, "mine/1", FeatureSet("mine/1", "my networks", groups))
     other = small_card(model)
     assert isinstance(other.architecture, Architecture)

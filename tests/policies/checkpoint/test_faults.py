@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kit.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch
-from policies.checkpoint import Card, WeightsFile, load, models_in
-from policies.checkpoint.card import LARGEST_CARD, decode_card, tensors_file
-from policies.checkpoint.store import LARGEST_FILE
+from policies.checkpoint.card import LARGEST_CARD, Card, WeightsFile, decode_card, tensors_file
+from policies.checkpoint.store import LARGEST_FILE, load, models_in
 from policies.checkpoint.tensors import LARGEST_HEADER, pack, unpack
 from policies.nets.shapes import shapes_of
 from tests.policies.checkpoint.saved import edit_card, file_of, forge, forge_card, saved, small_card, weights

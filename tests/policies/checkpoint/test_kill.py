@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from kit.files import LEFT_S
-from policies.checkpoint import load
+from policies.checkpoint.store import load
 from tests.policies.checkpoint.saver import save_number
 from tests.scale import scaled
 

@@ -16,9 +16,8 @@ from game.shanten import waits
 from game.state import apply, hand_tiles, new_round
 from game.table.restore import concealed_hands, seen_by
 from game.table.table import Table
-from policies.deals import Deals, RoundView, UniformDeals
-from policies.deals.deal import ANY_HAND, Unseen
-from policies.deals.uniform import is_possible
+from policies.deals.deal import ANY_HAND, Deals, RoundView, Unseen
+from policies.deals.uniform import UniformDeals, is_possible
 from policies.flow.draws import drawn_share
 from policies.flow.slots import Policy
 from policies.hands.views import SampledHands

@@ -13,8 +13,9 @@ from game.state import apply, new_round
 from game.table.restore import seen_by
 from game.table.table import masked
 from kit.errors import ConfigError, StateMismatchError
-from policies.deals import DealSampler, DealsOfHands, UniformDeals
-from policies.deals.named import load_sampler
+from policies.deals.deal import DealSampler
+from policies.deals.named import DealsOfHands, load_sampler
+from policies.deals.uniform import UniformDeals
 from policies.hands.views import SampledHands
 from policies.heuristic.player import HeuristicPolicy
 from tests.policies.deals.positions import (

@@ -17,7 +17,8 @@ from policies.features.permute import (
     permute_kinds,
     permute_planes,
 )
-from policies.features.table import HOSEI, LITE, LITE_CALL, ORACLE, SETS, SUPHX, SUPHX_CALL
+from policies.features.table import HOSEI, LITE, LITE_CALL, ONE, ORACLE, SETS, SUPHX, SUPHX_CALL
+from tests.policies.features.page import rows
 from tests.policies.features.permuting import permute_states, permute_tiles
 from tests.policies.features.positions import Positions, permuted_calls, random_positions, real_positions
 from tests.scale import scaled
@@ -34,11 +35,13 @@ def positions(request: pytest.FixtureRequest) -> Positions:
 
 def agree(ours: NDArray[np.uint8], wanted: NDArray[np.uint8], name: str, number: int) -> None:
     chosen = SETS[name]
-    for group in chosen.groups:
-        at = chosen.at(group.id)
-        same = np.array_equal(ours[:, at : at + group.planes], wanted[:, at : at + group.planes])
-        if number < SUIT_PERMUTATIONS or group.mirrors:
-            assert same, f"{name} {group.id}, permutation {number}"
+    for row in rows(name):
+        planes = chosen.planes_of([row.group])
+        same = np.array_equal(ours[:, planes], wanted[:, planes])
+        if number < SUIT_PERMUTATIONS or row.mirrors == "yes":
+            assert same, f"{name} {row.group}, permutation {number}"
+        if row.values != "real":
+            assert np.isin(ours[:, planes], (0, ONE)).all(), f"{name} {row.group}"
 
 
 @pytest.mark.parametrize("number", range(PERMUTATIONS))

@@ -1,11 +1,12 @@
-"""The table of planes: its sums, and the page generated from it."""
+"""The table of planes: its sums, and the page that describes it."""
 
 from __future__ import annotations
 
 import pytest
 
-from policies.features.document import PAGE, page
-from policies.features.table import HOSEI, LITE, LITE_CALL, ORACLE, SETS, SUPHX, SUPHX_CALL, offsets
+from policies.features.efficiency import TYPICAL
+from policies.features.table import HOSEI, LITE, LITE_CALL, ORACLE, SETS, SUPHX, SUPHX_CALL, Axis, offsets
+from tests.policies.features.page import PAGE, rows, section
 
 
 @pytest.mark.parametrize(
@@ -43,5 +44,22 @@ def test_a_group_that_does_not_exist_is_named() -> None:
     assert offsets(SUPHX_CALL).LA3a_after == SETS[SUPHX_CALL].at("LA3a'")
 
 
-def test_the_page_is_up_to_date() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(), "run python -m policies.features.document"
+@pytest.mark.parametrize("name", SETS)
+def test_the_page_describes_each_group(name: str) -> None:
+    chosen = SETS[name]
+    assert f"{chosen.planes} planes, for {chosen.purpose}." in section(name)
+    assert [(row.group, row.planes, row.index, row.tiles) for row in rows(name)] == [
+        (
+            group.id,
+            str(group.planes),
+            "–".join(str(at) for at in sorted({first, first + group.planes - 1})),
+            "kinds" if group.axis is Axis.TILES else group.axis.value,
+        )
+        for group in chosen.groups
+        for first in [chosen.at(group.id)]
+    ]
+    assert all(row.content for row in rows(name))
+
+
+def test_the_page_names_the_typical_numbers() -> None:
+    assert f"{', '.join(f'{copies:.0f}' for copies in TYPICAL)} copies from tenpai upwards" in PAGE

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from game.layout import ROUND_STATE
-from policies.features.sight import SIGHT, look
+from policies.features.sight import SIGHT, fill_sight
 from policies.features.worth import promise
 from tests.scene import Scene
 
 
 def seen(scene: Scene) -> np.void:
     sight: np.void = np.zeros(1, SIGHT)[0]
-    look(np.array([scene.record], ROUND_STATE)[0], 0, sight)
+    fill_sight(np.array([scene.record], ROUND_STATE)[0], 0, sight)
     return sight
 
 

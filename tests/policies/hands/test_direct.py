@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from policies.checkpoint import HAND_MODELS, load, models_in
+from policies.checkpoint.card import HAND_MODELS
+from policies.checkpoint.store import load, models_in
 from policies.hands.direct import HAND_MODELS_FOLDER, DirectModel
 from tests.policies.hands.models import real_moments
 

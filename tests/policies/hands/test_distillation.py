@@ -37,7 +37,7 @@ def moments(network: DenoiserNetwork) -> tuple[Columns, Tensor, Tensor, Known]:
         torch.stack([torch.from_numpy(view.unseen) for view in views]),
         torch.stack([torch.from_numpy(view.sizes) for view in views]),
     )
-    seen = network.look(as_input(torch.from_numpy(encode(states, players, LITE))))
+    seen = network.trunk_columns(as_input(torch.from_numpy(encode(states, players, LITE))))
     times = (torch.arange(len(views)) % STEPS + 1) / STEPS
     return seen, torch.randn(len(views), 4, 2, 34, generator=torch.manual_seed(3)), times, known
 

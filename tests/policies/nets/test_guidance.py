@@ -86,17 +86,17 @@ def test_at_gamma_0_what_is_hidden_has_no_effect(played: Trajectory, rows: int) 
     states, players = played.decisions["state"], played.decisions["player"]
     hidden, compute = hidden_of(played), Compute(rows=rows)
     logits = {
-        gamma: Model(seeing, GUIDED, compute=compute, gamma=gamma).look(
+        gamma: Model(seeing, GUIDED, compute=compute, gamma=gamma).logits(
             states, players, None, "tonpuu", hidden=hidden
         )
         for gamma in (0.0, 0.5, 1.0)
     }
-    theirs = normal.look(states, players, None, "tonpuu")
+    theirs = normal.logits(states, players, None, "tonpuu")
     np.testing.assert_allclose(logits[0.0], theirs, atol=1e-5)
     assert np.abs(logits[1.0] - theirs).max() > 0.1
     assert np.abs(logits[1.0] - logits[0.5]).max() > 0.1
     other = HiddenPart(hidden.walls[:, ::-1].copy(), hidden.seeds + np.uint64(1))
-    shown = Model(seeing, GUIDED, compute=compute).look(states, players, None, "tonpuu", hidden=other)
+    shown = Model(seeing, GUIDED, compute=compute).logits(states, players, None, "tonpuu", hidden=other)
     assert np.array_equal(shown, logits[0.0])
 
 
@@ -107,7 +107,7 @@ def test_a_guided_policy_plays_with_what_the_table_hides() -> None:
     games = Rollout([recorder], length="tonpuu").play([Seating(0, 6, (0, 0, 0, 0))])
     found = recorder.take(next(games))
     decisions = found.decisions[:40]
-    logits = model.look(
+    logits = model.logits(
         decisions["state"],
         decisions["player"],
         None,

@@ -18,14 +18,15 @@ from threading import Event, Thread
 import numpy as np
 
 from game.events import StartRound
-from policies.checkpoint import load, load_predictor
+from policies.checkpoint.store import load, load_predictor
 from policies.nets.compute import Compute
 from policies.nets.device import DeviceNetwork
 from policies.hands.direct import DirectModel
 from policies.play.included import SHIPPED
 from policies.play.inference import load_policy
 from policies.flow.known_hand import known_questions
-from policies.reward import predict, round_starts, together
+from policies.reward.encoding import round_starts, together
+from policies.reward.predictor import predict
 
 def threads():
     return len(os.listdir("/proc/self/task"))

@@ -11,14 +11,15 @@ import torch
 from game.layout import ROUND_STATE
 from game.scoring.settlement import GameLength
 from game.table.table import Table
-from policies.deals import RoundView, UniformDeals
+from policies.deals.deal import RoundView
+from policies.deals.uniform import UniformDeals
 from policies.features.table import CRITIC
 from policies.nets.architectures import architecture_of
 from policies.nets.compute import Compute
 from policies.nets.networks import Network
 from policies.play.critic import Critic, RestOfRound, is_at_a_draw
 from policies.play.inference import Model
-from policies.play.playouts import Branching, CutWorth, Playouts, points_worth
+from policies.play.playouts import Branching, CutValue, Playouts, points_value
 from policies.play.rollout import PolicyChooser, Request
 from tests.policies.fakes import Undecided
 from tests.policies.models import weights_of
@@ -100,7 +101,7 @@ def test_cut_play_outs_are_the_beginning_of_whole_ones() -> None:
         assert list(long.events[: len(short.events)]) == list(short.events)
     assert any(not table.results for table in cut)
     constant = Constant()
-    values = branching.values(cut, CutWorth(points_worth, "points", constant)).ravel()
+    values = branching.values(cut, CutValue(points_value, "points", constant)).ravel()
     for value, table in zip(values, cut, strict=True):
         rest = 0.0 if table.results else 100.0 * (player + 1)
         assert value == table.scores[player] + rest

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from policies.checkpoint import MODELS, load
+from policies.checkpoint.card import MODELS
+from policies.checkpoint.store import load
 from policies.flow.known_hand import known_questions
 from policies.flow.slots import Slot
 from policies.nets.architectures import Architecture, identities_of

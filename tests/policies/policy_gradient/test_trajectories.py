@@ -14,7 +14,7 @@ from policies.play.inference import chances, load_policy
 from policies.play.named import RandomPolicy
 from policies.play.rollout import FinishedGame, PolicyChooser, Rollout, Seating
 from policies.policy_gradient.trajectories import Recorder, Trajectory
-from policies.reward import round_starts
+from policies.reward.encoding import round_starts
 from tests.policies.fakes import Undecided
 from tests.policies.models import a_model, a_policy
 from tests.scale import scaled
@@ -59,7 +59,7 @@ def test_every_drawn_discard_is_remembered_with_its_state_and_probability() -> N
         legal = kinds_of(decisions["legal"])
         assert legal[np.arange(len(legal)), decisions["kind"]].all()
         assert (legal.sum(axis=1) > 1).all()
-        logits = model.look(decisions["state"], decisions["player"], None, "tonpuu")
+        logits = model.logits(decisions["state"], decisions["player"], None, "tonpuu")
         expected = chances(logits, legal)[np.arange(len(legal)), decisions["kind"]]
         assert decisions["probability"] == pytest.approx(expected, abs=1e-6)
         discards = [event for event in game.events if isinstance(event, Discard)]

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from game.scoring.settlement import GameLength, draw_deltas, game_over, placements, ron_points, tsumo_payments
-from policies.reward import ROUND_START, together
-from policies.reward.encoding import places_after, round_outcomes
+from policies.reward.encoding import ROUND_START, places_after, round_outcomes, together
 
 Four = tuple[int, int, int, int]
 

@@ -7,25 +7,28 @@ import numpy as np
 import pytest
 
 from game.events import Draw, StartGame, StartRound
-from game.ranking import HANCHAN_REWARDS
-from game.scoring.settlement import GameLength, placements
-from policies.checkpoint import Card, describe, load, load_predictor, save
-from policies.reward import (
+from game.ranking import HANCHAN_REWARDS, Uma, parse_uma
+from game.scoring.settlement import GameLength, final_results, placements
+from policies.checkpoint.card import Card, describe
+from policies.checkpoint.store import load, load_predictor, save
+from policies.reward.encoding import (
     INPUTS,
-    ORDERS,
     ROUND_START,
-    FinishArchitecture,
     PaddedGames,
-    Predictor,
     encode,
     final_rewards,
-    predict,
-    round_rewards,
+    places_of,
     round_starts,
     together,
 )
-from policies.reward.encoding import places_of
-from policies.reward.predictor import predictor_shapes
+from policies.reward.predictor import (
+    ORDERS,
+    FinishArchitecture,
+    Predictor,
+    predict,
+    predictor_shapes,
+    round_rewards,
+)
 from tests.scene import Scene
 
 Round = tuple[int, int, int, tuple[int, int, int, int]]
@@ -160,7 +163,31 @@ def test_places_are_those_of_the_rules() -> None:
     dice = np.random.default_rng(3)
     scores = dice.integers(18, 24, (300, 4)) * 1000
     assert places_of(scores).tolist() == [list(placements(game)) for game in scores.tolist()]
-    assert final_rewards(ENDS, (4.0, 3.0, 2.0, 1.0)).tolist() == [[4, 2, 3, 1], [4, 3, 2, 1]]
+    assert final_rewards(ENDS, Uma((4.0, 3.0, 2.0, 1.0))).tolist() == [[4, 2, 3, 1], [4, 3, 2, 1]]
+
+
+def test_the_score_counts_too_if_the_uma_says_so() -> None:
+    tenhou = parse_uma("20,10,-10,-20@30000")
+    assert tenhou is not None
+    results = [[tenths / 10 for tenths in final_results(game)] for game in ENDS.tolist()]
+    assert final_rewards(ENDS, tenhou) == pytest.approx(np.array(results))
+    model, scored = predictor(), predictor().with_uma(tenhou)
+    by_place = predict(model.with_uma(Uma((40.0, 10.0, -10.0, -20.0))), games())
+    now = (np.array([each[3] for each in FIRST]) - 30_000) / 1_000
+    assert predict(scored, games())[0] == pytest.approx(by_place[0] + now)
+    assert model.with_uma(None).uma == Uma()
+
+
+@pytest.mark.parametrize(
+    "wrong", ["90,45,0", "90,45,0,-135,0", "a,b,c,d", "1,2,3,4@", "1,2,3,inf", "90 45 0 -135"]
+)
+def test_an_uma_is_four_numbers(wrong: str) -> None:
+    with pytest.raises(ValueError, match="expected four numbers, such as 90,45,0,-135"):
+        parse_uma(wrong)
+    assert [str(parse_uma(text)) for text in ("90,45,0,-135", "1.5,+5,-5,-15@25000")] == [
+        "90,45,0,-135",
+        "1.5,5,-5,-15@25000",
+    ]
 
 
 def test_rewards_of_rounds_add_up_to_that_of_the_game() -> None:
@@ -171,7 +198,7 @@ def test_rewards_of_rounds_add_up_to_that_of_the_game() -> None:
     assert found[0, 3] == pytest.approx([90, 0, 45, -135] - expected[0, 3])
     assert found[1, 1] == pytest.approx([90, 45, 0, -135] - expected[1, 1])
     assert not found[1, 2:].any()
-    final = final_rewards(ENDS, model.architecture.rewards)
+    final = final_rewards(ENDS, model.uma)
     assert found.sum(axis=1) == pytest.approx(final - expected[:, 0])
 
 

@@ -105,10 +105,14 @@ def test_both_sides_refuse_a_bad_attribute_and_name_their_place(tag: str, reason
     name = tag[1:].split(" ", maxsplit=1)[0]
     sides: list[tuple[type[Exception], str, Callable[[], object]]] = [
         (RemoteProtocolError, f"^{name}: {reason}", lambda: m.parse_server(tag)),
-        (ReplayFormatError, f"^<{name}>: {reason}", lambda: events_of(INIT.format(HANDS), tag)),
+        (
+            ReplayFormatError,
+            f"^mjlog round 1: <{name}>: {reason}",
+            lambda: events_of(INIT.format(HANDS), tag),
+        ),
     ]
     if name == "INIT":
-        sides[1] = (ReplayFormatError, f"^<{name}>: {reason}", lambda: events_of(tag, AGARI))
+        sides[1] = (ReplayFormatError, f"^mjlog round 1: <{name}>: {reason}", lambda: events_of(tag, AGARI))
     for error, expected, parse in sides:
         with pytest.raises(error, match=expected):
             parse()

@@ -8,12 +8,12 @@ from functools import cache
 import msgspec
 
 from game.events import DrawnRound, EndRound, GameEvent, StartGame
-from policies.checkpoint import load_predictor
+from policies.checkpoint.store import load_predictor
 from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.included import SHIPPED
 from policies.play.named import Named
-from policies.reward import Predictor
+from policies.reward.predictor import Predictor
 from replays.record import GameRecord
 from replays.review.moments import FollowedGame, follow
 from replays.review.report import Reviewer
@@ -55,9 +55,9 @@ def reviewed(record: GameRecord, seat: int, policy: Policy | None = None) -> Rev
 
 
 @cache
-def of_whole(seat: int) -> Review:
+def of_whole(seat: int, *, all_seats: bool = False) -> Review:
     """A review of the whole game by the policy that played it."""
-    return reviewed(whole(), seat)
+    return reviewer().review(whole(), seat, all_seats=all_seats)
 
 
 @cache

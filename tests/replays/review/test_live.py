@@ -12,9 +12,11 @@ from policies.flow.decisions import Decision, Improvement, Option, OptionValue
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.decide import decide
 from replays.record import DecisionRecord
+from replays.review.judging import look_further
 from replays.review.live import played_decision
 from replays.review.moments import Moment, action_text, follow
 from replays.review.notes import Notes
+from replays.review.schema import ReviewDecision
 from tests.policies.fakes import Scripted
 from tests.replays.review.made import first_round, of_whole, reviewed, whole
 from tests.scene import Scene
@@ -95,6 +97,17 @@ def test_what_adaptation_and_search_had_to_say_stands_beside_the_options() -> No
         assert (before is None) == (after is None) == (text.kind != "discard")
 
 
+def advised(scene: Scene, yes: dict[str, float], **said: float) -> ReviewDecision:
+    """What is shown of a decision, by the probabilities of discards and of other kinds of action."""
+    legal = tuple(scene.legal())
+    discards = {mjai_text(each.tile): each for each in legal if each.kind is ActionKind.DISCARD}
+    policy = Scripted({discards[tile]: chance for tile, chance in yes.items()})
+    policy.yes |= {each: said[name] for each in legal if (name := each.kind.name.lower()) in said}
+    decision = look_further(decide(scene.observe(), policy), scene.observe(), policy)
+    moment = Moment(scene.record, 0, legal, "hanchan", round=0, event=0, done=decision.action)
+    return played_decision(moment, logged(moment, decision), Notes())
+
+
 @pytest.mark.parametrize(
     ("riichi", "discard", "reason", "options"),
     [
@@ -103,17 +116,42 @@ def test_what_adaptation_and_search_had_to_say_stands_beside_the_options() -> No
         (0.3, "E", "reason_wide", ("discard", "E", "riichi", "9p")),
     ],
 )
-def test_a_decision_of_ours_says_why_even_before_the_tile_of_a_riichi_is_chosen(
+def test_a_decision_of_ours_says_why(
     riichi: float, discard: str, reason: str, options: tuple[str, str, str, str]
 ) -> None:
     scene = Scene("123m456p789s11z22z", dora="4z").draw("9p")
-    legal = tuple(scene.legal())
-    tile = next(each for each in legal if each.kind is ActionKind.DISCARD and mjai_text(each.tile) == discard)
-    seen = Observation(scene.record, 0, legal, "hanchan")
-    decision = decide(seen, Scripted({RIICHI: riichi, tile: 1.0}))
-    made = logged(seen, decision)
-    moment = Moment(scene.record, 0, legal, "hanchan", round=0, event=0, done=decision.action)
-    notes = played_decision(moment, made, Notes()).notes
-    params = notes[0].params
+    shown = advised(scene, {discard: 1.0}, riichi=riichi)
+    params = shown.notes[0].params
     found = tuple(params[key] for key in ("better", "better_tile", "worse", "worse_tile"))
-    assert (notes[0].key, found) == (reason, options)
+    assert (shown.notes[0].key, found) == (reason, options)
+
+
+def test_advice_names_the_discard_of_a_riichi_and_its_waits() -> None:
+    scene = Scene("679m456678p345s9s").draw("9s")
+    shown = advised(scene, {"9m": 0.95, "6m": 0.05}, riichi=0.9)
+    reason = next(note.params for note in shown.notes if note.key == "reason_riichi")
+    assert (shown.preferred.kind, shown.preferred.tile) == ("riichi", "9m")
+    assert (reason["better_tile"], reason["waits"], reason["tiles"]) == ("9m", ["5m", "8m"], 8)
+    bars = {each.action.tile: each.probability for each in shown.options if each.action.kind == "riichi"}
+    assert bars == pytest.approx({"9m": 0.855, "6m": 0.045}, abs=1e-4)
+
+
+def test_a_kan_is_compared_with_the_likeliest_other_option() -> None:
+    scene = Scene("1111m24567p67s5z2z").draw("8s")
+    shown = advised(scene, {"P": 0.3, "S": 0.7}, ankan=0.9)
+    params = next(note.params for note in shown.notes if note.key == "reason_kan")
+    assert (params["better"], params["worse"], params["worse_tile"]) == ("ankan", "discard", "S")
+
+
+def test_a_win_is_compared_with_nothing() -> None:
+    shown = advised(Scene("123456789m11p67s").draw("8s"), {})
+    assert [*shown.notes[0].params] == ["better", "better_tile", "points"]
+
+
+def test_a_riichi_of_an_older_record_is_given_no_tile_and_no_reasons() -> None:
+    scene = Scene("679m456678p345s9s").draw("9s")
+    decision = decide(scene.observe(), Scripted({RIICHI: 0.9}))
+    moment = Moment(scene.record, 0, tuple(scene.legal()), "hanchan", round=0, event=0, done=RIICHI)
+    shown = played_decision(moment, logged(moment, decision), Notes())
+    assert (shown.preferred.kind, shown.preferred.tile) == ("riichi", "")
+    assert not [note for note in shown.notes if note.key.startswith("reason_")]

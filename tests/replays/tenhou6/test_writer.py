@@ -11,7 +11,7 @@ from game.events import Chi, DrawnRound, DrawReason, EndRound, Pon, Riichi, Riic
 from game.melds import MeldKind
 from kit.errors import ReplayFormatError
 from replays import tenhou6
-from replays.names import DRAW_NAMES, YAKU_NAMES, yaku_id
+from replays.names import DRAW_NAMES, YAKU_NAMES, reason_of, yaku_id
 from replays.record import GameRecord
 from replays.tenhou6.tokens import (
     Call,
@@ -148,6 +148,12 @@ def test_an_entry_of_a_list_is_read(
         ("数え役満32000点", -1, 32000, 5),
         ("40符5飜満貫8000点", 40, 8000, 1),
         ("切り上げ満貫8000点", -1, 8000, 1),
+        ("宇宙8000点", -1, 8000, -1),
+        ("8000", -1, 8000, -1),
+        ("満貫", -1, 0, 1),
+        ("30符4飜", 30, 0, 0),
+        ("5飜満貫8000点", -1, 8000, 1),
+        ("", -1, 0, -1),
     ],
 )
 def test_points_in_words(text: str, fu: int, points: int, limit: int) -> None:
@@ -162,7 +168,7 @@ def test_both_payments_of_a_tsumo_follow_from_their_sum(base: int) -> None:
     assert text == f"満貫{other}-{dealer}点"
 
 
-@pytest.mark.parametrize("text", ["", "点", "8000", "満貫点", "宇宙8000点", "30符8000点", "満貫9999999点"])
+@pytest.mark.parametrize("text", ["8000-", "30符8000点", "満貫9999999点"])
 def test_an_invalid_value_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="points"):
         parse_value(text)
@@ -175,4 +181,7 @@ def test_every_yaku_has_one_name_both_ways() -> None:
         assert parse_yaku(yaku_text(number, 3)) == (number, 3)
         assert parse_yaku(yaku_text(number, 0)) == (number, 0)
     assert parse_yaku("役牌:發(1飜)") == (19, 1)
+    assert parse_yaku("Riichi") == (1, -1)
+    assert [yaku_id(name) for name in ("抢杠", "搶槓", "Robbing a Quad", "九連宝燈")] == [3, 3, 3, 45]
+    assert reason_of("全员听牌") == "exhaustive"
     assert yaku_id("ura-dora") == 53

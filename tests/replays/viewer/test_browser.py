@@ -151,8 +151,10 @@ def review() -> dict[str, Any]:
         "key": "furiten_after",
         "params": {"discard": "7s", "by": "preferred", "waits": ["8s"], "thrown": ["9s"]},
     }
+    options = {"better": "discard", "better_tile": "1m", "worse": "discard", "worse_tile": "5m"}
+    one = {"key": "reason_tanyao", "params": options | {"left": 1}}
     decisions = list(map(in_play, found["decisions"]))
-    decisions[0] |= {"notes": [furiten], "hand": decisions[0]["hand"] | {"waits_gone": ["9s"]}}
+    decisions[0] |= {"notes": [one, furiten], "hand": decisions[0]["hand"] | {"waits_gone": ["9s"]}}
     found["decisions"] = decisions
     msgspec.convert(found, schema.Review)
     return found
@@ -223,11 +225,12 @@ def test_a_game_is_stepped_through(review: dict[str, Any], open_review: Callable
     table_is_our_fold(opened, KANS)
     for step in (
         keys_and_buttons_do_the_same,
-        tiles_are_written_as_players_write_them,
+        tiles_in_sentences_are_pictures,
         rounds_timeline_worst_and_address_lead_to_their_places,
         the_table_turns_and_other_hands_hide,
         errors_to_stop_at_are_chosen_and_kept,
         help_opens_by_key_and_button_and_keeps_keys_to_itself,
+        tabs_keep_their_own_scroll,
     ):
         step(opened, review)
         opened.check()
@@ -277,7 +280,7 @@ def keys_and_buttons_do_the_same(opened: Opened, review: dict[str, Any]) -> None
     assert opened.place == errors[-1]
 
 
-def tiles_are_written_as_players_write_them(opened: Opened, review: dict[str, Any]) -> None:
+def tiles_in_sentences_are_pictures(opened: Opened, review: dict[str, Any]) -> None:
     written = {"E": "1z", "S": "2z", "W": "3z", "N": "4z", "P": "5z", "F": "6z", "C": "7z"}
     thrown = {
         message["pai"]: (each["index"], place)
@@ -289,8 +292,22 @@ def tiles_are_written_as_players_write_them(opened: Opened, review: dict[str, An
     for tile, place in thrown.items():
         go(opened, *place)
         text = written.get(tile, f"0{tile[1:2]}")
-        assert f" discards {text}" in opened.tab.inner_text(".caption")
+        assert " discards " in opened.tab.inner_text(".caption")
+        assert opened.tab.get_attribute(".caption .tile", "data-tile") == tile
         assert opened.tab.locator(f".river .t-{tile}").first.get_attribute("title").startswith(f"{text} · ")
+
+
+def tabs_keep_their_own_scroll(opened: Opened, _: dict[str, Any]) -> None:
+    go(opened, 0, 0)
+    scroller = "document.querySelector('.side-panel')"
+    for width, place in ((1280, scroller), (390, "document.documentElement")):
+        opened.tab.set_viewport_size({"width": width, "height": 600})
+        opened.tab.click("[data-tab=game]")
+        opened.tab.evaluate(f"{place}.scrollTop = 1200")
+        opened.tab.click("[data-tab=decisions]")
+        assert opened.tab.evaluate(f"{place}.scrollTop") < 1000
+        opened.tab.click("[data-tab=game]")
+        assert opened.tab.evaluate(f"{place}.scrollTop") == 1200
 
 
 def rounds_timeline_worst_and_address_lead_to_their_places(opened: Opened, review: dict[str, Any]) -> None:
@@ -370,6 +387,7 @@ def test_decisions_are_read(review: dict[str, Any], open_review: Callable[..., O
     assert (
         "(the policy's choice) makes the hand furiten" in panel.locator(".notes:not(.reasons)").inner_text()
     )
+    assert "1 more terminal or honour to discard" in panel.locator(".reasons").inner_text()
     assert "No copies left of" in panel.locator(".facts").inner_text()
     for step in (
         every_number_is_that_of_the_data,
@@ -793,6 +811,7 @@ def test_an_index_lists_sorts_filters_and_sums_games(
         made_entry(msgspec.structs.replace(made, game=game), f"game-{number}")
         for number, game in enumerate((one, other))
     ]
+    entries[0] = msgspec.structs.replace(entries[0], seats=())
     skipped = [schema.Skipped(file="broken<b>.xml", reason="cut short")]
     counted = [tally(real_game(KANS).events)[0][0]] * 2
     index = json.loads(as_json(index_of(entries, counted, skipped, critic(), 2)))
@@ -807,7 +826,10 @@ def test_an_index_lists_sorts_filters_and_sums_games(
     rows = tab.locator(".games tbody tr")
     assert rows.count() == 3
     links = rows.locator("a").evaluate_all("(links) => links.map((a) => a.getAttribute('href'))")
-    assert links == ["./game-1.html", "./game-0.html"]
+    assert links == [
+        *(f"./game-1.html{place}" for place in ("", "#0.0.1", "#0.0.2", "#0.0.3")),
+        "./game-0.html",
+    ]
     tab.click("[data-sort=date]")
     assert rows.first.locator("a").get_attribute("href") == "./game-0.html"
     tab.fill("input[type=search]", "genbu")

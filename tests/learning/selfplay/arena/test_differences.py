@@ -23,7 +23,7 @@ from learning.selfplay.arena.differences import (
     make_differences_plan,
     setup_of,
 )
-from learning.selfplay.arena.differences_report import draw_differences, figures_of, text_of
+from learning.selfplay.arena.differences_report import differences_figures, draw_differences, text_of
 from policies.flow.decisions import model_of
 from tests.cli import run_cli
 
@@ -89,7 +89,7 @@ def untimed(games: Sequence[DifferencesGame]) -> list[DifferencesGame]:
 
 def test_a_player_gains_nothing_over_itself(players: tuple[str, str]) -> None:
     plan = a_plan(players[0], players[0])
-    found = figures_of(plan, rows(plan, range(2)))
+    found = differences_figures(plan, rows(plan, range(2)))
     assert found.gain.differences == 0.0
     assert found.gain.points.value == found.gain.points.low == found.gain.points.high == 0.0
     assert found.decisions > 20
@@ -100,7 +100,7 @@ def test_gains_are_the_sum_of_differences(players: tuple[str, str]) -> None:
     plan = a_plan(players[1], players[0])
     found = untimed(rows(plan, range(2)))
     assert {each.model for row in found for each in row.differences} >= {"chi", "pon"}
-    figures = figures_of(plan, found)
+    figures = differences_figures(plan, found)
     points = sum(each.points for row in found for each in row.differences) / 2
     assert figures.gain.points.value == pytest.approx(points)
     models = [
@@ -118,11 +118,11 @@ def test_the_report_and_the_plot_have_a_row_for_each_part(players: tuple[str, st
     each = differ("pon", 20, None), differ("discard", 3, 0.2), differ("discard", 3, 0.1)
     rows = [DifferencesGame(number, 90, 0, each, 1.0) for number in range(2)]
     plan = a_plan(*players)
-    found = figures_of(plan, rows)
+    found = differences_figures(plan, rows)
     verdict, _, names, *table = text_of(MeasurementReport(plan, found)).splitlines()
     one, other = plan.challenger.name, plan.champions.name
     assert verdict == f"{one} over {other}, points a game: -300 (-300 to -300): {one} loses"
-    assert re.split("  +", names) == ["decisions", "differing decisions a game", "points", "final reward"]
+    assert re.split("  +", names) == ["decisions", "differing decisions a game", "points", "rank points"]
     assert [re.split("  +", line)[0] for line in table[: table.index("")]] == [
         "all", "discard", "pon", "go-around 1 to 6", "go-around 13 and later", "not tenpai", "against riichi",
         "East", "confidence below 20 %", "confidence 20 to 50 %", "confidence unknown",
@@ -158,7 +158,7 @@ def test_the_same_numbers_together_or_one_by_one_and_resumed(
 def test_giving_up_tenpai_hands_loses_points(tmp_path: Path) -> None:
     (tmp_path / "quitter.py").write_text(QUITTER)
     plan = a_plan(f"python:{tmp_path}/quitter.py:Quitter", "heuristic", games=3)
-    found = figures_of(plan, rows(plan, range(3)))
+    found = differences_figures(plan, rows(plan, range(3)))
     assert {each.subset for each in found.by} >= {"tenpai", "discard", "riichi"}
     assert "not tenpai" not in {each.subset for each in found.by}
     assert found.gain.points.high is not None
@@ -210,6 +210,9 @@ def test_players_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:
     result = run_cli("arena", "--horizon", "8")
     assert result.exit_code == 2
     assert "--horizon goes with --differences" in result.output
+    result = run_cli("arena", "--differences", "--horizon", "8", "--uma", "15,5,-5,-15")
+    assert result.exit_code == 2
+    assert "--uma goes without --horizon" in " ".join(result.output.split())
     result = run_cli("arena", "--differences", "--report")
     assert result.exit_code == 2
     assert "--report needs --out" in result.output

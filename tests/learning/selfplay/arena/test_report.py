@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from game.ranking import parse_uma
 from kit.reports import write_report
 from learning.runs.statistics import Estimate
 from learning.selfplay.arena.plan import ArenaPlan
@@ -46,6 +47,24 @@ def test_places_points_and_rates_of_both_sides() -> None:
     assert mine.tenpai_draws.value == 0.5
     assert (mine.decisions, mine.faults, others.faults) == (400, 2, 6)
     assert mine.ladder.dan > others.ladder.dan
+
+
+def test_places_are_worth_what_the_reader_says() -> None:
+    plan = a_plan()
+    rows = [
+        msgspec.structs.replace(a_row(plan, number, place), scores=(45_000, 25_000, 20_000, 10_000))
+        for number, place in enumerate([1, 2, 4, 1, 1, 1, 4, 2])
+    ]
+    places, score = (
+        report(plan, PlayedSeries(rows), parse_uma(text)) for text in ("3,1,0,-4", "3,1,0,-4@30000")
+    )
+    assert places is not None
+    assert score is not None
+    assert places.challenger.rank_points.value == pytest.approx((4 * 3 + 2 * 1 - 2 * 4) / 8)
+    # the challenger sits twice in each seat, and first place also has the oka
+    assert score.challenger.rank_points.value == pytest.approx((4 * 23 + 2 * 1 - 2 * 4) / 8 + 25 - 30)
+    assert "uma per game" in str(score)
+    assert "rank points" not in str(score)
 
 
 def test_a_set_with_a_crash_does_not_count_and_is_named() -> None:

@@ -11,9 +11,9 @@ from tensorboard.backend.event_processing.event_accumulator import SCALARS, Even
 
 from learning.selfplay.rl.plan import ReinforcementPlan
 from learning.selfplay.rl.run import learn_from_play
-from policies.checkpoint import Card, save
-from policies.reward import FinishArchitecture
-from policies.reward.predictor import predictor_shapes
+from policies.checkpoint.card import Card
+from policies.checkpoint.store import save
+from policies.reward.predictor import FinishArchitecture, predictor_shapes
 from tests.policies.models import save_models
 
 

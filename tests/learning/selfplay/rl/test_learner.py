@@ -9,7 +9,7 @@ import pytest
 
 from learning.selfplay.rl.learner import BlockSamples, PolicyLearner, samples_of
 from learning.selfplay.rl.plan import ReinforcementPlan
-from policies.checkpoint import load
+from policies.checkpoint.store import load
 from policies.features.draw import kinds_of
 from policies.features.table import LITE
 from policies.play.inference import Model, chances, load_policy
@@ -38,7 +38,7 @@ def a_learner(start: Path, plan: ReinforcementPlan) -> PolicyLearner:
 def probabilities(learner: PolicyLearner, samples: BlockSamples) -> np.ndarray:
     """``[N, 34]`` of the weights of the last step."""
     model = Model(weights_of(learner.policy.network), LITE)
-    logits = model.look(samples.decisions["state"], samples.decisions["player"], None, "tonpuu")
+    logits = model.logits(samples.decisions["state"], samples.decisions["player"], None, "tonpuu")
     return chances(logits, kinds_of(samples.decisions["legal"]))
 
 

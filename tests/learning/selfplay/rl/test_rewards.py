@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from learning.selfplay.rl.learner import rewards_of
-from policies.checkpoint import load_predictor
+from policies.checkpoint.store import load_predictor
 from policies.play.included import PHOENIX
 from policies.play.rollout import Rollout, Seating
 from policies.policy_gradient.trajectories import DECISION, Recorder, Trajectory
-from policies.reward import ROUND_START, Predictor, final_rewards, predict, together
+from policies.reward.encoding import ROUND_START, final_rewards, together
+from policies.reward.predictor import Predictor, predict
 from tests.policies.fakes import Undecided
 
 
@@ -33,7 +34,7 @@ def test_the_rewards_of_a_game_add_up_to_its_own_less_the_first_expectation(
     for game, rows in zip(games, rewards, strict=True):
         assert rows.shape == (len(game.starts), 4)
         first = predict(predictor, together([(game.starts, "hanchan")]))[0, 0]
-        final = final_rewards(game.scores, predictor.architecture.rewards)
+        final = final_rewards(game.scores, predictor.uma)
         assert rows.sum(axis=0) == pytest.approx(final - first)
         assert rows.sum(axis=1) == pytest.approx(0.0, abs=1e-6)
 

@@ -19,8 +19,8 @@ from learning.runs.state import STATE_FILE
 from learning.selfplay.rl import run as module
 from learning.selfplay.rl.actors import Actors, LearnedGame
 from learning.selfplay.rl.learner import PolicyLearner
-from policies.checkpoint import load, models_in
 from policies.checkpoint.card import MODELS
+from policies.checkpoint.store import load, models_in
 from policies.play.included import SHIPPED
 from tests.cli import run_cli
 from tests.learning.clusters import address, machines
@@ -41,7 +41,7 @@ def unjudged(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     figures = load(whole, "discard").card.metrics
     taken = itertools.count(1)
     monkeypatch.setattr(module, "against_start", lambda *_, **__: None)
-    monkeypatch.setattr(module, "figures_of", lambda _: {**figures, "points": float(next(taken))})
+    monkeypatch.setattr(module, "match_figures", lambda _: {**figures, "points": float(next(taken))})
 
 
 def weights_in(out: Path) -> dict[str, torch.Tensor]:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
 from game.layout import AT_HAND, PHASE_TURN, ROUND_STATE
@@ -91,11 +90,3 @@ def test_chance_of_a_wait_is_its_share_of_the_draws() -> None:
     planes = deep(hand_record("234567m34588p67s3z"), 1)
     expected = 8 * 15 / (136 - 14 - 1)  # 8 copies, 15 draws
     assert planes[36, 29] == round(ONE * (1 + np.log10(expected) / 6))
-
-
-def test_wrong_arrays_are_refused() -> None:
-    states, players = np.zeros(2, ROUND_STATE), np.zeros(2, np.int8)
-    with pytest.raises(ValueError, match="one int8 player"):
-        lookahead_deep(states, players[:1], np.zeros((2, 72, 34), np.uint8))
-    with pytest.raises(ValueError, match="uint8 of shape"):
-        lookahead_deep(states, players, np.zeros((2, 71, 34), np.uint8))

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from torch import Tensor
 
 from kit.errors import CheckpointCorrupt
-from policies.checkpoint import Card, load
-from policies.checkpoint.store import LARGEST_FILE, LARGEST_HOSEI_FILE
+from policies.checkpoint.card import Card
+from policies.checkpoint.store import LARGEST_FILE, LARGEST_HOSEI_FILE, load
 from policies.checkpoint.tensors import largest_size
 from policies.features.table import HOSEI, LITE, SETS
 from policies.nets.architectures import Architecture, HoseiArchitecture, HoseiBaseArchitecture

@@ -4,7 +4,7 @@ The length of a step is set by the divergence from the initial policy, not by a 
 too small for one hand and ruinous for the next. The less signal the gradient has, the smaller the divergence:
 most hands show little, and following noise costs strength.
 
-Every lesson starts from the initial policy and uses the whole pool; importance ratios
+Every update starts from the initial policy and uses the whole pool; importance ratios
 (`policies.policy_gradient.loss`) correct for the policies that played.
 
 Source: Suphx, arXiv:2003.13590, section 3.4, equation 6.
@@ -26,7 +26,6 @@ from game.scoring.settlement import GameLength
 from kit.errors import ModelError
 from policies.adaptation.settings import AdaptationSettings
 from policies.deals.deal import Deals
-from policies.features.draw import kinds_of
 from policies.nets.networks import Network, as_input
 from policies.play.inference import Model
 from policies.policy_gradient.loss import PolicyBatch, PolicyObjective, log_policy, policy_loss
@@ -46,7 +45,7 @@ class PlayOutPool:
     Attributes:
         decisions: ``[B]`` of `policies.policy_gradient.trajectories.DECISION`.
         owners: ``[B]``, the play-out of each decision.
-        rewards: ``[n]``, the worth of each play-out's end.
+        rewards: ``[n]``, the value of each play-out's end.
         dealt: ``[n]``, the same number for play-outs of the same deal.
         advantages: ``[n]``, the rewards without the luck of the tiles, with a standard deviation of 1; zero
             if the tiles explain all.
@@ -69,7 +68,7 @@ class PlayOutPool:
         Args:
             deals: the deals, each played out ``replays`` times in a row.
             decisions: the player's own, of each play-out.
-            rewards: ``[n]``, the worth of each play-out's end.
+            rewards: ``[n]``, the value of each play-out's end.
         """
         first, numbers = len(self.rewards), np.repeat(np.arange(len(deals)), self._replays)
         self._game = deals.view.length
@@ -94,14 +93,7 @@ class PlayOutPool:
         decisions, owners = self.decisions[rows], self.owners[rows]
         planes = self._model.planes(decisions["state"], decisions["player"], None, self._game)
         planes[:, self._model.blank] = 0
-        return PolicyBatch(
-            planes=torch.from_numpy(planes),
-            legal=torch.from_numpy(kinds_of(decisions["legal"])),
-            chosen=torch.from_numpy(decisions["kind"].astype(np.int64)),
-            behaviour=torch.from_numpy(np.log(decisions["probability"])),
-            advantages=torch.from_numpy(self.advantages[owners].astype(np.float32)),
-            weights=torch.from_numpy(decisions["weight"].astype(np.float32)),
-        )
+        return PolicyBatch.of(torch.from_numpy(planes), decisions, self.advantages[owners])
 
 
 def less_luck(rewards: NDArray[np.float64], groups: NDArray[np.int64]) -> tuple[NDArray[np.float64], float]:
@@ -159,8 +151,8 @@ _MEASURED: Final = 512
 """Decisions on which the divergence is measured."""
 
 
-class LessonResult(NamedTuple):
-    """The result of a lesson.
+class UpdateResult(NamedTuple):
+    """The result of an update.
 
     Attributes:
         signal: share of the gradient's squared length that is not noise, estimated from how much the
@@ -172,8 +164,8 @@ class LessonResult(NamedTuple):
     divergence: float
 
 
-class GradientLesson:
-    """Teaches a network by gradient steps.
+class PolicyUpdate:
+    """Updates a network by policy-gradient steps.
 
     Args:
         network: is changed in place.
@@ -188,13 +180,13 @@ class GradientLesson:
         self._learning = list(network.parameters())
         self._length = 0.0  # of the last step
 
-    def learn(self, pool: PlayOutPool, furthest: float, between: Callable[[], None]) -> LessonResult:
+    def learn(self, pool: PlayOutPool, furthest: float, between: Callable[[], None]) -> UpdateResult:
         """Take the steps, starting from the initial network.
 
         Args:
             pool: all play-outs so far.
             furthest: as `AdaptationSettings.divergence`.
-            between: called every few hundred decisions; an exception from it ends the lesson.
+            between: called every few hundred decisions; an exception from it ends the update.
 
         Raises:
             ModelError: the gradient is not finite.
@@ -212,7 +204,7 @@ class GradientLesson:
             if way <= _SHORTEST:
                 break
             self._step(gradient, shown, start, way * (number + 1) / settings.steps)
-        return LessonResult(signal, self._divergence(shown, start))
+        return UpdateResult(signal, self._divergence(shown, start))
 
     def forget(self) -> None:
         """Restore the initial network."""
@@ -246,7 +238,7 @@ class GradientLesson:
     def _gradient(
         self, pool: PlayOutPool, rows: NDArray[np.int64], between: Callable[[], None]
     ) -> tuple[list[Tensor], float]:
-        """The gradient over rows of the pool, and its signal; see `LessonResult`."""
+        """The gradient over rows of the pool, and its signal; see `UpdateResult`."""
         number = pool.dealt[pool.owners[rows]] % _PARTS
         parts = [rows[number == each] for each in range(_PARTS)]
         whole = [torch.zeros_like(tensor) for tensor in self._learning]
