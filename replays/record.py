@@ -99,6 +99,14 @@ class GameRecord(msgspec.Struct, frozen=True, kw_only=True):
     rules_said: bool = True
 
     @property
+    def own_player(self) -> int | None:
+        """Whose record it is: the player of the decisions, else the only person; None if that is nobody."""
+        players = {made.player for made in self.decisions} or {
+            player for player, sex in enumerate(self.sexes) if sex != "C"
+        }
+        return players.pop() if len(players) == 1 else None
+
+    @property
     def ending(self) -> EndGame | None:
         """Final scores and results, None if the game was cut short."""
         return next((e for e in reversed(self.events) if isinstance(e, EndGame)), None)

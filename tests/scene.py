@@ -18,6 +18,7 @@ from game.events import (
     Riichi,
     RiichiAccepted,
     StartRound,
+    Win,
 )
 from game.layout import AT_HAND, AT_UNSEEN, ROUND_STATE
 from game.observation import Observation
@@ -152,6 +153,14 @@ class Scene:
         who = int(self.record["turn"])
         self.apply(Riichi(who)).discard(discard)
         return self.apply(RiichiAccepted(who))
+
+    def win(self, player: int, source: int) -> Scene:
+        """A win of 1,000 points with the last tile; ``source`` is the player who drew or discarded it."""
+        tile = int(self.record["drawn"] if player == source else self.record["last_tile"])
+        a, b, c, d = (1000 * ((each == player) - (each == source)) for each in range(4))
+        return self.apply(
+            Win(player, source, tile, (), 30, 1000, 0, ((1, 1),), (), (), -1, (a, b, c, d), 0, 0)
+        )
 
     def legal(self, player: int = 0) -> list[Action]:
         """The player's legal actions now."""

@@ -135,11 +135,9 @@ def of_type(events: list[GameEvent], kind: type[Event]) -> list[Any]:
 
 def last_round(events: list[GameEvent]) -> StartRound:
     """How the newest round began."""
-    start: StartRound = of_type(events, StartRound)[-1]
-    return start
+    return of_type(events, StartRound)[-1]
 
 
 def last_discard(events: list[GameEvent]) -> Discard:
     """The newest discard."""
-    discarded: Discard = of_type(events, Discard)[-1]
-    return discarded
+    return of_type(events, Discard)[-1]

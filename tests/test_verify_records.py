@@ -100,10 +100,7 @@ def aborted(reason: Any) -> GameEvent:
 
 @pytest.mark.parametrize(("kind", "text", "matches", "replaced"), PLANTED)
 def test_a_planted_difference_is_found_in_its_place(
-    kind: str,
-    text: str,
-    matches: Callable[[Any], bool],
-    replaced: Callable[[Any], Sequence[GameEvent]],
+    kind: str, text: str, matches: Callable[[Any], bool], replaced: Callable[[Any], Sequence[GameEvent]]
 ) -> None:
     record, place = find(matches)
     events = replaced(record.events[place])

@@ -94,7 +94,6 @@ def serves_a_table(installed: Installed) -> None:
     """Check that `suzaku table` serves its page and everything that the page loads."""
     flags = ("--opponents", "heuristic", "--policy", "heuristic", "--port", "0", "--no-browser")
     with installed.started("table", *flags) as program:
-        assert program.stdout is not None
         link = program.stdout.readline().split(": ", 1)[1].strip()
         modules = (each.name for folder in (OWN, SHARED) for each in folder.iterdir() if each.suffix == ".js")
         loaded = [link, *(f"{link.split('?')[0]}web/{name}" for name in (*modules, "style.css"))]

@@ -208,9 +208,9 @@ def table(
     Args:
         config: the configuration.
         given: what is played.
-        level: strength of the programs: rules; people, a network that imitates strong players; network, the
-            included networks; search, these with a search in close decisions. Default: network. The page can
-            change it between games.
+        level: strength of the programs: beginner, rules that never defend and often slip; rules; people, a
+            network that imitates strong players; network, the included networks; search, these with a search
+            in close decisions. Default: network. The page can change it between games.
         opponents: instead of a level, players in the other seats: one for all three, or three separated by
             commas, each as for `suzaku arena`, or person for somebody with a link of their own. If an
             engine's command contains commas, repeat --opponents for each player instead.

@@ -58,7 +58,8 @@ def games(
     """List the saved games.
 
     Shows the date, place, points, type, rounds, id and opponents of each game. The place is the bot's if its
-    decisions are saved with the record, else that of `--player`. Below them are the places by month.
+    decisions are saved with the record, else yours against programs, or that of `--player`. Below them are
+    the places by month.
 
     Args:
         config: the configuration.
@@ -87,8 +88,11 @@ def games(
 def _text(entries: Sequence[GameEntry]) -> str:
     """The list as text: one game per line, oldest first, and the average place."""
     lines = [*map(_line, entries), *_by_month(entries)]
-    places = [entry.placement for entry in entries if entry.placement is not None]
-    average = f", average place {sum(places) / len(places):.2f} in {len(places)}" if places else ""
+    average = ""
+    for whose, is_person in (("", False), ("your ", True)):
+        places = [entry.placement for entry in entries if entry.placement and entry.is_person is is_person]
+        if places:
+            average += f", {whose}average place {sum(places) / len(places):.2f} in {len(places)}"
     return "\n".join([*lines, f"{len(entries)} game{'s' if len(entries) != 1 else ''}{average}"]) + "\n"
 
 
@@ -121,11 +125,12 @@ def _line(entry: GameEntry) -> str:
 
 def _by_month(entries: Sequence[GameEntry]) -> Iterator[str]:
     """A line for each month: average place, games, and a bar for each game, the taller the better."""
-    placed = [(entry.date[:7], entry.placement) for entry in entries if entry.placement is not None]
-    for month, games_of_month in groupby(placed, key=itemgetter(0)):
+    placed = [((entry.date[:7], entry.is_person), entry.placement) for entry in entries if entry.placement]
+    for (month, is_person), games_of_month in groupby(sorted(placed, key=itemgetter(0)), key=itemgetter(0)):
         places = [place for _, place in games_of_month]
         bars = "".join(_BARS[place] for place in places)
-        yield f"{month:<{_DATE_WIDTH}}  {sum(places) / len(places):.2f} in {len(places)}  {bars}"
+        label = f"{month} (yours)" if is_person else month
+        yield f"{label:<{_DATE_WIDTH}}  {sum(places) / len(places):.2f} in {len(places)}  {bars}"
 
 
 def _row(entry: GameEntry) -> dict[str, str | float | None]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+import os
+import subprocess
+import sys
 from itertools import groupby
 from pathlib import Path
 from statistics import mode
-from typing import Any
+from typing import Any, Final
 
 from bot.dashboard.game_messages import GameMessages, Message
 from bot.dashboard.session import ladder, standing
@@ -20,6 +23,13 @@ from replays.review.report import known_hands, length_of
 from replays.store.index import GameEntry, games
 from replays.store.library import readable_beside
 
+KEPT: Final = 16
+"""Reviews kept; each has one or two megabytes."""
+_REVIEW: Final = (
+    "import sys; from kit.processes import step_back; from bot.cli.program import run; step_back(); "
+    "sys.exit(run(['review', '--json', *sys.argv[1:]]))"
+)
+
 
 def games_shown(folder: Path, program: str) -> dict[str, Any]:
     """The list of games, and the results by day.
@@ -32,16 +42,17 @@ def games_shown(folder: Path, program: str) -> dict[str, Any]:
         ReplayError: the folder cannot be read.
     """
     entries, problems = games(folder)
-    days = [
-        {"day": day, **_standing(_ours(of_day))}
-        for day, of_day in groupby(entries, lambda entry: entry.date[:10])
-    ]
+    finished = [each for each in entries if each.placement is not None and each.results is not None]
+    # the bot's; of somebody who only plays at the table, their own
+    ours = [each for each in finished if not each.is_person] or finished
+    days = groupby(ours, lambda entry: entry.date[:10])
     return {
         "program": program,
         "games": [_game(entry) for entry in entries],
-        "days": [day for day in days if sum(day["places"])],
-        "total": _standing(_ours(entries)),
-        "ladder": _ladder(_ours(entries)),
+        "days": [{"day": day, **_standing(list(of_day))} for day, of_day in days],
+        "total": _standing(ours),
+        "yours": len(finished) - len(ours),
+        "ladder": _ladder(ours),
         "unreadable": len(problems),
     }
 
@@ -57,18 +68,15 @@ def replay_of(folder: Path, game_id: str, program: str) -> dict[str, Any]:
     Raises:
         ReplayError: there is no such game, or its record cannot be read; unreadable decisions are left out.
     """
-    name = check_game_id(game_id)
-    path = folder / (name + RECORD_SUFFIX)
-    if path.is_symlink() or not path.is_file():
-        raise ReplayError(f"{name}: no such game")
+    path = _path_of(folder, game_id)
     record = read_game(path)
     made, left_out = _decisions(path)
     told: list[Message] = []
     messages = GameMessages(told.append, program, "Suzaku" if made else "–")
     messages.begin(
         mode(each.player for each in made) if made else 0,
-        game_id=name,
-        date=started(name),
+        game_id=game_id,
+        date=started(game_id),
         game_type=record.game_type,
         length=length_of(record.game_type),
         names=record.names,
@@ -79,6 +87,56 @@ def replay_of(folder: Path, game_id: str, program: str) -> dict[str, Any]:
     )
     messages.replay(record.events, made)
     return {"messages": told, "left_out": left_out}
+
+
+class PastReviews:
+    """Reviews games of a library, one after another, in processes that take only time that play leaves.
+
+    Args:
+        folder: folder of the library.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._made: dict[Path, bytes] = {}
+        self._one = asyncio.Lock()
+
+    async def of(self, game_id: str) -> bytes:
+        """The review of our seat, as JSON.
+
+        Raises:
+            ReplayError: there is no such game, or it cannot be reviewed.
+        """
+        path = _path_of(self._folder, game_id)
+        async with self._one:
+            if path not in self._made:
+                made = await _reviewed(path)
+                self._made = dict([*self._made.items(), (path, made)][-KEPT:])
+            return self._made[path]
+
+
+async def _reviewed(path: Path) -> bytes:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-c", _REVIEW, str(path)),
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        made, said = await process.communicate()
+    finally:
+        if process.returncode is None:  # the browser has left
+            process.kill()
+    if process.returncode:
+        raise ReplayError(said.decode("utf-8", "replace").strip().rpartition("\n")[2])
+    return made
+
+
+def _path_of(folder: Path, game_id: str) -> Path:
+    path = folder / (check_game_id(game_id) + RECORD_SUFFIX)
+    if path.is_symlink() or not path.is_file():
+        raise ReplayError(f"{game_id}: no such game")
+    return path
 
 
 def _decisions(record: Path) -> tuple[tuple[DecisionRecord, ...], int | None]:
@@ -99,15 +157,11 @@ def _game(entry: GameEntry) -> dict[str, Any]:
         "names": [REDACTOR.value(name) for name in entry.names],
         "player": entry.player,
         "rounds": entry.rounds,
+        "is_person": entry.is_person,
         "place": entry.placement,
         "score": entry.scores[player] if entry.scores and entry.player >= 0 else None,
         "result": entry.results[player] / 10 if entry.results and entry.player >= 0 else None,
     }
-
-
-def _ours(entries: Iterable[GameEntry]) -> list[GameEntry]:
-    """Games that the bot played to the end."""
-    return [entry for entry in entries if entry.placement is not None and entry.results is not None]
 
 
 def _standing(ours: list[GameEntry]) -> dict[str, Any]:

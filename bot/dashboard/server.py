@@ -33,7 +33,7 @@ from bot.dashboard.feed import (
 )
 from bot.dashboard.game_messages import GameMessages
 from bot.dashboard.guesses import HandGuesses, HandQuestion
-from bot.dashboard.past import games_shown, replay_of
+from bot.dashboard.past import PastReviews, games_shown, replay_of
 from bot.dashboard.session import SessionFacts
 from bot.logs.redaction import clean_text
 from bot.terminal.result import EXIT_DONE, EXIT_FAILED
@@ -170,7 +170,16 @@ def make_app(access: Access, folder: Path, program: str, watching: BrowserSocket
             return _sorry(exc, 404)
         return page_of("review", "replay.js", shown)
 
+    async def review(request: Request) -> Response:
+        try:
+            made = await reviews.of(request.path_params["game_id"])
+        except ReplayError as exc:
+            return _sorry(exc, 404)
+        return page_of("review", "main.js", made)
+
+    reviews = PastReviews(folder)
     routes = [Route("/", home), Route("/games", listing), Route("/games/{game_id}", replay)]
+    routes.append(Route("/games/{game_id}/review", review))
     sockets = [WebSocketRoute("/live", watching.watch)] if watching else []
     return page_app(access, "bot.dashboard", [*routes, *sockets])
 

@@ -68,7 +68,7 @@ class LoadedRecord(NamedTuple):
         record: the game.
         name: name of the file, or "link" or "stdin".
         source: the format it was read from.
-        player: absolute; given by the file name, the link or the decisions, None if none of them gives one.
+        player: absolute; given by the file name, the link or the record, None if none of them gives one.
     """
 
     record: GameRecord
@@ -223,13 +223,7 @@ def _of_file(path: Path) -> LoadedRecord:
         raise ReplayError("a review, not a record; use the record it was made from")
     record = _with_decisions(parse(data, id_in_name(path.name)), path)
     named = _PLAYER_IN_NAME.search(path.name)
-    return LoadedRecord(record, path.name, format_of(data), int(named[1]) if named else _only_player(record))
-
-
-def _only_player(record: GameRecord) -> int | None:
-    """The player whose decisions are saved with the record, if they are of one player only."""
-    players = {made.player for made in record.decisions}
-    return players.pop() if len(players) == 1 else None
+    return LoadedRecord(record, path.name, format_of(data), int(named[1]) if named else record.own_player)
 
 
 def _with_decisions(record: GameRecord, path: Path) -> GameRecord:

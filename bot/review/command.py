@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
+from rich.console import Console
 
 from bot.records.sources import STDIN, full_source, is_folder, listed, load, shown
 from bot.review.many import check_players, made_entry, records_of, review_many, write_table
@@ -93,7 +94,8 @@ def _review_one(
         loaded = load(source)
         player = chosen_player(loaded, plan)
         check_player(loaded.record, player)
-        made = reviewed(reviewer(), loaded, player, plan)
+        with Console(stderr=True).status("reviewing"):  # nothing unless that is a terminal
+            made = reviewed(reviewer(), loaded, player, plan)
     except ReplayError as exc:
         raise ReplayError(f"{shown(source)}: {reason_of(exc, source)}") from exc
     name = file_name(loaded, made, anonymous=plan.anonymous)

@@ -187,6 +187,10 @@ async def _serve(config: Config, port: PagePort, make_host: Callable[[], TableHo
             if host.saved:
                 print("The game is saved: `suzaku table --resume` continues it.", file=sys.stderr, flush=True)
             if not abandoned:
+                if host.reviewing:
+                    print(
+                        "Waiting for the record and the review of the last game.", file=sys.stderr, flush=True
+                    )
                 await _in_time(host.ended(), REVIEW_S)
         finally:
             host.close()

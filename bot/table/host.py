@@ -108,6 +108,11 @@ class TableHost:
         """Whether the running game can be resumed by another run of the program."""
         return self.playing and self._file is not None and self._file.complete
 
+    @property
+    def reviewing(self) -> bool:
+        """Whether the record or a review of a finished game is still being made, or a level loaded."""
+        return bool(self._tasks)
+
     def seat_of(self, key: str) -> PersonSeat | None:
         """The seat whose address has this key."""
         given = key.encode()
@@ -338,7 +343,7 @@ def _seat_facts(each: PersonSeat | TableBot, viewer: PersonSeat) -> dict[str, An
     person = isinstance(each, PersonSeat)
     return {
         "name": each.name,
-        "player": "" if isinstance(each, PersonSeat) else each.player,
+        "level": None if isinstance(each, PersonSeat) else each.level,
         "own": each is viewer,
         "person": person,
         "here": not isinstance(each, PersonSeat) or each.here,

@@ -22,9 +22,10 @@ from policies.play.rollout import Chooser
 ClockName: TypeAlias = Literal["5+10", "3+5", "none"]
 """Seconds for each decision and the time bank of a round, as on Tenhou."""
 
-LevelName: TypeAlias = Literal["rules", "people", "network", "search"]
+LevelName: TypeAlias = Literal["beginner", "rules", "people", "network", "search"]
 
 LEVELS: Final[dict[LevelName, str]] = {
+    "beginner": "beginner",
     "rules": "heuristic",
     "people": "phoenix",
     "network": "network",
@@ -125,13 +126,18 @@ class TableBot(msgspec.Struct, frozen=True):
 
     Attributes:
         name: its name in the record.
-        player: what plays under that name, as pages show it.
+        player: what plays under that name.
         chooser: decides; the same for all seats of one player.
     """
 
     name: str
     player: str
     chooser: Chooser
+
+    @property
+    def level(self) -> LevelName | None:
+        """The level of which it is the player."""
+        return next((name for name, text in LEVELS.items() if text == self.player), None)
 
 
 class Opponents:
@@ -182,11 +188,11 @@ class Opponents:
             log.warning("level.failed", level=level, reason=clean_text(str(exc)))
 
     def facts(self) -> dict[str, Any]:
-        """The level, and the others to choose from with what plays them; none without a level."""
+        """The level, and the others to choose from; none without a level."""
         level = self.setup.level
         return {
             "level": level,
-            "levels": LEVELS if level else {},
+            "levels": list(LEVELS) if level else [],
             "loading": self.loading,
             "level_failed": self._failed,
         }

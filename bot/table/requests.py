@@ -11,10 +11,15 @@ import numpy as np
 from bot.table.plan import LevelName
 from bot.tenhou.session.turn import riichi_discards
 from game.actions import PASS, Action, ActionKind
-from game.tiles import face_of
+from game.scoring.value import has_yaku
+from game.state import clone, unseen34
+from game.tiles import face_of, mjai_text
 from replays.review.moments import action_text
 
 SwitchName: TypeAlias = Literal["no_calls", "auto_win", "auto_discard", "advice"]
+
+Furiten: TypeAlias = Literal["discarded", "riichi", "passed"]
+"""A wait among the own discards; a win passed on in riichi, or since the last discard."""
 
 _CALLS: Final = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN)
 _WINS: Final = (ActionKind.TSUMO, ActionKind.RON)
@@ -164,3 +169,44 @@ def _after_riichi(legal: Sequence[Action], record: np.void, player: int) -> list
         for place, action in enumerate(legal)
         if action.kind is ActionKind.DISCARD and face_of(action.tile) in allowed
     ]
+
+
+class Wait(msgspec.Struct, frozen=True):
+    """A kind that completes the hand.
+
+    Attributes:
+        tile: in mjai's notation.
+        left: copies that the player does not see.
+        yaku: whether the hand has one with another player's tile.
+    """
+
+    tile: str
+    left: int
+    yaku: bool
+
+
+def waits_of(record: np.void, player: int) -> list[Wait]:
+    """What completes the hand, without the tile just drawn; empty after a call, until the discard."""
+    left, mask, drawn = unseen34(record, player), int(record["waits"][player]), int(record["drawn"])
+    hand = clone(record)
+    if drawn >= 0 and record["turn"] == player:
+        hand["hand34"][player][drawn >> 2] -= 1
+    if hand["hand34"][player].sum() % 3 != 1:
+        return []
+    riichi = bool(record["riichi"][player])
+    return [
+        Wait(mjai_text(tile), int(left[tile >> 2]), riichi or has_yaku(hand, player, tile, is_tsumo=False))
+        for tile in range(1, 136, 4)  # no red fives
+        if mask >> (tile >> 2) & 1
+    ]
+
+
+def furiten_of(record: np.void, player: int) -> Furiten | None:
+    """Why a tenpai player may not win by ron now; None if they may."""
+    if not record["waits"][player]:
+        return None
+    if record["waits"][player] & record["river34"][player]:
+        return "discarded"
+    if record["missed_riichi"][player]:
+        return "riichi"
+    return "passed" if record["missed_turn"][player] else None

@@ -32,7 +32,9 @@ from bot.table.requests import (
     Switches,
     TakeBack,
     automatic,
+    furiten_of,
     parse_request,
+    waits_of,
 )
 from bot.table.reviews import Advisor
 from bot.tenhou.client.journal import Journal
@@ -48,7 +50,7 @@ from game.actions import Action, ActionKind
 from game.events import DrawnRound, StartRound, Win
 from game.observation import Observation
 from game.rules import twins_of_drawn
-from game.state import clone, is_furiten
+from game.state import clone
 from kit.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from replays.record import DecisionRecord
 
@@ -460,7 +462,8 @@ class PersonSeat:
             "advisable": self._advisor is not None,
             "practice": self._on_take_back is not None,
             "back": self._newest if self._can_take_back else 0,
-            "furiten": bool(playing and record["waits"][self.player] and is_furiten(record, self.player)),
+            "waits": msgspec.to_builtins(waits_of(record, self.player)) if playing else [],
+            "furiten": furiten_of(record, self.player) if playing else None,
         }
 
     def _clock(self) -> dict[str, float] | None:

@@ -27,16 +27,16 @@ from learning.runs.commit import current_commit
 from learning.runs.measurement import Measurement
 from learning.runs.statistics import Estimate, Floats, Means
 from learning.runs.store import ResumablePlan
-from policies.checkpoint import load_predictor
+from policies.checkpoint.store import load_predictor
 from policies.deals.deal import RoundView, true_deals
 from policies.flow.draws import drawn_bits, drawn_share
 from policies.heuristic.danger import danger_of
 from policies.nets.compute import IN_PLAY, Compute
 from policies.play.included import SHIPPED
 from policies.play.named import load_named
-from policies.play.playouts import Branching, Playouts, RewardWorth, points_worth
+from policies.play.playouts import Branching, Playouts, RewardValue, points_value
 from policies.play.rollout import PolicyChooser
-from policies.reward import round_starts
+from policies.reward.encoding import round_starts
 from replays.formats import read_game
 from replays.review.grading import THRESHOLDS
 from replays.review.judging import opinions
@@ -130,11 +130,11 @@ def prices_of_games(setup: tuple[PricesPlan, Sequence[str]]) -> Work[int, GamePr
                     continue
                 deals = true_deals(RoundView.of(moment), moment.record, 1, drawn_bits(*key))
                 branchings.append(Branching(deals, (opinion.preferred, moment.done), (0,)))
-                rest.append((kind, RewardWorth(predictor, starts[: moment.round + 1])))
+                rest.append((kind, RewardValue(predictor, starts[: moment.round + 1])))
         ends = Playouts(PolicyChooser(player), length).ends(branchings)
         played = tuple(
             Disagreement(
-                kind, *(round(float(each.ahead(tables, worth)[0]), 4) for worth in (points_worth, reward))
+                kind, *(round(float(each.ahead(tables, value)[0]), 4) for value in (points_value, reward))
             )
             for each, tables, (kind, reward) in zip(branchings, ends, rest, strict=True)
         )

@@ -22,7 +22,7 @@ from kit.jit import warms_up
 from policies.flow.decisions import Source
 from policies.flow.known_hand import known_questions
 from policies.flow.slots import Question, Slot
-from policies.heuristic.attack import PRESSURE, future_risk, hand_worth, tenpai_value
+from policies.heuristic.attack import DRAW_RISK, LATER_RISK, PRESSURE, future_risk, hand_worth, tenpai_value
 from policies.heuristic.danger import danger_of
 from policies.heuristic.hand_value import CLOSED, MELD_AT, MELD_DORA, MELDS, RED_M
 from policies.heuristic.outlook import Outlook, discard_worths, outlook_of
@@ -127,18 +127,31 @@ _CALL_MARGIN: Final = 50.0
 
 
 class HeuristicPolicy:
-    """Plays by rules; deterministic."""
+    """Plays by rules; deterministic.
+
+    Args:
+        defends: whether it sees the danger of a discard.
+    """
 
     source: Source = "rule"
+
+    def __init__(self, *, defends: bool = True) -> None:
+        self._defends = defends
 
     def answer(self, slot: Slot, questions: Sequence[Question]) -> list[list[float]]:
         """Give each option of each question its probability; see `policies.flow.slots.Policy`."""
         rule = _RULES[slot]
-        return [rule(question) for question in questions]
+        return [rule(question, self._view(question)) for question in questions]
+
+    def _view(self, question: Question) -> Outlook:
+        view = outlook_of(question.record, question.player, question.length)
+        if not self._defends:
+            view.rate[:] = view.cost[:] = 0.0
+            view.setting.moment[[PRESSURE, DRAW_RISK, LATER_RISK]] = 0.0
+        return view
 
 
-def _discard(question: Question) -> list[float]:
-    view = outlook_of(question.record, question.player, question.length)
+def _discard(question: Question, view: Outlook) -> list[float]:
     worths = _worths(view, question)
     scores = []
     for action in question.options:
@@ -154,9 +167,8 @@ def _worths(view: Outlook, question: Question) -> npt.NDArray[np.float64]:
     return worth_of_discards(view, allowed)
 
 
-def _riichi(question: Question) -> list[float]:
+def _riichi(question: Question, view: Outlook) -> list[float]:
     """Riichi, if some discard makes declaring worth more than every other option."""
-    view = outlook_of(question.record, question.player, question.length)
     declared = silent = -math.inf
     out = np.empty(2, dtype=np.float64)
     hand34 = view.hand34.copy()
@@ -173,14 +185,12 @@ def _riichi(question: Question) -> list[float]:
     return [_chance(declared - max(silent, fold))] * len(question.options)
 
 
-def _call(question: Question) -> list[float]:
-    view = outlook_of(question.record, question.player, question.length)
+def _call(question: Question, view: Outlook) -> list[float]:
     stay = worth_of_pass(view)
     return [_chance(worth_of_call(view, action) - stay - _CALL_MARGIN) for action in question.options]
 
 
-def _kan(question: Question) -> list[float]:
-    view = outlook_of(question.record, question.player, question.length)
+def _kan(question: Question, view: Outlook) -> list[float]:
     in_riichi = bool(question.record["riichi"][question.player])
     return [_YES if kan_is_good(view, action, in_riichi) else _NO for action in question.options]
 
@@ -190,7 +200,7 @@ def _chance(difference: float) -> float:
     return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, difference / _TEMPERATURE))))
 
 
-_RULES: Final[dict[Slot, Callable[[Question], list[float]]]] = {
+_RULES: Final[dict[Slot, Callable[[Question, Outlook], list[float]]]] = {
     Slot.DISCARD: _discard,
     Slot.RIICHI: _riichi,
     Slot.CHI: _call,

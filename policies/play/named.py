@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -24,6 +25,9 @@ from policies.play.inference import Averaging, load_policy
 from policies.play.python_file import identity_of, load_python_policy, python_file_of, read_python_file
 
 _SPAN: Final = 1 << 32
+_CARELESS: Final = 3
+"""The temperature of a discard, as a multiple of that of the rules."""
+_LEAST: Final = 1e-300
 
 
 class RandomPolicy:
@@ -59,11 +63,32 @@ class RandomPolicy:
         return [numbers[place % len(numbers)] for place in range(len(question.options))]
 
 
+class BeginnerPolicy(RandomPolicy):
+    """Plays by the rules, but never defends, and often discards another tile than the best."""
+
+    _rules = HeuristicPolicy(defends=False)
+
+    def _answer(self, slot: Slot, question: Question) -> list[float]:
+        chances = self._rules.answer(slot, [question])[0]
+        if slot is not Slot.DISCARD:
+            return chances
+        # an exponential race: each tile is the first to come with its probability, made more even
+        times = [
+            -math.log((draw + 0.5) / _SPAN) / max(chance, _LEAST) ** (1 / _CARELESS)
+            for draw, chance in zip(self._draws(question), chances, strict=True)
+        ]
+        return [float(time == min(times)) for time in times]
+
+
 Files: TypeAlias = dict[str, bytes]
 """The checkpoints of a folder, or a Python file, by file name."""
 
 _AVERAGING: Final[tuple[Averaging, ...]] = (6, 12)
-_RULES: Final[dict[str, Callable[[], Policy]]] = {"heuristic": HeuristicPolicy, "random": RandomPolicy}
+_RULES: Final[dict[str, Callable[[], Policy]]] = {
+    "heuristic": HeuristicPolicy,
+    "beginner": BeginnerPolicy,
+    "random": RandomPolicy,
+}
 
 
 class Named(msgspec.Struct, frozen=True):

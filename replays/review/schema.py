@@ -694,6 +694,12 @@ class Review(_ReviewPart, frozen=True, kw_only=True):
     seats: tuple[SeatReview, ...] = ()
 
 
+class SeatFigures(Judged, frozen=True, kw_only=True):
+    """Figures of one seat of a game."""
+
+    player: PlayerNumber = msgspec.field(name="seat")
+
+
 class IndexedError(_ReviewPart, frozen=True, kw_only=True):
     """An error: its place in the game's review, what it is about, and its price in points, if it is known."""
 
@@ -705,12 +711,6 @@ class IndexedError(_ReviewPart, frozen=True, kw_only=True):
     category: Category
     kind: ErrorKind
     price: float | None
-
-
-class SeatFigures(Judged, frozen=True, kw_only=True):
-    """Figures of one seat of a game."""
-
-    player: PlayerNumber = msgspec.field(name="seat")
 
 
 class IndexEntry(SeatFigures, frozen=True, kw_only=True):

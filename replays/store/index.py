@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -20,12 +21,12 @@ from kit.errors import ReplayError
 from kit.files import replace_file
 from kit.options import Day
 from replays.files import RECORD_SUFFIX, decisions_file, read_file
-from replays.record import GameRecord, Names, check_game_id, started
+from replays.record import JAPAN, GameRecord, Names, check_game_id, shown_time, started
 
 INDEX_FILE: Final = "index.json"
 MAX_INDEX: Final = 64 * 1024 * 1024
 
-_VERSION: Final = 2
+_VERSION: Final = 3
 _LONGEST_LINE: Final = 1 << 16
 _LINES_TRIED: Final = 16
 """Lines to try in an older decisions file, whose first lines may be damaged."""
@@ -39,11 +40,14 @@ class GameEntry(msgspec.Struct, frozen=True):
 
     Attributes:
         game_id: also the name of its file.
-        date: date and hour of its start in Japan, from its id: ``2026-01-02 03:00 JST``.
+        date: in Japan, ``2026-01-02 03:47 JST``: when its record was saved; if that is no time at which it
+            can have ended, the hour in its id.
         game_type: Tenhou's type bits.
         lobby: number of the lobby.
         names: names of the players, absolute.
-        player: our seat, -1 if no decisions, or those of several seats, are beside it.
+        player: our seat: that of the decisions beside it, else of the only person among computers; -1 if
+            neither tells one.
+        is_person: whether our seat is that person's.
         rounds: number of rounds dealt.
         scores: final points by player, None for a game that was cut short.
         results: final results in tenths, including uma and oka.
@@ -57,6 +61,7 @@ class GameEntry(msgspec.Struct, frozen=True):
     lobby: int
     names: Names
     player: _Player
+    is_person: bool
     rounds: int
     scores: Four | None
     results: Four | None
@@ -77,7 +82,7 @@ class GameEntry(msgspec.Struct, frozen=True):
 
     def seen_by(self, name: str) -> GameEntry:
         """The entry from the view of the player with that name."""
-        return msgspec.structs.replace(self, player=self.names.index(name))
+        return msgspec.structs.replace(self, player=self.names.index(name), is_person=False)
 
 
 class _DecisionLine(msgspec.Struct):
@@ -179,25 +184,28 @@ def _read(path: Path, files: tuple[int, int, int, int]) -> _IndexedGame:
         player = _our_seat(path)
     except OSError:  # the game is intact; its decisions are tried again next time
         player, files = -1, (*files[:2], -1, -1)
-    return _IndexedGame(files, entry_of(read_game(path), game_id, player))
+    return _IndexedGame(files, _entry_of(read_game(path), game_id, player, files[1]))
 
 
-def entry_of(record: GameRecord, game_id: str, player: int) -> GameEntry:
+def _entry_of(record: GameRecord, game_id: str, deciding: int | None, saved_ns: int) -> GameEntry:
     """The entry of a game.
 
     Args:
         record: the game.
         game_id: the id it is stored under.
-        player: our seat, -1 if unknown.
+        deciding: the deciding seat, as `_our_seat` found it.
+        saved_ns: time of its file.
     """
+    player = record.own_player if deciding is None else deciding
     ending = record.ending
     return GameEntry(
         game_id=game_id,
-        date=started(game_id),
+        date=_date(game_id, saved_ns),
         game_type=record.game_type,
         lobby=record.lobby,
         names=record.names,
-        player=player,
+        player=-1 if player is None else player,
+        is_person=deciding is None and player is not None,
         rounds=record.rounds,
         scores=ending.scores if ending else None,
         results=ending.results if ending else None,
@@ -206,8 +214,20 @@ def entry_of(record: GameRecord, game_id: str, player: int) -> GameEntry:
     )
 
 
-def _our_seat(record: Path) -> int:
-    """The deciding seat; -1 without decisions beside the record, or with those of several seats.
+def _date(game_id: str, saved_ns: int) -> str:
+    """When a game was saved, if that was within a day of the hour in its id; else that hour."""
+    began, saved = started(game_id), shown_time(datetime.fromtimestamp(saved_ns / 1e9, JAPAN))
+    if not began or not timedelta() <= _moment(saved) - _moment(began) < timedelta(days=1):
+        return began
+    return saved
+
+
+def _moment(date: str) -> datetime:
+    return datetime.fromisoformat(date.removesuffix(" JST"))
+
+
+def _our_seat(record: Path) -> int | None:
+    """The deciding seat; None without decisions beside the record, -1 with those of several seats.
 
     Raises:
         OSError: the decisions file of an older game cannot be read.
@@ -216,6 +236,8 @@ def _our_seat(record: Path) -> int:
     older = decisions_file(record)
     if _is_file(older):
         seats |= _seat_of(older)
+    if not seats:
+        return None
     return seats.pop() if len(seats) == 1 else -1
 
 

@@ -59,19 +59,16 @@ class ClientBench:
         return self
 
     async def __aexit__(self, *exc: Any) -> None:
-        assert self.running is not None
         self.running.cancel()
         await asyncio.gather(self.running, return_exceptions=True)
         self._capture.__exit__(*exc)
 
     @property
     def done(self) -> bool:
-        assert self.running is not None
         return self.running.done()
 
     async def ended(self) -> None:
         """Wait for the run to end; its exception is raised here."""
-        assert self.running is not None
         await until(lambda: self.done)
         await self.running
 

@@ -136,7 +136,6 @@ class FakeServer:
 
     async def down(self) -> None:
         """Stop listening: connections are refused."""
-        assert self._server is not None
         self._server.close()
         await self._server.wait_closed()
 

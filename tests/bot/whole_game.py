@@ -62,11 +62,7 @@ class Outcome:
 
 
 async def play_through(
-    plan: Plan = unchanged,
-    *,
-    seed: int = SHORT,
-    name: str = "NoName",
-    **settings: object,
+    plan: Plan = unchanged, *, seed: int = SHORT, name: str = "NoName", **settings: object
 ) -> Outcome:
     """Play one game to its end; the lobby's record and the client's results."""
     records: list[GameRecord] = []

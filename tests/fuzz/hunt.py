@@ -30,7 +30,6 @@ class Hunt:
         steps: of them all.
         ways: different things seen to happen one after the other.
         broken: by rule, the file of an input that breaks it.
-        told: what was said of each.
     """
 
     seed: int
@@ -38,13 +37,11 @@ class Hunt:
     steps: int = 0
     ways: int = 0
     broken: dict[str, Path] = field(default_factory=dict)
-    told: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        found = "".join(f"\n  {text}" for text in self.told)
         return (
             f"seed {self.seed}: {self.runs:,} inputs, {self.steps:,} steps, {self.ways:,} ways, "
-            f"{len(self.broken)} findings{found}"
+            f"{len(self.broken)} findings"
         )
 
 
@@ -89,9 +86,7 @@ def _note(report: Hunt, broken: Broken, script: Script, keep: Path, tell: Callab
     write_script(path, small)
     report.broken[broken.rule] = path
     where = f"seed {report.seed}, input {report.runs}, {len(small)} steps"
-    text = f"{broken.rule} ({where}): python -m tests.fuzz {path}"
-    report.told.append(text)
-    tell(text)
+    tell(f"{broken.rule} ({where}): python -m tests.fuzz {path}")
 
 
 def smaller(script: Script, rule: str) -> Script:

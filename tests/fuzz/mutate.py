@@ -19,20 +19,8 @@ MOST_STEPS: Final = 400
 _ROUNDS: Final = 2
 _NUMBERS: Final = (-1, 0, 1, 3, 4, 13, 33, 34, 127, 128, 135, 136, 255, 256, 4095, 65535, 2**31, 10**9)
 _ATTRIBUTES: Final = (
-    "t",
-    "who",
-    "fromWho",
-    "hai",
-    "m",
-    "oya",
-    "ten",
-    "sc",
-    "seed",
-    "step",
-    "owari",
-    "kawa0",
-    "m1",
-    "ba",
+    *("t", "who", "fromWho", "hai", "m", "oya", "ten"),
+    *("sc", "seed", "step", "owari", "kawa0", "m1", "ba"),
 )
 _INSERTED: Final = (
     '{"tag":"BYE","who":"%d"}',

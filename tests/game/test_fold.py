@@ -22,14 +22,7 @@ from game.events import (
     StartRound,
     Win,
 )
-from game.layout import (
-    AT_MELD,
-    PHASE_ENDED,
-    PHASE_ROB,
-    PHASE_TURN,
-    RIVER_CALLED,
-    RIVER_RIICHI,
-)
+from game.layout import AT_MELD, PHASE_ENDED, PHASE_ROB, PHASE_TURN, RIVER_CALLED, RIVER_RIICHI
 from game.packing import pack, pack_all
 from game.state import clone, fold_packed, is_furiten, melds_of, new_round, river_of, unseen34
 from kit.errors import StateMismatchError
@@ -43,13 +36,8 @@ def bits(*kinds: int) -> int:
 def test_the_deal_sets_the_table() -> None:
     scene = Scene("123m456p789s1122z", dora="3z", round_index=5, honba=2, sticks=1)
     rec = scene.record
-    assert (rec["round_index"], rec["dealer"], rec["turn"], rec["honba"], rec["riichi_sticks"]) == (
-        5,
-        1,
-        1,
-        2,
-        1,
-    )
+    stated = [rec[name] for name in ("round_index", "dealer", "turn", "honba", "riichi_sticks")]
+    assert stated == [5, 1, 1, 2, 1]
     assert rec["wall_left"] == 70
     assert list(rec["hand_size"]) == [13] * 4
     assert list(rec["hand_known"]) == [1, 0, 0, 0]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from game.events import Draw, Riichi, Win
+from game.events import Draw, Riichi
 from game.forbidden import RULES, broken_rule
 from game.state import apply, clone, new_round
 from kit.errors import StateMismatchError
@@ -23,29 +23,6 @@ def after_four_kans(scene: Scene) -> Scene:
     """The scene after four kans by two other players."""
     scene.record["kan_count"] = 4
     return scene
-
-
-def ron(scene: Scene) -> Scene:
-    tile, source = int(scene.record["last_tile"]), int(scene.record["last_player"])
-    paid = tuple(1000 * ((p == 0) - (p == source)) for p in range(4))
-    return scene.apply(
-        Win(
-            0,
-            source,
-            tile,
-            (),
-            30,
-            1000,
-            0,
-            ((1, 1),),
-            (),
-            (),
-            -1,
-            (paid[0], paid[1], paid[2], paid[3]),
-            0,
-            0,
-        )
-    )
 
 
 def others_chi() -> Scene:
@@ -93,16 +70,16 @@ FORBIDDEN: dict[str, tuple[Callable[[], Scene], Callable[[Scene], Scene]]] = {
         lambda s: s.discard("9p"),
     ),
     "a call or kan with no tile left to draw": (lambda: exhausted(triplet()), lambda s: s.daiminkan(0)),
-    "a fifth kan": (
-        lambda: after_four_kans(Scene("1112m44p456p789s1z").draw("1m")),
-        lambda s: s.ankan("1m"),
-    ),
+    "a fifth kan": (lambda: after_four_kans(Scene("1112m44p456p789s1z").draw("1m")), lambda s: s.ankan("1m")),
     "a call of the discard that ends the round": (lambda: after_four_kans(triplet()), lambda s: s.pon(0)),
     "a kan straight after a call": (white_pon, lambda s: s.kakan("5z")),
-    "a ron in furiten": (lambda: Scene("123m456p789s1122z").own("1z", "1z").turn("2z"), ron),
+    "a ron in furiten": (
+        lambda: Scene("123m456p789s1122z").own("1z", "1z").turn("2z"),
+        lambda s: s.win(0, 1),
+    ),
     "a win with a hand that is not complete": (
         lambda: Scene("123m456p789s1122z").own("9p", "9p").turn("4m"),
-        ron,
+        lambda s: s.win(0, 1),
     ),
     "a call that leaves only swap-calling": (
         lambda: _three_pons("3456m").turn("9m").turn("9m").turn("6m"),

@@ -67,11 +67,7 @@ CASES = [
     (lambda: Scene(READY).draw("9p"), {"type": "dahai"}, "it names no tile"),
     (lambda: Scene(READY).draw("9p"), {"type": "none"}, "a discard is due"),
     (lambda: Scene(READY).draw("9p"), {"type": "pon"}, "not possible at this moment of the round"),
-    (
-        lambda: Scene(READY).draw("9p"),
-        {"type": "ryukyoku"},
-        "it takes nine kinds of terminals and honours",
-    ),
+    (lambda: Scene(READY).draw("9p"), {"type": "ryukyoku"}, "it takes nine kinds of terminals and honours"),
     (
         lambda: Scene(READY).draw("9p"),
         {"type": "kakan", "pai": "9p"},
@@ -99,11 +95,7 @@ CASES = [
         {"type": "chi", "consumed": ["4m", "6m"]},
         "not this player's move",
     ),
-    (
-        called,
-        {"type": "dahai", "pai": "2s"},
-        r"the rules forbid swap-calling \(kuikae\)",
-    ),
+    (called, {"type": "dahai", "pai": "2s"}, r"the rules forbid swap-calling \(kuikae\)"),
 ]
 
 

@@ -27,7 +27,6 @@ WITH_OTHERS = {"llvmlite", "pydantic_core", "anyio"}
 
 def name_of(requirement: str) -> str:
     found = re.match(r"[\w.-]+", requirement)
-    assert found is not None
     return found[0]
 
 

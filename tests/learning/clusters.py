@@ -26,5 +26,4 @@ def machines() -> Iterator[Any]:
 @pytest.fixture
 def address(machines: Any) -> str:
     """The cluster's address."""
-    where: str = machines.address
-    return where
+    return machines.address

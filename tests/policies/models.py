@@ -51,8 +51,6 @@ def a_network(
     with torch.no_grad():
         for norm in network.modules():
             if isinstance(norm, nn.BatchNorm1d | nn.BatchNorm2d):
-                assert norm.running_mean is not None
-                assert norm.running_var is not None
                 norm.running_mean.normal_(0.0, 0.3)
                 norm.running_var.uniform_(0.5, 2.0)
                 norm.weight.uniform_(0.5, 1.5)

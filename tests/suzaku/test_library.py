@@ -98,7 +98,6 @@ def test_hands_as_text() -> None:
     assert waiting == {PASS: suzaku.Ukeire(1, {"1z": 2, "2z": 3, "3z": 3})}
     assert suzaku.value("123m406p789s11z23z") is None
     ron = suzaku.value(suzaku.position("234567m345p3488s", dora="7s", offered="5s", turn=6))
-    assert ron is not None
     assert (ron.han, ron.fu, ron.points) == (4, 30, 11600)
     with pytest.raises(suzaku.BotError, match="unknown field `tile`"):
         suzaku.position("123m406p789s11z23z", tile="1z")

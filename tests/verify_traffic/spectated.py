@@ -112,7 +112,6 @@ class SpectatedGame:
 
     def _move(self, message: m.ServerMessage) -> list[GameEvent]:
         event = translate(message, self.record, 0)
-        assert event is not None
         if isinstance(event, Win) and event.player in self._winners:
             raise StateMismatchError(f"player {event.player} has already won")
         apply(self.record, event)

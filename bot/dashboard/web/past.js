@@ -13,9 +13,9 @@ import { number, words } from "/web/words.js";
 
 /**
  * @typedef {import("/web/session.js").Standing} Standing
- * @typedef {{id: string, date: string, type: number, names: string[], player: number, rounds: number,
+ * @typedef {{id: string, date: string, type: number, names: string[], player: number, is_person: boolean, rounds: number,
  *   place: number | null, score: number | null, result: number | null}} Entry
- * @typedef {{program: string, games: Entry[], days: (Standing & {day: string})[], total: Standing,
+ * @typedef {{program: string, games: Entry[], days: (Standing & {day: string})[], total: Standing, yours: number,
  *   ladder: Standing["ladder"], unreadable: number, live: boolean}} Past
  */
 
@@ -50,7 +50,7 @@ function totals() {
   const heads = [text.day, ...[1, 2, 3, 4].map((place) => words().place(place)), text.average, text.result];
   return make(
     "section", { class: "box game session" },
-    ...standing({ ...past.total, ladder: past.ladder }, card(text.games, number(past.games.length), "", "games")),
+    ...standing({ ...past.total, ladder: past.ladder }, card(text.games, number(past.games.length), past.yours ? text.yours(number(past.yours)) : "", "games")),
     days.length ? make("section", {}, make("h2", {}, text.days), figureTable(text.days, heads, days, 1)) : null,
     past.unreadable ? make("p", { class: "quiet" }, text.unreadable(past.unreadable)) : null,
   );
@@ -60,17 +60,24 @@ function table() {
   const text = texts();
   const rows = [...past.games].reverse().map((game) =>
     make(
-      "tr", {}, make("th", { scope: "row" }, gameLink(game.id)),
-      make("td", {}, game.date || "–"),
-      make("td", { class: "num" }, game.place ? words().place(game.place) : "–"),
+      "tr", {}, make("th", { scope: "row" }, gameLink(game.id, game.date.replace(" JST", ""))),
+      make("td", { class: "num" }, game.place ? words().place(game.place) : "–", game.is_person ? make("span", { class: "quiet" }, ` ${text.you}`) : null),
       make("td", { class: "num" }, number(game.score)),
+      make("td", { class: "num" }, reviewLink(game)),
       gainCell(game.result, 1),
       make("td", { class: "num" }, number(game.rounds)),
       make("td", {}, make("small", { class: "others" }, ...others(game))),
     ),
   );
-  const heads = [text.game, text.date, text.place, text.score, text.result, text.rounds, text.opponents];
-  return make("section", { class: "box" }, make("h2", {}, text.games), figureTable(text.games, heads, rows, 2, heads.length - 1));
+  const heads = [text.date, text.place, text.score, "", text.result, text.rounds, text.opponents];
+  return make("section", { class: "box" }, make("h2", {}, text.games), figureTable(text.games, heads, rows, 1, heads.length - 1));
+}
+
+/** @param {Entry} game @returns {HTMLElement} a link that makes the review, which takes a while */
+function reviewLink(game) {
+  const text = texts();
+  const wait = (/** @type {Event} */ event) => /** @type {HTMLElement} */ (event.currentTarget).replaceChildren(text.reviewing);
+  return make("a", { class: "plain", href: `/games/${encodeURIComponent(game.id)}/review`, onclick: wait }, text.review);
 }
 
 /** @param {Entry} game */

@@ -107,9 +107,9 @@ function games(session) {
   return make("section", {}, make("h2", {}, text.games), figureTable(text.games, heads, rows, 1));
 }
 
-/** @param {string} id @returns {HTMLElement} a game's short name, which links to the game */
-export function gameLink(id) {
-  const name = isolated(id.slice(-8));
+/** @param {string} id @param {string} [date] @returns {HTMLElement} a game's date or short name, which links to the game */
+export function gameLink(id, date) {
+  const name = isolated(date || id.slice(-8));
   if (!/^[0-9a-z-]+$/.test(id)) return name;
   return make("a", { href: `/games/${id}`, title: id }, name);
 }

@@ -56,9 +56,13 @@ const english = {
   pastTitle: "Past games",
   pastNone: "There are no games in this folder yet. Run “suzaku play” to play one.",
   day: "Day (Japan)",
-  date: "Date",
+  date: "Date (Japan)",
+  yours: (/** @type {string} */ games) => `${games} of them yours, not in these figures`,
   opponents: "Opponents",
   rounds: "Rounds",
+  you: "you",
+  review: "Review",
+  reviewing: "Reviewing …",
   days: "Day by day",
   unreadable: (/** @type {number} */ count) => `${count} could not be read; run “suzaku games” to see why.`,
   ladder: {
@@ -69,7 +73,7 @@ const english = {
     short: (/** @type {number} */ index) => (index > 10 ? "T" : `${index}`),
     hint: (/** @type {string} */ games) => `The rank that players with these places reach after ${games} games in the tokujou room, starting at 4-dan. With few games it means little. T: Tenhoui.`,
   },
-  replay: "The game as it was played, with the bot's decisions. Run “suzaku review” to have it judged.",
+  replay: "The game as it was played, with the bot's decisions. “Review” in the list of past games has it judged.",
   leftOut: (/** @type {number | null} */ lines) => (lines === null ? "The decisions file cannot be read." : `${lines} ${lines === 1 ? "line" : "lines"} of the decisions file cannot be read.`),
 };
 
@@ -125,9 +129,13 @@ const japanese = {
   pastTitle: "過去の対局",
   pastNone: "このフォルダにはまだ対局がありません。「suzaku play」で対局できます。",
   day: "日（日本時間）",
-  date: "日時",
+  date: "日時（日本時間）",
+  yours: (games) => `うち ${games} 局はあなたの対局（以下に含みません）`,
   opponents: "相手",
   rounds: "局数",
+  you: "あなた",
+  review: "検討",
+  reviewing: "検討中…",
   days: "日ごとの成績",
   unreadable: (count) => `${count} 件は読めませんでした。「suzaku games」が理由を示します。`,
   ladder: {
@@ -138,7 +146,7 @@ const japanese = {
     short: (index) => (index > 10 ? "天" : `${index}`),
     hint: (games) => `この順位分布の打ち手が四段から特上卓で ${games} 戦したときの段位。対局が少ないうちは幅が広くなります。天：天鳳位。`,
   },
-  replay: "実際の対局とその時の判断。検討は「suzaku review」で。",
+  replay: "実際の対局とその時の判断。検討は過去の対局の一覧の「検討」で。",
   leftOut: (lines) => (lines === null ? "判断の記録ファイルを読めません。" : `判断の記録ファイルの ${lines} 行を読めません。`),
 };
 

@@ -14,7 +14,8 @@ import { wording } from "/web/wording.js";
 /** @typedef {{choice: number, action: Action}} Offered an action, and its index in the prompt */
 /** @typedef {{number: number, actions: Action[], riichi: number[]}} Prompt */
 
-const ORDER = ["tsumo", "ron", "riichi", "nine_terminals", "ankan", "kakan", "daiminkan", "pon", "chi", "pass"];
+/** "Pass" first, whose place then does not depend on the other buttons. */
+const ORDER = ["pass", "tsumo", "ron", "riichi", "nine_terminals", "ankan", "kakan", "daiminkan", "pon", "chi"];
 const WINS = ["tsumo", "ron"];
 /** The kinds that a key stands for. */
 const KEYS = /** @type {Record<string, string[]>} */ ({
@@ -27,7 +28,7 @@ export function offered(prompt, wanted) {
   return all.filter((one) => wanted(one.action.kind));
 }
 
-/** @param {Prompt | null} prompt @returns {Offered[]} everything but discards, the most important first */
+/** @param {Prompt | null} prompt @returns {Offered[]} everything but discards */
 function buttonsOf(prompt) {
   const found = offered(prompt, (kind) => kind !== "discard");
   return found.sort((one, other) => ORDER.indexOf(one.action.kind) - ORDER.indexOf(other.action.kind) || one.choice - other.choice);

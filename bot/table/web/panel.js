@@ -4,17 +4,19 @@
  */
 
 import { isolated, make } from "/web/dom.js";
+import { tileElement, tileName } from "/web/tiles.js";
 import { number, signed, words } from "/web/words.js";
 import { wording } from "/web/wording.js";
 
-/** @typedef {{name: string, player: string, own: boolean, person: boolean, here: boolean, ready: boolean}} SeatFacts */
+/** @typedef {{name: string, level: string | null, own: boolean, person: boolean, here: boolean, ready: boolean}} SeatFacts */
 /**
  * @typedef {{
  *   stage: "seating" | "playing" | "over", length: string, clock_name: string, ready: boolean, seats: SeatFacts[],
  *   review: {state: string, game_id: string, reason: string} | null, player: number,
  *   prompt: import("/web/actions.js").Prompt | null, clock: import("/web/clock.js").TimeLeft | null,
- *   level: string | null, levels: Record<string, string>, loading: string | null, level_failed: boolean,
- *   result: number, practice: boolean, back: number, switches: Record<string, boolean>, advisable: boolean, furiten: boolean,
+ *   level: string | null, levels: string[], loading: string | null, level_failed: boolean,
+ *   result: number, practice: boolean, back: number, switches: Record<string, boolean>, advisable: boolean,
+ *   waits: {tile: string, left: number, yaku: boolean}[], furiten: "discarded" | "riichi" | "passed" | null,
  * }} State
  */
 
@@ -22,7 +24,7 @@ import { wording } from "/web/wording.js";
 export function playerList(state) {
   const text = wording();
   const items = state.seats.map((seat) => {
-    const kind = seat.own ? text.you : seat.person ? text.person : seat.player;
+    const kind = seat.own ? text.you : seat.person ? text.person : levelName(seat.level);
     const waits = state.stage !== "playing" && seat.person && seat.ready;
     const mark = !seat.here ? text.away : waits ? text.ready : "";
     return make(
@@ -31,6 +33,31 @@ export function playerList(state) {
     );
   });
   return make("section", { class: "side-box" }, make("h2", {}, text.players), make("ul", { class: "sitters" }, ...items));
+}
+
+/** @param {string | null} level @returns {string} what a program is, in words */
+function levelName(level) {
+  const text = wording();
+  return level ? text.levels[/** @type {"rules"} */ (level)] : text.program;
+}
+
+/** @param {State} state @returns {HTMLElement | ""} the tiles that complete the hand, and how many are left of each */
+export function waitLine(state) {
+  const text = wording();
+  if (!state.waits.length) return "";
+  const items = state.waits.map(({ tile, left, yaku }) =>
+    make("span", { class: yaku ? "wait" : "wait wait-no-yaku" }, tileElement(tile), make("span", { class: "wait-left" }, `×${left}`)),
+  );
+  return make("span", { class: "fact waits", role: "group", title: text.waitsHint }, text.waits, ...items);
+}
+
+/** @param {State} state @param {boolean} open whether the hand is open @returns {string} why a wait does not win, "" if all do */
+export function whyNoWin({ waits, furiten }, open) {
+  const text = wording();
+  const barred = waits.filter((wait) => !wait.yaku);
+  const names = barred.length < waits.length ? barred.map((wait) => tileName(wait.tile)).join(words().comma) : "";
+  const said = [furiten ? text.whyFuriten[furiten] : "", barred.length ? text.whyNoYaku(names, open) : ""];
+  return said.filter(Boolean).join(" ");
 }
 
 /**
@@ -83,15 +110,15 @@ function levelBox(state, setLevel) {
   const text = wording();
   const shown = state.loading ?? state.level;
   const known = /** @type {Record<string, string>} */ (text.strength);
-  const players = shown ? [state.levels[shown]] : [...new Set(state.seats.map((seat) => seat.player))];
-  const choices = Object.keys(state.levels).map((level) =>
+  const levels = shown ? [shown] : [...new Set(state.seats.map((seat) => seat.level ?? ""))];
+  const choices = state.levels.map((level) =>
     make(
       "label", { class: "toggle" },
       make("input", { type: "radio", name: "level", "data-level": level, checked: level === shown, disabled: state.ready, onchange: () => setLevel(level) }),
-      make("span", {}, text.levels[/** @type {"rules"} */ (level)]),
+      make("span", {}, levelName(level)),
     ),
   );
-  const sentences = players.map((player) => known[player]).filter(Boolean);
+  const sentences = levels.map((level) => known[level]).filter(Boolean);
   const news = state.loading ? [text.loading] : state.level_failed ? [text.notLoaded] : [];
   return make(
     "fieldset", { class: "levels", hidden: !choices.length && !sentences.length }, make("legend", {}, text.opponents), ...choices,

@@ -7,14 +7,14 @@
  */
 
 import { actionButtons, offered, pressKey } from "/web/actions.js";
-import { caption, drawBoard } from "/web/board.js";
+import { caption, drawBoard, markAlike } from "/web/board.js";
 import { Clock } from "/web/clock.js";
 import { switches as pageSwitches } from "/web/controls.js";
 import { handBars, reasonLine } from "/web/decision.js";
 import { make } from "/web/dom.js";
 import { focusedPlace, makePlayable, moveFocus, restoreFocus } from "/web/hand.js";
 import { Line, showWire } from "/web/line.js";
-import { keyBox, overCard, playerList, seatingCard, switchBox } from "/web/panel.js";
+import { keyBox, overCard, playerList, seatingCard, switchBox, waitLine, whyNoWin } from "/web/panel.js";
 import { resultCard } from "/web/result.js";
 import { grow, nothing } from "/web/running.js";
 import { restore } from "/web/settings.js";
@@ -27,17 +27,23 @@ import { wording } from "/web/wording.js";
 /** @typedef {import("/web/panel.js").State} State */
 
 const SPOKEN = 6;
-const TONE = { hz: 660, seconds: 0.12, volume: 0.08 };
+const TONE = { seconds: 0.12, volume: 0.08 };
+const PROMPT_HZ = 660;
+const SHOUT_MS = 1100;
+/** What others do that is announced at their seat, and the sound of it. @type {Record<string, number>} */
+const SHOUTS = { chi: 440, pon: 440, daiminkan: 440, ankan: 440, kakan: 440, reach: 990 };
+/** Events after which somebody must act. */
+const ACTS = ["tsumo", "chi", "pon", "reach"];
 
 /** @type {AudioContext | null} */
 let audio = null;
 
-/** Plays a short tone. */
-function chime() {
+/** Plays a short tone. @param {number} hz */
+function chime(hz) {
   audio ??= new AudioContext();
   const tone = audio.createOscillator();
   const volume = audio.createGain();
-  tone.frequency.value = TONE.hz;
+  tone.frequency.value = hz;
   volume.gain.setValueAtTime(TONE.volume, audio.currentTime);
   volume.gain.exponentialRampToValueAtTime(0.001, audio.currentTime + TONE.seconds);
   tone.connect(volume).connect(audio.destination);
@@ -71,6 +77,7 @@ class TablePage {
     this.wanted = {};
     this.heardPrompt = 0;
     this.told = "";
+    this.heard = { rounds: 0, events: Infinity }; // of which others' calls have been announced
     this.standings = false; // whether the person has gone on from the last result
     /** @type {import("/web/review.js").Action | null | undefined} the discard of a riichi; undefined: none is declared */
     this.riichi = undefined;
@@ -98,7 +105,7 @@ class TablePage {
     const { prompt } = state;
     if (prompt && prompt.number !== this.heardPrompt) {
       this.heardPrompt = prompt.number;
-      if (this.sound) chime();
+      if (this.sound) chime(PROMPT_HZ);
       // unless the clock was faster than the declaration
       const declared = this.game.rounds.at(-1)?.events.at(-1)?.type === "reach";
       const discard = declared && this.riichi && offered(prompt, (kind) => kind === "discard").find((one) => one.action.tile === this.riichi?.tile && one.action.tsumogiri === this.riichi?.tsumogiri);
@@ -177,7 +184,7 @@ class TablePage {
       this.wanted[name] = on;
       this.line?.send({ type: "switch", name, on });
     }
-    if (name === "sound" && on) chime();
+    if (name === "sound" && on) chime(PROMPT_HZ);
   }
 
   /** @param {KeyboardEvent} event */
@@ -206,13 +213,17 @@ class TablePage {
   /** Builds the page: at the start, and after a change of language. */
   build() {
     this.board = make("div", { class: "board", role: "region", tabindex: -1, "aria-label": words().board });
+    const mark = (/** @type {Event} */ { target }) => markAlike(/** @type {HTMLElement} */ (this.board), /** @type {HTMLElement} */ (target).closest(".hand-playable .held")?.querySelector(".tile")?.getAttribute("data-tile") ?? "");
+    for (const event of ["pointerover", "focusin"]) this.board.addEventListener(event, mark);
     this.overlay = make("div", { class: "overlay" });
+    this.shouts = make("div", { class: "shouts", "aria-hidden": "true" });
     this.bar = make("div", { class: "act-bar", role: "group", "aria-label": wording().actions });
     this.facts = make("div", { class: "play-facts" });
     this.undo = make("button", { type: "button", class: "plain", "data-command": "take_back", "aria-keyshortcuts": "U", hidden: true, onclick: () => this.takeBack() }, wording().takeBack);
     this.reason = make("div", { class: "why", "aria-live": "polite" });
     this.deck = make("div", { class: "deck" }, make("div", { class: "deck-line" }, this.clock.element, this.facts, this.undo), this.bar);
     this.spoken = make("p", { class: "caption play-caption", "aria-live": "polite" });
+    this.why = make("p", { class: "why-no-win", role: "status" });
     this.side = make("div", { class: "play-side" });
     this.status = make("div", { class: "live-status", role: "status" });
     this.root.classList.add("play-page");
@@ -220,8 +231,8 @@ class TablePage {
       make("header", { class: "top" }, make("div", { class: "top-title" }, make("h1", {}, wording().heading)), this.status, pageSwitches(this.chosen, this.root, () => this.build())),
       make(
         "main", { class: "play" },
-        make("div", { class: "play-main" }, make("div", { class: "board-place" }, this.board, this.overlay, this.deck, this.reason)),
-        make("aside", { class: "play-aside" }, this.spoken, this.side),
+        make("div", { class: "play-main" }, make("div", { class: "board-place" }, this.board, this.shouts, this.overlay, this.deck, this.reason)),
+        make("aside", { class: "play-aside" }, this.why, this.spoken, this.side),
       ),
     );
     document.title = wording().title;
@@ -257,17 +268,21 @@ class TablePage {
     const table = tableAt(round.events, round.events.length - 1);
     layOpen(table, round.result);
     const look = this.look(state, round);
-    drawBoard(this.board, table, look);
     const declaring = this.riichi === null;
     const { prompt } = this;
+    drawBoard(this.board, table, look);
+    this.board.classList.toggle("thinking", ACTS.includes(round.events.at(-1)?.type ?? "") && !round.result);
+    this.announce(round, look);
     const allowed = (/** @type {Offered} */ one) => !declaring || prompt?.riichi.includes(one.choice);
     const discards = offered(prompt, (kind) => kind === "discard").filter(allowed);
     makePlayable(this.board, discards, declaring, (one) => this.discard(one));
     this.drawCard(state, resultCard(table, round.result, look));
     this.drawReason(state, look);
     this.speak(round, look, declaring);
+    const why = round.result ? "" : whyNoWin(state, table.melds[look.own].some((meld) => meld.kind !== "ankan"));
+    if (this.why.textContent !== why) this.why.textContent = why;
     this.facts.replaceChildren(
-      state.furiten ? make("strong", { class: "fact furiten", title: wording().furitenHint }, wording().furiten) : "",
+      round.result ? "" : waitLine(state), state.furiten ? make("strong", { class: "fact furiten", title: why }, wording().furiten) : "",
       declaring ? make("strong", { class: "fact" }, wording().choose) : "",
     );
   }
@@ -280,10 +295,29 @@ class TablePage {
     if (line ? !line.isEqualNode(old) : old) this.reason.replaceChildren(...(line ? [line] : []));
   }
 
+  /**
+   * Shows the latest call or riichi of another player at their seat, for a second, if it has not been shown.
+   * @param {import("/web/review.js").Round} round
+   * @param {import("/web/board.js").Look} look
+   */
+  announce(round, look) {
+    const from = this.heard.rounds === this.game.rounds.length ? this.heard.events : this.heard.rounds ? 0 : Infinity;
+    this.heard = { rounds: this.game.rounds.length, events: round.events.length };
+    const event = round.events.slice(from).findLast(({ type, actor }) => SHOUTS[type] && actor !== look.own);
+    if (!event) return;
+    if (this.sound) chime(SHOUTS[event.type]);
+    const kind = /** @type {"pon"} */ (event.type === "reach" ? "riichi" : event.type);
+    const shout = make("strong", { class: "shout", "data-place": ((event.actor ?? 0) - look.own + 4) % 4 }, words().actions[kind]);
+    this.shouts.replaceChildren(shout);
+    window.setTimeout(() => shout.remove(), SHOUT_MS);
+  }
+
   /** @param {State} state @param {import("/web/review.js").Round} round @returns {import("/web/board.js").Look} */
   look(state, round) {
     const { seat } = this.game;
-    const advice = this.advice(state);
+    const made = this.advice(state);
+    const declared = made && { ...made, options: made.options.filter(({ action }) => action.kind === "riichi") };
+    const advice = this.riichi === null ? declared : made;
     return {
       names: this.game.game.names, view: seat, own: seat, dealer: round.dealer, hideOthers: true,
       roundIndex: round.round_index, bars: advice ? handBars(advice) : null, chips: [],

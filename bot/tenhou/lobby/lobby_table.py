@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import structlog
@@ -13,9 +13,13 @@ import structlog
 from bot.tenhou.lobby.tabletop import Envelope, Move, TablePrompt, Tabletop
 from bot.tenhou.messages import ClientMessage, ServerMessage
 from game.actions import PASS, Action
+from game.events import Ankan, Chi, Daiminkan, Kakan, Pon, Riichi
 
 Decider: TypeAlias = "Callable[[np.void, int, Sequence[Action]], asyncio.Future[Action]]"
 """Decides for a built-in player, from its view of the round, its number and its legal actions."""
+
+_ANNOUNCED: Final = (Chi, Pon, Daiminkan, Ankan, Kakan, Riichi)
+"""The move after one of these waits twice as long, so that everybody can see it."""
 
 _log = structlog.get_logger(__name__, side="lobby")
 
@@ -60,7 +64,7 @@ class LobbyTable(Generic[C]):
             tabletop: tabletop of the game.
             members: the clients at the table; each has its seat.
             decide: decides for the other players.
-            delay_s: delay before those players answer.
+            delay_s: delay before those players answer; twice as long after a call or riichi.
             on_done: called once, when the last frame has been queued.
             on_move: called with each move, before any client is told.
         """
@@ -164,7 +168,8 @@ class LobbyTable(Generic[C]):
 
     async def _think(self, prompt: TablePrompt, view: np.void) -> None:
         if self._delay_s > 0:
-            await asyncio.sleep(self._delay_s)
+            announced = isinstance(self.tabletop.events[-1], _ANNOUNCED)
+            await asyncio.sleep(self._delay_s * (2 if announced else 1))
         action = prompt.legal[0]
         if len(prompt.legal) > 1:
             try:

@@ -11,8 +11,15 @@ const FIRST_MS = 500;
 const LONGEST_MS = 15000;
 const TRY_LATER = 1013;
 const GOING_AWAY = 1001;
+const REFUSED = 1006; // or cut
 
-/** @typedef {{state: "opening" | "open" | "lost" | "full" | "over", seconds: number}} Wire */
+/** @typedef {{state: "opening" | "open" | "lost" | "full" | "over" | "moved", seconds: number}} Wire */
+
+/** @returns {Promise<boolean>} whether the program was started again, and knows this address no more */
+async function isUnknown() {
+  const answer = await fetch(location.href, { method: "HEAD" }).catch(() => null);
+  return answer?.status === 403 || answer?.status === 404;
+}
 
 export class Line {
   /**
@@ -30,7 +37,8 @@ export class Line {
     this.number = 0;
     this.waitMs = FIRST_MS;
     this.timer = 0;
-    this.over = false;
+    /** @type {"over" | "moved" | ""} why nothing more is to be expected here */
+    this.end = "";
     this.open();
     window.addEventListener("online", () => this.hurry());
     document.addEventListener("visibilitychange", () => {
@@ -40,7 +48,7 @@ export class Line {
 
   open() {
     this.timer = 0;
-    if (!this.over) this.say({ state: "opening", seconds: 0 });
+    if (!this.end) this.say({ state: "opening", seconds: 0 });
     const address = `ws://${location.host}/live?run=${this.run}&seq=${this.number}${this.query}`;
     const socket = (this.socket = new WebSocket(address));
     socket.onmessage = (event) => this.heard(JSON.parse(event.data));
@@ -53,7 +61,7 @@ export class Line {
     if (!Array.isArray(said)) {
       if (said.run !== this.run) this.number = 0;
       this.run = said.run;
-      this.over = false;
+      this.end = "";
       this.say({ state: "open", seconds: 0 });
       return;
     }
@@ -62,9 +70,10 @@ export class Line {
   }
 
   /** @param {number} code why the connection was closed */
-  closed(code) {
-    this.over ||= code === GOING_AWAY;
-    const state = this.over ? "over" : code === TRY_LATER ? "full" : "lost";
+  async closed(code) {
+    if (code === GOING_AWAY) this.end = "over";
+    else if (code === REFUSED && (await isUnknown())) this.end = "moved";
+    const state = this.end || (code === TRY_LATER ? "full" : "lost");
     // with jitter, so that many browsers do not reconnect at once
     const wait = this.waitMs * (0.75 + Math.random() / 2);
     this.waitMs = Math.min(2 * this.waitMs, LONGEST_MS);
@@ -94,6 +103,7 @@ const english = {
   lost: (/** @type {number} */ seconds) => `Suzaku is not responding. Next try in ${seconds} s.`,
   full: "Too many browsers are watching.",
   over: "Suzaku has stopped. This is its last state.",
+  moved: "Suzaku was started again. Open the new link in its terminal.",
 };
 
 /** @type {typeof english} */
@@ -103,6 +113,7 @@ const japanese = {
   lost: (seconds) => `Suzaku が応答しません。${seconds} 秒後に再接続します。`,
   full: "閲覧者が多すぎます。",
   over: "Suzaku は終了しました。これが最後の状態です。",
+  moved: "Suzaku は再起動されました。端末の新しいリンクを開いてください。",
 };
 
 const texts = inBoth(english, japanese);

@@ -14,12 +14,12 @@ import { order, sortHead } from "./sorting.js";
 import { number, percent, words } from "./words.js";
 
 /** @typedef {import("./review.js").Figures} Figures */
-/** @typedef {Figures & {seat: number}} Seat */
 /**
+ * @typedef {Figures & {seat: number}} Seat
  * @typedef {{round: number, event: number, turn: number, round_index: number, honba: number, category: string,
  *   kind: string, price: number | null}} Mistake
- * @typedef {Seat & {page: string, data: string, game: import("./review.js").Game,
- *   seats?: Seat[], errors?: Mistake[]}} Entry `seats` are further ones
+ * @typedef {Seat & {page: string, data: string, game: import("./review.js").Game, seats?: Seat[],
+ *   errors?: Mistake[]}} Entry `seats` are further ones
  */
 /**
  * @typedef {{program: string, policy: {name: string, identity: string}, rating_definition: string,
@@ -199,7 +199,7 @@ function row(entry) {
   const { game, seat } = entry;
   const cell = (/** @type {string} */ text, /** @type {string} */ name, column = name) => make("td", { class: "num", "data-value": name, "data-label": columnName(column) }, text);
   const others = entry.seats?.length
-    ? entry.seats.map((one) => make("span", {}, link(entry.page, isolated(game.names[one.seat] || words().seatNumber(one.seat)), {}, toHash({ round: 0, event: 0, seat: one.seat })), ` ${number(one.rating, 1)}`))
+    ? entry.seats.map((one) => make("span", {}, link(entry.page, isolated(game.names[one.seat] || words().seatNumber(one.seat)), {}, `#0.0.${one.seat}`), ` ${number(one.rating, 1)}`))
     : game.names.filter((name, player) => player !== seat && harmless(name)).map((name) => isolated(name));
   return make(
     "tr", {},

@@ -111,15 +111,12 @@ async def test_it_adapts_searches_and_survives_being_killed_and_stopped_once(
     thoughts.see(asked, asked.events)
     await until(lambda: thoughts.adapted(asked, base).improvement, tries=60_000)
     adapted = thoughts.adapted(asked, base)
-    assert adapted.improvement is not None
     assert adapted.improvement.playouts == 32
     found = await search()
-    assert found.improvement is not None
     assert found.improvement.way == "both"
     assert found.improvement.playouts >= 32
 
     running = thoughts.process
-    assert running is not None
     assert running.pid is not None
     assert running.pid in idle, "it makes the game wait"
 
@@ -132,7 +129,6 @@ async def test_it_adapts_searches_and_survives_being_killed_and_stopped_once(
         # stopped, it has work and says nothing: the program gives up on it
         monkeypatch.setattr(child, "SILENT_S", 0.2)
         second = thoughts.process
-        assert second is not None
         assert second.pid is not None
         os.kill(second.pid, signal.SIGSTOP)
         thoughts.see(asked, asked.events)

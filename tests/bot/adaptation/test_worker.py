@@ -32,11 +32,7 @@ PLAYOUTS = 16
 SETUP = WorkerSetup(
     folder=Path(),
     thinking=ThinkingSettings(
-        worlds=4,
-        playouts=PLAYOUTS,
-        sampler="uniform",
-        reward="points",
-        adaptation=EAGER,
+        worlds=4, playouts=PLAYOUTS, sampler="uniform", reward="points", adaptation=EAGER
     ),
     device="cpu",
     seconds=600.0,
@@ -164,8 +160,6 @@ def test_a_search_is_of_the_adapted_policy_where_something_was_learned(
     turn = SeatView(("g", 0, 0), *teaching_turn())
     bench.tell(turn)
     (heard,) = bench.tell(SearchRequest(1, turn, turn.observation.legal[0], float("inf")))
-    assert isinstance(heard, SearchAnswer)
-    assert heard.improvement is not None
     assert heard.improvement.way == way
 
 

@@ -68,11 +68,7 @@ def within(name: str, stdout: int) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        (
-            "arena --challenger random --champion random --tonpuu --games 4 --workers 1",
-            0,
-            "(25.0-25.0)",
-        ),
+        ("arena --challenger random --champion random --tonpuu --games 4 --workers 1", 0, "(25.0-25.0)"),
         ("ask あ", 2, r"\u3042"),
     ],
 )

@@ -113,24 +113,12 @@ def test_a_port_that_is_taken_exits_2(command: str, monkeypatch: pytest.MonkeyPa
 
 def test_play_plays_a_whole_game_and_prints_standings_and_record(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SUZAKU_DECISION__POLICY")
-    args = [
-        "--type",
-        "tonpuu",
-        "--seed",
-        SHORT,
-        "--out",
-        "records",
-        "--capture",
-        "cap.tsv",
-        "--log-format",
-        "json",
-    ]
+    args = f"--type tonpuu --seed {SHORT} --out records --capture cap.tsv --log-format json".split()
     code, out, err = run("play", *args)
     assert code == 0
     assert re.search(r"^  1  \w+ +[\d,]+ +\+", out, re.MULTILINE)
     assert "<- Suzaku" in out
     record = re.search(r"record: (\S+)", out)
-    assert record is not None
     assert Path(record[1]).read_text().startswith("<mjloggm")
     (decisions,) = Path("records").glob("*.seat?.decisions.jsonl")
     assert decisions.name.startswith(Path(record[1]).name.removesuffix(".mjlog.xml"))
@@ -179,8 +167,6 @@ def test_two_of_us_at_one_table_lose_no_decision_and_hear_how_many_wait(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with start("lobby", "--clients-per-table", "2", "--out", "lobby", "--log-format", "json") as lobby:
-        assert lobby.stdout is not None
-        assert lobby.stderr is not None
         url = lobby.stdout.readline().strip()
         args = ("play", "--url", url, "--type", "tonpuu", "--json", "--log-format", "json", "--out", "ours")
         with start(*args, "--name", "Alice") as alice, ThreadPoolExecutor(1) as reader:

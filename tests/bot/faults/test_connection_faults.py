@@ -17,31 +17,8 @@ from replays.store.library import Library
 from tests.bot.bench import Stub
 from tests.bot.client_bench import ClientBench
 from tests.bot.fake_clock import until
-from tests.bot.fake_server import (
-    Drop,
-    Flood,
-    Half,
-    Hang,
-    Hear,
-    Refuse,
-    Say,
-    Step,
-    fake_server,
-    free_port,
-)
-from tests.bot.scripts import (
-    BACK,
-    DEAL,
-    DRAW,
-    DRAWN,
-    END,
-    GAME,
-    LOGIN,
-    SEAT,
-    SECRET_CODE,
-    TURN,
-    reinit,
-)
+from tests.bot.fake_server import Drop, Flood, Half, Hang, Hear, Refuse, Say, Step, fake_server, free_port
+from tests.bot.scripts import BACK, DEAL, DRAW, DRAWN, END, GAME, LOGIN, SEAT, SECRET_CODE, TURN, reinit
 
 OTHERS_TURN: list[Step] = [Say('{"tag":"U"}')]
 AGAIN: list[Step] = [*BACK, reinit(), Say(DRAW), *TURN, *END]
@@ -71,11 +48,7 @@ async def test_fault_01_a_drop_on_our_turn_resumes_and_decides(cut: Step) -> Non
 
 async def test_fault_01_many_drops_in_one_game_are_all_survived() -> None:
     again = [*BACK, reinit(), Say(DRAW), Drop()]
-    scripts = (
-        [*LOGIN, *SEAT, *DEAL, Drop()],
-        *[again] * (IN_GAME.tries + 2),
-        AGAIN,
-    )
+    scripts = ([*LOGIN, *SEAT, *DEAL, Drop()], *[again] * (IN_GAME.tries + 2), AGAIN)
     async with fake_server(*scripts) as server, ClientBench(server.url) as bench:
         await bench.hurry()
         await bench.ended()
@@ -101,13 +74,8 @@ async def test_fault_01_another_game_in_the_middle_of_one_is_played_and_the_firs
     assert missed.record is not None
     cut, whole = (read_game(Path(path)) for path in (missed.record, result.record) if path is not None)
     assert cut.ending is None
-    assert [type(event).__name__ for event in cut.events] == [
-        "StartGame",
-        "StartRound",
-        "Draw",
-        "Discard",
-        "Draw",
-    ]
+    names = [type(event).__name__ for event in cut.events]
+    assert names == ["StartGame", "StartRound", "Draw", "Discard", "Draw"]
     assert whole.ending is not None
     assert missed.record != result.record
 
@@ -324,9 +292,7 @@ async def test_fault_27_state_goes_on_while_a_decision_hangs() -> None:
     async with (
         fake_server(script) as server,
         ClientBench(
-            server.url,
-            load_policy=lambda: Stub(lambda _: gate.wait() and None),
-            player=PlayerSettings(),
+            server.url, load_policy=lambda: Stub(lambda _: gate.wait() and None), player=PlayerSettings()
         ) as bench,
     ):
         await bench.ended()  # the server discarded for us; the game ends before the decision

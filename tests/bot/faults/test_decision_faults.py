@@ -106,9 +106,7 @@ async def test_after_k_failures_the_rules_play_the_rest_of_the_game() -> None:
     await bench.player.close()
 
 
-async def test_a_choice_outside_the_legal_actions_never_goes_out(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_choice_outside_the_legal_actions_never_goes_out(monkeypatch: pytest.MonkeyPatch) -> None:
     bench = Bench()
     foreign = claim_scene().legal()[0]
 

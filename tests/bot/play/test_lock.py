@@ -36,11 +36,9 @@ def test_a_folder_that_cannot_be_written_is_a_configuration_error(tmp_path: Path
 
 def test_a_code_outlives_the_process_that_saved_it(tmp_path: Path) -> None:
     with resume_store(tmp_path, SERVER) as store:
-        assert store is not None
         assert store.load() == ""
         store.save(CODE)
     with resume_store(tmp_path, SERVER) as store:
-        assert store is not None
         assert store.load() == CODE
         store.save("")
         store.save("")
@@ -49,7 +47,6 @@ def test_a_code_outlives_the_process_that_saved_it(tmp_path: Path) -> None:
 
 def test_the_file_is_the_owners_alone(tmp_path: Path) -> None:
     with resume_store(tmp_path, SERVER) as store:
-        assert store is not None
         store.save(CODE)
     [file] = tmp_path.glob("*.code")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -58,18 +55,14 @@ def test_the_file_is_the_owners_alone(tmp_path: Path) -> None:
 
 def test_codes_of_two_servers_are_kept_apart(tmp_path: Path) -> None:
     with resume_store(tmp_path, SERVER) as store, resume_store(tmp_path, "ws://127.0.0.1:5000/") as other:
-        assert store is not None
-        assert other is not None
         store.save(CODE)
         assert other.load() == ""
 
 
 def test_guests_side_by_side_do_not_take_each_others_seats(tmp_path: Path) -> None:
     with resume_store(tmp_path, SERVER) as first:
-        assert first is not None
         first.save(CODE)
         with resume_store(tmp_path, SERVER) as second:
-            assert second is not None
             assert second.load() == ""
 
 

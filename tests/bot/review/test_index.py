@@ -34,14 +34,6 @@ def test_an_index_adds_up_games_and_ranks() -> None:
     assert ninth.decisions == entries[2].decisions
 
 
-def test_every_reason_is_of_one_kind() -> None:
-    reasons = {key.removeprefix("reason_") for key in get_args(schema.NoteKey) if key.startswith("reason_")}
-    known = [key for keys in KINDS.values() for key in keys.split()]
-    assert len(known) == len(set(known))
-    assert reasons <= set(known)
-    assert set(KINDS) == set(get_args(schema.ErrorKind))
-
-
 def test_an_index_of_all_seats_has_one_entry_a_game() -> None:
     entry = made_entry(of_whole(1, all_seats=True), "game")
     assert (entry.player, [each.player for each in entry.seats]) == (1, [0, 2, 3])
@@ -56,3 +48,11 @@ def test_an_index_of_all_seats_has_one_entry_a_game() -> None:
     assert (index.total.decisions, index.total.rates) == (every.decisions, every.rates)
     lines = index_text(index, ()).splitlines()
     assert len([line for line in lines if line.startswith(("2", " " * 20))]) == 4
+
+
+def test_every_reason_is_of_one_kind() -> None:
+    reasons = {key.removeprefix("reason_") for key in get_args(schema.NoteKey) if key.startswith("reason_")}
+    known = [key for keys in KINDS.values() for key in keys.split()]
+    assert len(known) == len(set(known))
+    assert reasons <= set(known)
+    assert set(KINDS) == set(get_args(schema.ErrorKind))

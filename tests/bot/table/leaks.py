@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from bot.table.plan import LEVELS
 from game.events import EndGame, StartGame
 from game.tiles import TILES, mjai_text
 from replays.mjai.seat import seen_by
@@ -18,10 +17,11 @@ NAMES = """
     advisable back clock clock.bank clock.base clock_name furiten length level level_failed levels loading
     player practice prompt prompt.actions prompt.actions.consumed prompt.actions.kind prompt.actions.tile
     prompt.actions.tsumogiri prompt.number prompt.riichi ready result review review.game_id review.reason
-    review.state seats seats.here seats.name seats.own seats.person seats.player seats.ready stage switches
+    review.state seats seats.here seats.level seats.name seats.own seats.person seats.ready stage switches
     switches.advice switches.auto_discard switches.auto_win switches.no_calls type
+    waits waits.left waits.tile waits.yaku
 """
-STATE = frozenset(NAMES.split()) | {f"levels.{level}" for level in LEVELS}
+STATE = frozenset(NAMES.split())
 """Everything in the state of a seat; a new entry must show nothing that the seat does not see."""
 KINDS = frozenset({"reset", "game", "round", "events", "patch", "decision", "over", "session"})
 
@@ -119,7 +119,8 @@ def _faces(value: object) -> Iterator[str]:
     """All tiles named anywhere in a JSON value."""
     if isinstance(value, dict):
         for key, each in value.items():
-            if key not in ("bakaze", "name", "names"):  # the round's wind, and names of players
+            # the round's wind, names of players, and the waits of the own hand
+            if key not in ("bakaze", "name", "names", "waits"):
                 yield from _faces(each)
     elif isinstance(value, list):
         for each in value:

@@ -6,7 +6,7 @@ import contextlib
 import re
 import time
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +190,7 @@ def test_a_reload_resumes_in_a_turn_in_a_claim_and_at_a_result_and_all_is_in_sig
                 in_sight(player, *size)
             assert all(player.tab.locator("button, [role=button], input, select").evaluate_all(NAMES))
         player.play_until(lambda seen: seen["rounds"] > before["rounds"])
+        player.play_until(lambda _: player.tab.locator(".shout").count())
         assert player.tab.evaluate("document.documentElement.lang") == "ja"
         player.check()
         assert not any(isinstance(event, PlayerLeft) for event in served.call(lambda: events_of(served)))
@@ -207,7 +208,13 @@ def in_sight(player: Player, width: int, height: int) -> None:
             assert box["left"] >= 0
             assert box["right"] <= width
             assert box["bottom"] <= height
-    touch = player.tab.locator(".act-bar button").evaluate_all(BOXES)
+    touch, names, tiles = (
+        player.tab.locator(each).evaluate_all(BOXES)
+        for each in (".act-bar button", ".plate-name", ".river .tile")
+    )
+    for box, other in product(touch, names + tiles):  # no button covers one of these
+        beside = box["left"] >= other["right"] - 1 or other["left"] >= box["right"] - 1
+        assert beside or box["top"] >= other["bottom"] - 1 or other["top"] >= box["bottom"] - 1, (box, other)
     assert all(box["height"] >= 44 and box["width"] >= 44 for box in touch)
     player.check()
 
@@ -282,3 +289,7 @@ def test_the_keyboard_is_enough_for_a_level_a_seat_advice_and_play(open_seat: Ca
             player.play_until(lambda seen: seen["open"] and seen["best"] >= 0)
             assert len(tab.inner_text(".reason")) > 20
             in_sight(player, *size)
+        served.call(lambda: setattr(served.hosted.host.people[0], "key", "that of another run"))
+        tab.evaluate("globalThis.suzakuTable.line.socket.close()")
+        player.until(lambda seen: seen["wire"] == "moved")
+        assert "Open the new link" in tab.inner_text(".live-status")

@@ -61,7 +61,7 @@ async def test_a_leak_would_be_found() -> None:
     with pytest.raises(Leak):
         check_only_seen(['[{"type":"events","events":[{"type":"tsumo","actor":9,"pai":"5m"}]}]'], player)
     with pytest.raises(Leak):
-        check_only_seen(['[{"type":"session","waits":[]}]'], player)
+        check_only_seen(['[{"type":"session","hands":[]}]'], player)
     with pytest.raises(Leak):
         check_only_seen(['[{"type":"session","prompt":{"actions":[{"tile":"5m"}]}}]'], player)
 

@@ -59,7 +59,7 @@ async def test_a_person_chooses_the_level_of_the_next_game() -> None:
     for page in pages:
         page.read()
     anna, ben = pages
-    assert (ben.state["level"], ben.state["levels"]) == ("network", LEVELS)
+    assert (ben.state["level"], ben.state["levels"]) == ("network", list(LEVELS))
     anna.say(type="level", level="search")
     await host.ended()
     ben.read()
@@ -83,7 +83,7 @@ async def test_a_person_chooses_the_level_of_the_next_game() -> None:
 
 def test_programs_chosen_one_by_one_have_no_level() -> None:
     programs = Opponents(TableSetup(QUICK, "Anna", ("heuristic", "heuristic", "network")), loaded_quickly)
-    assert (programs.facts()["level"], programs.facts()["levels"]) == (None, {})
+    assert (programs.facts()["level"], programs.facts()["levels"]) == (None, [])
 
 
 def loaded_quickly(texts: Sequence[str]) -> Sequence[TableBot]:

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from bot.table import seat as seat_module
-from bot.table.requests import Switches, automatic
+from bot.table.requests import Switches, automatic, furiten_of, waits_of
 from bot.tenhou.game_types import GameType
 from game.actions import PASS, Action, ActionKind
 from game.events import Discard, EndGame, EndRound, Riichi, StartGame
@@ -20,6 +20,7 @@ from game.tiles import mjai_text
 from replays.mjai.seat import seen_by
 from tests.bot.table.leaks import check_only_seen, messages_in
 from tests.bot.table.scenes import PATIENCE_S, QUICK, Hosted, HurriedPlan, Page, news, play_through
+from tests.scene import Scene
 
 GARBAGE = (
     "",
@@ -143,6 +144,41 @@ def test_switches_answer_what_they_say(
 ) -> None:
     found = automatic(legal, Switches(**switches), 7)
     assert (found and found.kind) == answer
+
+
+@pytest.mark.parametrize(
+    ("scene", "waits", "furiten"),
+    [
+        (Scene("123m456p789s1122z").own("9p", "9p"), [("E", 2, True), ("S", 2, False)], None),
+        (
+            Scene("123m456p789s1122z").own("9p", "9p").turn("1z").turn("3p").turn("3p").draw("9p"),
+            [("E", 1, True), ("S", 2, False)],
+            "passed",
+        ),
+        (Scene("123m456p78s55z112z").own("9p", "9p").turn("5z").pon(0), [], None),
+        (
+            Scene("23m456p789s11z456m").draw("1m").discard("1m"),
+            [("1m", 3, False), ("4m", 3, False), ("7m", 4, False)],
+            "discarded",
+        ),
+        (
+            Scene("123m456p789s1122z")
+            .draw("9p")
+            .riichi("9p")
+            .turn("1z")
+            .turn("3p")
+            .turn("3p")
+            .own("8p", "8p"),
+            [("E", 1, True), ("S", 2, True)],
+            "riichi",
+        ),
+    ],
+)
+def test_a_person_is_told_what_completes_the_hand_and_why_it_may_not_win(
+    scene: Scene, waits: list[tuple[str, int, bool]], furiten: str | None
+) -> None:
+    assert [msgspec.structs.astuple(wait) for wait in waits_of(scene.record, 0)] == waits
+    assert furiten_of(scene.record, 0) == furiten
 
 
 async def test_with_all_switches_on_a_game_plays_itself() -> None:

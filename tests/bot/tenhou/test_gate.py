@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import socket
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -33,63 +34,7 @@ PLAYING = PlayTerms(game_type=9, games=1, pace="instant")
 AS_AGREED = PlayTerms(game_type=0, games=1, pace="human")
 ENABLED = TenhouTerms(enabled=True)
 
-TO_TENHOU = [
-    "wss://b-ww.mjv.jp/",
-    "ws://b-ww.mjv.jp/",
-    "wss://B-WK.MJV.JP/",
-    "wss://b-ww.mjv.jp./",
-    "wss://b-ww.mjv.jp.:443/",
-    "wss://b-ww.mjv.jp:8443/x",
-    "wss://mjv.jp",
-    "wss://new.mjv.jp/",
-    "wss://tenhou.net/",
-    "ws://www.Tenhou.NET:80/",
-]
-ELSEWHERE = [
-    "ws://10.0.0.1/",
-    "ws://192.168.0.7:4000/",
-    "ws://lobby.lan/",
-    "ws://example.org/",
-    "ws://8.8.8.8/",
-    "ws://0.0.0.0:4000/",
-    "ws://localhost.example.org/",
-    "ws://127.0.0.1.example.org/",
-    "ws://2130706433/",
-    "ws://127.1/",
-    "ws://0x7f.0.0.1/",
-    "ws://[::ffff:10.0.0.1]/",
-    "ws://[::ffff:a9fe:a9fe]/",
-    "ws://[2606:2800:220:1::1]/",
-    "ws://[64:ff9b::7f00:1]/",
-]
-UNREADABLE = [
-    "ws://127.0.0.1@b-ww.mjv.jp/",
-    "ws://127.0.0.1:4000@b-ww.mjv.jp/",
-    "wss://b-ww.mjv.jp\\@127.0.0.1/",
-    "ws://127.0.0.1\\.mjv.jp/",
-    "ws://127.0.0.1%2f@b-ww.mjv.jp/",
-    "ws://127.0.0.1#@b-ww.mjv.jp/",
-    "ws://127.0.0.1?@b-ww.mjv.jp/",
-    "ws://127.0.0.1\t/",
-    "ws://127.0.0.1 .mjv.jp/",
-    "ws://\uff42-ww.mjv.jp/",
-    "ws://b-ww\u3002mjv\u3002jp/",
-    "ws://127.0.0.1:0/",
-    "ws://127.0.0.1:99999/",
-    "ws://[127.0.0.1]/",
-    "ws:127.0.0.1",
-    "ws:///127.0.0.1",
-    "http://127.0.0.1/",
-]
-HERE = [
-    "ws://127.0.0.1:4000",
-    "ws://127.8.9.1:4000/",
-    "ws://localhost:4000/",
-    "ws://LOCALHOST.:4000/",
-    "ws://[::1]:4000/",
-    "ws://[::ffff:127.0.0.1]:4000/",
-    "wss://127.0.0.1:4000/",
-]
+ADDRESSES = tomllib.loads(Path(__file__).with_name("addresses.toml").read_text("utf-8"))
 
 
 @pytest.fixture
@@ -104,7 +49,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return known
 
 
-@pytest.mark.parametrize("url", TO_TENHOU)
+@pytest.mark.parametrize("url", ADDRESSES["to_tenhou"])
 def test_no_local_address_leads_to_tenhou(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for own_host in ("", "b-ww.mjv.jp", "10.0.0.1"):
@@ -115,7 +60,7 @@ def test_no_local_address_leads_to_tenhou(url: str, tmp_path: Path, monkeypatch:
         Gate(own_host="b-ww.mjv.jp").check(url, PLAYING)
 
 
-@pytest.mark.parametrize("url", [*ELSEWHERE, *UNREADABLE])
+@pytest.mark.parametrize("url", [*ADDRESSES["elsewhere"], *ADDRESSES["unreadable"]])
 def test_a_local_address_is_on_this_machine(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,7 +71,7 @@ def test_a_local_address_is_on_this_machine(
         Gate().check(url, PLAYING)
 
 
-@pytest.mark.parametrize("url", HERE)
+@pytest.mark.parametrize("url", ADDRESSES["here"])
 def test_this_machine_has_many_names(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert load_config(None, {}, {"local.url": url}).local.url == url
@@ -263,9 +208,7 @@ async def test_the_client_itself_has_no_way_to_tenhou_at_machine_pace(
 
 
 @pytest.mark.parametrize(
-    "script",
-    [GAME, [*LOGIN, reinit(), Say(DRAW), *TURN, *END]],
-    ids=["named", "brought back without a name"],
+    "script", [GAME, [*LOGIN, reinit(), Say(DRAW), *TURN, *END]], ids=["named", "brought back without a name"]
 )
 async def test_a_table_against_people_is_left_where_there_is_no_permission(
     script: Sequence[Step], monkeypatch: pytest.MonkeyPatch

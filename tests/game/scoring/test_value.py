@@ -49,7 +49,6 @@ def recorded_context(win: dict[str, Any]) -> WinContext:
 @pytest.mark.parametrize("win", RECORDED, ids=[f"{i}-{win['ten']}" for i, win in enumerate(RECORDED)])
 def test_recorded_win_has_its_stated_value_and_payments(win: dict[str, Any]) -> None:
     value = evaluate(recorded_context(win))
-    assert value is not None
     yaku = win.get("yaku", [])
     assert [value.fu, value.points, value.limit] == win["ten"]
     assert value.yaku == tuple(zip(yaku[::2], yaku[1::2], strict=True))
@@ -142,7 +141,6 @@ RULES = [
 @pytest.mark.parametrize(("rule", "hand", "stated", "han"), RULES, ids=[row[0] for row in RULES])
 def test_rule(rule: str, hand: Hand, stated: tuple[int, int, int], han: int) -> None:
     value = hand.value()
-    assert value is not None, rule
     assert ((value.fu, value.points, value.limit), value.han) == (stated, han)
 
 
@@ -165,7 +163,6 @@ YAKUMAN = [
 @pytest.mark.parametrize(("hand", "yakuman", "points"), YAKUMAN)
 def test_yakuman_count_once_each_and_add_up(hand: Hand, yakuman: tuple[int, ...], points: int) -> None:
     value = hand.value()
-    assert value is not None
     assert (value.yakuman, value.yaku, value.points, value.limit) == (yakuman, (), points, 5)
 
 
@@ -174,7 +171,6 @@ def test_ura_is_listed_on_every_riichi_win_and_on_no_other() -> None:
 
     def last_yaku(hand: Hand) -> tuple[int, int]:
         value = hand.value()
-        assert value is not None
         return value.yaku[-1]
 
     assert last_yaku(Hand(tiles, riichi=1, ura="1z")) == (53, 0)
@@ -184,7 +180,6 @@ def test_ura_is_listed_on_every_riichi_win_and_on_no_other() -> None:
 
 def test_honours_are_listed_as_their_triplets_stand() -> None:
     value = Hand("22m77z7z", "444z 666z 345p").value()
-    assert value is not None
     assert [yaku_id for yaku_id, _ in value.yaku] == [20, 13, 19]
 
 
@@ -217,7 +212,6 @@ def test_riichi_on_the_first_discard_and_a_tsumo_in_the_same_turn() -> None:
     assert (context.seat_wind, context.round_wind, context.is_dealer) == (0, 1, True)
     assert len(context.hand) == 14
     value = evaluate(context)
-    assert value is not None
     assert value.yaku == ((21, 2), (2, 1), (0, 1), (24, 2), (10, 1), (34, 3), (53, 0))
 
 
@@ -272,7 +266,6 @@ def test_the_tile_of_an_added_kan_is_chankan_and_a_yaku() -> None:
     scene.pon(2).discard("9p").turn("8s").own("1z", "1z").turn("2z")
     scene.draw().kakan("4p")
     value = evaluate(offered(scene))
-    assert value is not None
     assert value.yaku == ((3, 1),)
     assert has_yaku(scene.record, 0, int(scene.record["last_tile"]), is_tsumo=False)
 

@@ -51,8 +51,7 @@ class TwoPlayerGame:
     @property
     def position(self) -> np.void:
         """A copy of the current position."""
-        copied: np.void = self._positions[-1:].copy()[0]
-        return copied
+        return self._positions[-1:].copy()[0]
 
     @property
     def over(self) -> bool:

@@ -9,13 +9,7 @@ import numpy as np
 import pytest
 
 from game.tiles import KINDS, kind_text, parse_hand
-from game.two_player.layout import (
-    DECK,
-    MELD_CHI,
-    MELD_PON,
-    WIN,
-    drawn_bits,
-)
+from game.two_player.layout import DECK, MELD_CHI, MELD_PON, WIN, drawn_bits
 from game.two_player.rules import points_of
 from policies.flow import draws
 from policies.two_player.heuristics import act

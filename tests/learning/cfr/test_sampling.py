@@ -8,16 +8,7 @@ import numpy as np
 import pytest
 
 from game.two_player.layout import shuffle
-from learning.cfr.deal_tree import (
-    ALL,
-    DRAWN,
-    LIKELY,
-    TERMINAL,
-    DealTree,
-    deal_series,
-    expand,
-    new_deal_tree,
-)
+from learning.cfr.deal_tree import ALL, DRAWN, LIKELY, TERMINAL, DealTree, deal_series, expand, new_deal_tree
 from learning.cfr.exploitability import measure, summed_up
 from learning.cfr.node_table import visited
 from learning.cfr.sampling import BOTH, UPDATES, NodeSums, learn_deal, learn_deals, new_sums
@@ -49,7 +40,6 @@ def abstract_game(tree: DealTree) -> Node:
         found.append(node)
         if at:
             children = found[tree.parent[at]].children
-            assert isinstance(children, list)
             assert len(children) == tree.choice[at]
             children.append(node)
     return found[0]

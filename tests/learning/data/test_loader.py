@@ -142,7 +142,6 @@ def test_legal_kinds_are_those_of_the_positions(corpus: Corpus) -> None:
     choice = choose(corpus, corpus.select()[:1])
     masks = positions_of(corpus, choice).legal.tolist()
     (batch,) = Loader(corpus, choice, batch_size=10_000, augment=False).epoch()
-    assert batch.legal is not None
     found = [sum(1 << kind for kind in np.flatnonzero(row)) for row in batch.legal.numpy()]
     assert [masks[number] for number in batch.decision] == found
 
@@ -180,7 +179,6 @@ def test_renamed_planes_go_with_renamed_labels_and_legal_kinds(corpus: Corpus) -
     seen: set[int] = set()
     for before, after in zip(plain, renamed, strict=True):
         planes, labels = before.planes.numpy(), before.labels.numpy()
-        assert before.legal is not None and after.legal is not None
         assert (after.planes.numpy()[np.arange(len(labels)), 0, after.labels.numpy()] == 255).all()
         matched = np.zeros(len(labels), np.bool_)
         for number in range(PERMUTATIONS):

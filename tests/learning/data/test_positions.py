@@ -126,7 +126,7 @@ def test_a_winning_turn_holds_no_other_decision() -> None:
     assert melds(scene, Slot.KAN) == [(0, "1m1m1m1m", 0)]
     assert melds(scene, Slot.RIICHI) == [(0, "", 0)]
     scene = complete()
-    scene.apply(win(scene, 0, 0))
+    scene.win(0, 0)
     assert all(not positions(scene, slot).labels.size for slot in Slot)
 
 
@@ -140,7 +140,7 @@ def test_aborting_is_no_decision_of_a_slot() -> None:
 def test_a_robbed_kan_was_made() -> None:
     scene = four_of_circles().pon(2).discard("9p")
     scene.own("2m", "2m").own("5z", "5z").own("6z", "6z").draw("7z").kakan("4p")
-    scene.apply(win(scene, 3, 2))
+    scene.win(3, 2)
     assert melds(scene, Slot.KAN) == [(2, "4p4p4p", 0), (2, "4p4p4p", 1)]
 
 
@@ -323,8 +323,3 @@ def discarded(options: dict[Action, bool]) -> int:
 
 def kinds_of(mask: np.uint64) -> set[int]:
     return {kind for kind in range(KINDS) if int(mask) >> kind & 1}
-
-
-def win(scene: Scene, player: int, source: int) -> Win:
-    tile = int(scene.record["drawn"] if player == source else scene.record["last_tile"])
-    return Win(player, source, tile, (), 30, 1000, 0, ((1, 1),), (), (), -1, LEVEL, 0, 0)

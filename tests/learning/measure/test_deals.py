@@ -86,15 +86,11 @@ def test_rounds_are_compared_by_the_final_reward_too(tmp_path: Path) -> None:
         worlds=16, walls=4, seed=3, final=True,
     )  # fmt: skip
     figures = DEALS.run(plan, tmp_path / "run", workers=1, quiet=True).figures
-    assert figures.points is not None
-    assert figures.final is not None
     assert figures.final.samplers[0].gains.keys() == {"16"}
     assert 0.0 < figures.final.noise < 0.05 * figures.points.noise
     without = next(iter(judge_of_games(DealsSetup(msgspec.structs.replace(plan, final=False), None))(0)))
     kept = DEALS.so_far(tmp_path / "run").figures.points
     again = DEALS.report(msgspec.structs.replace(plan, final=False), [without]).figures.points
-    assert kept is not None
-    assert again is not None
     one, other = kept.samplers[0], again.samplers[0]
     assert msgspec.structs.replace(one, play_ms=0.0) == msgspec.structs.replace(other, play_ms=0.0)
 
@@ -107,7 +103,6 @@ def test_rounds_are_cut_at_horizons_and_valued_by_the_critic() -> None:
         seed=3, horizons=(0, 4),
     )  # fmt: skip
     points = DEALS.run(plan, None, workers=1, quiet=True).figures.points
-    assert points is not None
     whole, cut = points.samplers
     assert (whole.name, cut.name) == ("true", "true, 4 discards")
     assert cut.noise < whole.noise

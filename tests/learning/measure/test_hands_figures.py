@@ -34,11 +34,7 @@ def decisions(seed: int = 0) -> HandDecisions:
     hands.riichi[:] = dice.random((COUNT, 3)) < 0.2
     numbers = np.arange(COUNT)
     return HandDecisions(
-        np.zeros(COUNT, ROUND_STATE),
-        np.zeros(COUNT, np.int64),
-        numbers % 40,
-        numbers % 15,
-        hands,
+        np.zeros(COUNT, ROUND_STATE), np.zeros(COUNT, np.int64), numbers % 40, numbers % 15, hands
     )
 
 
@@ -62,7 +58,6 @@ def test_a_constant_has_the_error_of_a_constant() -> None:
     rate = truth.hands.waits.mean()
     found = model_figures("constant", predictions(shanten, np.full((COUNT, 3, 34), rate)), truth)
     assert found.l2.value == pytest.approx(1.0, abs=0.02)
-    assert found.l2.low is not None and found.l2.high is not None
     assert found.l2.low < 1.0 < found.l2.high
     assert found.ready == 0.25
     assert found.waits.ece.value == pytest.approx(0.0, abs=1e-9)

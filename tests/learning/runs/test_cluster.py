@@ -18,15 +18,7 @@ import learning.runs.cluster
 from kit.errors import ConfigError, WorkerFailed
 from kit.workers.pool import DONE, LATER, Later, Work
 from learning.runs.spread import spread
-from tests.kit.workers.test_pool import (
-    counting,
-    dying,
-    hopeless,
-    raising,
-    refused,
-    threads,
-    unprepared,
-)
+from tests.kit.workers.test_pool import counting, dying, hopeless, raising, refused, threads, unprepared
 from tests.learning.clusters import address, machines
 
 __all__ = ["address", "machines"]

@@ -180,7 +180,6 @@ def test_no_child_outlives_its_parent(tmp_path: Path, how: signal.Signals) -> No
     with subprocess.Popen(
         [sys.executable, "-c", STARTS, *commands], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as parent:
-        assert parent.stdout is not None
         assert parent.stdout.readline() == b"started\n"
         try:
             _until(lambda: [len(started(folder)) for folder in ways.values()] == [1, 1, 2, 2])

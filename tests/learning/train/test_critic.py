@@ -50,7 +50,6 @@ def test_outcomes_are_what_the_rest_of_the_round_brought(corpus: Corpus) -> None
     seen, paid = set(), 0
     for batch in loader.epoch():
         moments = batch.moments
-        assert moments is not None
         rest = outcomes.rest(moments)
         for row in range(len(rest)):
             game, player = int(moments.game[row]), int(moments.player[row])

@@ -360,7 +360,6 @@ def test_least_is_lost_where_values_change_the_odds_of_the_start() -> None:
     scores = wanted.clamp(min=1e-6).log().requires_grad_()
     improvement_loss(scores, batch).backward()
     assert wanted.sum().item() == pytest.approx(1.0, abs=1e-4)
-    assert scores.grad is not None
     assert scores.grad.abs().max().item() < 1e-4
     unlabelled = batch._replace(valued=torch.zeros_like(valued))
     assert improvement_loss(start.clamp(min=1e-6).log(), unlabelled).item() == pytest.approx(0.0, abs=1e-6)

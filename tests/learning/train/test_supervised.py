@@ -61,7 +61,6 @@ def begun(wanted: TrainingPlan, corpus: Corpus, parent: Parent, out: Path) -> Ne
     """The network of a run before its first step."""
     run = SupervisedRun(wanted, corpus, out, parent)
     run.learner.close()
-    assert isinstance(run.learner.network, Network)
     return run.learner.network.eval()
 
 

@@ -43,8 +43,7 @@ class Drawn:
         self.asked.append(tuple(options))
         luck = self._rng.normal(0.0, 4_000.0, (len(numbers), 1))
         own = self._rng.normal(0.0, self._noise / math.sqrt(2.0), (len(numbers), len(options)))
-        values: NDArray[np.float64] = luck + own + [self._advantages[option] for option in options]
-        return values
+        return luck + own + [self._advantages[option] for option in options]
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +77,7 @@ def search(
             asked = steps.send(values(*asked) if played < most else None)
             played += 1
     except StopIteration as over:
-        found: SearchResult = over.value
-        return found
+        return over.value
 
 
 def test_the_better_option_is_found_and_the_search_ends_early(deals: Deals) -> None:

@@ -95,7 +95,6 @@ def test_a_search_finds_what_is_worth_most(position: Position, horizon: int) -> 
     base, wanted = (action for action, _ in chances_of(observation, Undecided())[:2])
     liking.kind = wanted.tile >> 2
     found = searcher.search(observation, position.events, base, 1)
-    assert found is not None
     assert found.values[0].action == wanted
     assert found.values[0].action in discards
     assert found.values[0].ahead == 10_000.0
@@ -132,7 +131,6 @@ def test_a_search_counts_a_deal_in_by_its_chance(position: Position) -> None:
         simulator = Simulator(Undecided(), None, settings)  # type: ignore[arg-type]
         searcher = Searcher(simulator, hands=Fearing(kind))  # type: ignore[arg-type]
         found = searcher.search(observation, position.events, base, 1)
-        assert found is not None
         ahead.append({each.action: each.ahead for each in found.values})
     lost = danger_of(position.record, player, reads_melds=False).points.sum()
     assert lost > 0
@@ -169,11 +167,7 @@ def _out_of_order(_: int) -> list[list[float]]:
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [
-        {"playouts": 16},
-        pytest.param({"worlds": 8, "playouts": 16}, marks=pytest.mark.slow),
-    ],
+    "settings", [{"playouts": 16}, pytest.param({"worlds": 8, "playouts": 16}, marks=pytest.mark.slow)]
 )
 def test_a_thinking_player_plays_the_same_beside_others(
     policy: NetworkPolicy, settings: dict[str, int]

@@ -30,6 +30,7 @@ from policies.nets.architectures import (
     Architecture,
     DenoiserArchitecture,
     Floats,
+    Generates,
     SuitsArchitecture,
     suit_planes,
 )
@@ -54,16 +55,7 @@ def _network(model: Model) -> dict[str, Any]:
     if model == "reward":
         return {"architecture": FinishArchitecture(hidden=3, dense=2)}
     if model in ("diffusion", "autoregressive"):
-        denoiser = DenoiserArchitecture(
-            generates=model,
-            planes=SETS[LITE].planes,
-            by_suit=suit_planes(LITE),
-            trunk_width=2,
-            trunk_depth=1,
-            width=2,
-            depth=1,
-        )
-        return {"architecture": denoiser, "features": LITE}
+        return {"architecture": small_denoiser(model), "features": LITE}
     if model == "direct":
         planes = SETS[LITE].planes
         return {
@@ -74,6 +66,13 @@ def _network(model: Model) -> dict[str, Any]:
     outputs = DISCARDS if model == "discard" else YES_NO
     architecture = Architecture(SETS[features].planes, outputs, width=2, depth=1)
     return {"architecture": architecture, "features": features, "without": ("LA3e",)}
+
+
+def small_denoiser(generates: Generates, **sizes: float) -> DenoiserArchitecture:
+    """A small generator of hands."""
+    small: Any = {"trunk_width": 2, "trunk_depth": 1, "width": 2, "depth": 1} | sizes
+    planes, by_suit = SETS[LITE].planes, suit_planes(LITE)
+    return DenoiserArchitecture(generates=generates, planes=planes, by_suit=by_suit, **small)
 
 
 def weights(card: Card, seed: int = 0) -> dict[str, Floats]:

@@ -71,7 +71,6 @@ def test_a_set_with_a_plane_more_needs_no_other_place_than_the_table(
     groups = (*SETS[like].groups, Group("mine", 1))
     monkeypatch.setitem(SETS, "mine/1", FeatureSet("mine/1", "my networks", groups))
     other = small_card(model)
-    assert isinstance(other.architecture, Architecture)
     shape = architecture_of("suits", "mine/1", other.architecture.outputs, 2, 1)
     card = replace(other, features="mine/1", architecture=shape, without=())
     saved_card = save(tmp_path, card, weights(card))

@@ -10,27 +10,16 @@ from numpy.typing import NDArray
 
 from game.layout import PHASE_CALLED, PHASE_CLAIM, PHASE_TURN, ROUND_STATE
 from game.state import apply, new_round
-from policies.features.table import LITE, SETS
-from policies.nets.architectures import DenoiserArchitecture, Generates, suit_planes
+from policies.nets.architectures import Generates
 from policies.nets.conditioned import DenoiserNetwork
 from tests.learning.data.games import MODERN, records
+from tests.policies.checkpoint.saved import small_denoiser
 
 
 def denoiser(generates: Generates, seed: int = 0) -> DenoiserNetwork:
     """The smallest generator, with random weights that answer all kinds of things."""
     torch.manual_seed(seed)
-    network = DenoiserNetwork(
-        DenoiserArchitecture(
-            generates=generates,
-            planes=SETS[LITE].planes,
-            by_suit=suit_planes(LITE),
-            trunk_width=4,
-            trunk_depth=1,
-            width=6,
-            depth=1,
-            scale=4.0,
-        )
-    )
+    network = DenoiserNetwork(small_denoiser(generates, trunk_width=4, width=6, scale=4.0))
     with torch.no_grad():
         for layer in (network.answer.suits, network.answer.honours):
             layer.weight.mul_(4.0)

@@ -21,8 +21,7 @@ SIZES = np.array([13, 10, 13])
 
 
 def counts(text: str) -> NDArray[np.int64]:
-    found: NDArray[np.int64] = np.bincount([tile >> 2 for tile in parse_hand(text)], minlength=KINDS)
-    return found
+    return np.bincount([tile >> 2 for tile in parse_hand(text)], minlength=KINDS)
 
 
 def random_hands(dice: np.random.Generator, unseen: NDArray[np.int8]) -> NDArray[np.int8]:

@@ -5,6 +5,7 @@ import pytest
 from game.actions import Action, ActionKind
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.decide import decide
+from policies.play.named import BeginnerPolicy
 from tests.policies.heuristic.cases import CASES, Case
 
 
@@ -20,3 +21,10 @@ def test_case(case: Case) -> None:
     top = ", ".join(f"{text(o.action)} {o.probability:.2f}" for o in decision.options[:4])
     assert text(decision.action) in case.allowed, f"{case.why}; got {top}"
     assert not decision.fallback_reason
+
+
+def test_a_beginner_discards_a_dangerous_tile_and_the_same_one_every_time() -> None:
+    case = next(each for each in CASES if each.name == "passed since the riichi")
+    chosen = [decide(case.scene().observe(), BeginnerPolicy()).action for _ in range(3)]
+    assert text(chosen[0]) not in case.allowed
+    assert len(set(chosen)) == 1

@@ -14,14 +14,7 @@ from policies.features.table import GUIDED, LITE, SETS
 from policies.flow.slots import Slot
 from policies.nets.architectures import Weights, plane_weights
 from policies.nets.compute import Compute
-from policies.nets.guidance import (
-    SEEN_PLANES,
-    HiddenPart,
-    drop_hidden,
-    guided,
-    hidden_part,
-    without_hidden,
-)
+from policies.nets.guidance import SEEN_PLANES, HiddenPart, drop_hidden, guided, hidden_part, without_hidden
 from policies.nets.networks import as_input, network_of
 from policies.play.inference import Model, chances
 from policies.play.rollout import Rollout, Seating

@@ -15,11 +15,11 @@ from policies.nets.architectures import (
     SuitsArchitecture,
     architecture_of,
     outputs_of,
-    suit_planes,
 )
 from policies.nets.conditioned import DenoiserNetwork
 from policies.nets.networks import Network, empty, network_of
 from policies.nets.shapes import shapes_of
+from tests.policies.checkpoint.saved import small_denoiser
 from tests.policies.models import a_network, weights_of
 
 SUITS = SuitsArchitecture(239, 34, 4, 2, (4,))
@@ -33,18 +33,7 @@ ON_PLANES = [
     *(msgspec.structs.replace(SUITS, **each) for each in ({"squeeze": 3}, {"normalised": False})),
     msgspec.structs.replace(SUITS, identities=("LuckyJ", "7-dan")),
 ]
-OF_HANDS = [
-    DenoiserArchitecture(
-        generates=generates,
-        planes=239,
-        by_suit=suit_planes(LITE),
-        trunk_width=4,
-        trunk_depth=2,
-        width=3,
-        depth=2,
-    )
-    for generates in get_args(Generates)
-]
+OF_HANDS = [small_denoiser(generates, trunk_depth=2, width=3, depth=2) for generates in get_args(Generates)]
 
 
 @pytest.mark.parametrize("architecture", [*ON_PLANES, *OF_HANDS], ids=str)

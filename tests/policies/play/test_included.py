@@ -10,7 +10,7 @@ from policies.checkpoint.card import MODELS
 from policies.checkpoint.store import load
 from policies.flow.known_hand import known_questions
 from policies.flow.slots import Slot
-from policies.nets.architectures import Architecture, identities_of
+from policies.nets.architectures import identities_of
 from policies.play.included import INCLUDED, LARGE, PLAYERS, SHIPPED, included
 from policies.play.inference import load_policy
 from tests.scale import scaled
@@ -47,8 +47,6 @@ def test_the_large_set_is_the_default_one_with_larger_models_for_discards_chi_an
             assert large == small
             continue
         ours, theirs = large.architecture, small.architecture
-        assert isinstance(ours, Architecture)
-        assert isinstance(theirs, Architecture)
         assert ours.width * ours.depth > theirs.width * theirs.depth
         assert large.parents
 

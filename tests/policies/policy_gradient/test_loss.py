@@ -169,7 +169,6 @@ def test_alpha_brings_the_entropy_to_its_target_from_above_and_below(begin: floa
         optimiser.zero_grad()
         (-(log_all.exp() * rewards).sum() - control.alpha * entropy).backward()  # type: ignore[no-untyped-call]
         optimiser.step()
-    assert first is not None
     assert (first < 1.5) == (begin < 1)
     assert reached == pytest.approx(1.5, abs=0.03)
     assert control.alpha > 0.0

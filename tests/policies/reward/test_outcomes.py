@@ -13,8 +13,7 @@ Four = tuple[int, int, int, int]
 
 def outcomes(number: int, honba: int, sticks: int, scores: Four, length: GameLength) -> np.ndarray:
     start = np.array([(number, honba, sticks, scores)], ROUND_START)
-    found: np.ndarray = places_after(together([(start, length)]))[0, 0]
-    return found
+    return places_after(together([(start, length)]))[0, 0]
 
 
 @pytest.mark.parametrize("length", ["hanchan", "tonpuu"])

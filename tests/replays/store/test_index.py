@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import date
+import os
+from datetime import date, datetime
 from pathlib import Path
 
 import msgspec
@@ -12,7 +13,7 @@ from structlog.testing import capture_logs
 from kit.errors import ReplayError
 from replays import formats
 from replays.files import decisions_file
-from replays.record import GameRecord
+from replays.record import JAPAN, GameRecord
 from replays.store import index
 from replays.store.index import INDEX_FILE, GameChoice, games
 from replays.store.library import save
@@ -125,6 +126,17 @@ def test_a_folder_that_cannot_be_written_is_listed_all_the_same(
     with capture_logs() as logs:
         assert len(games(folder)[0]) == 3
     assert [entry["event"] for entry in logs] == ["index.unsaved"]
+
+
+def test_of_a_person_among_computers_seat_and_minute_are_known(game: GameRecord, tmp_path: Path) -> None:
+    path = save(msgspec.structs.replace(game, game_id=FIRST, sexes=("C", "F", "C", "C")), tmp_path)
+    ended = datetime(2026, 1, 1, 0, 41, tzinfo=JAPAN).timestamp()
+    os.utime(path, (ended, ended))
+    (entry,) = games(tmp_path)[0]
+    assert (entry.player, entry.is_person, entry.date) == (1, True, "2026-01-01 00:41 JST")
+    decisions_file(path, 2).write_bytes(b"{}\n")
+    (entry,) = games(tmp_path)[0]
+    assert (entry.player, entry.is_person) == (2, False)
 
 
 def test_decisions_are_found_by_seat_under_either_name(game: GameRecord, tmp_path: Path) -> None:

@@ -17,8 +17,7 @@ pytestmark = pytest.mark.usefixtures("restore_logs")
 def report(*arguments: str | Path) -> dict[str, object]:
     result = run_cli(*arguments, "--json")
     assert result.exit_code == 0, result.stderr
-    found: dict[str, object] = json.loads(result.stdout)
-    return found
+    return json.loads(result.stdout)
 
 
 @pytest.fixture(scope="module")
@@ -92,17 +91,7 @@ def test_bad_options_are_refused(tmp_path: Path, table: Path) -> None:
 @pytest.mark.slow
 def test_a_killed_run_resumes(tmp_path: Path) -> None:
     """The program as a process: SIGTERM saves the table, and the same command takes it to the same end."""
-    arguments = (
-        "train",
-        "cfr",
-        "--out",
-        str(tmp_path / "run"),
-        "--epoch",
-        "600",
-        "--deals",
-        "10",
-        "--iterations",
-    )
+    arguments = f"train cfr --out {tmp_path / 'run'} --epoch 600 --deals 10 --iterations".split()
     with start(*arguments, "1000000") as process:
         path = tmp_path / "run" / NODES_FILE
         assert process.stderr

@@ -27,14 +27,8 @@ async def test_it_plays_a_game_and_takes_its_leave() -> None:
     assert result.game_id == "2026112100gm-0009-0000-0123abcd"
     assert (result.placement, result.rounds, result.scores) == (1, 1, (25000,) * 4)
     assert bench.events() == [
-        "conn.opened",
-        "login.accepted",
-        "lobby.queued",
-        "game.started",
-        "round.started",
-        "decision.made",
-        "round.ended",
-        "game.ended",
+        *("conn.opened", "login.accepted", "lobby.queued", "game.started", "round.started"),
+        *("decision.made", "round.ended", "game.ended"),
     ]
     assert (bench.player.tally.decisions, bench.player.tally.fallbacks, bench.player.tally.late) == (1, 0, 0)
 
@@ -160,10 +154,7 @@ async def test_a_riichi_that_is_not_confirmed_gets_its_discard_after_two_seconds
     def yes(questions: list[Question]) -> list[list[float]] | None:
         return [[0.9]] if questions[0].slot is Slot.RIICHI else None
 
-    async with (
-        fake_server(script) as server,
-        ClientBench(server.url, load_policy=lambda: Stub(yes)) as bench,
-    ):
+    async with fake_server(script) as server, ClientBench(server.url, load_policy=lambda: Stub(yes)) as bench:
         await until(lambda: "REACH" in server.tags())
         await bench.clock.advance(1.9)
         assert server.tags()[-1] == "REACH"

@@ -265,7 +265,6 @@ async def test_a_whole_game_is_played_and_recorded(tmp_path: Path) -> None:
     async with Lobby(LobbySettings(seed=SHORT), on_record=lambda r: paths.append(library.keep(r))) as lobby:
         player = await whole_game(lobby.url)
     (path,) = paths
-    assert path is not None
     taikyoku = next(frame for frame in player.heard if frame["tag"] == "TAIKYOKU")
     assert path.name == taikyoku["log"] + ".mjlog.xml"
     assert isinstance(read_record(path.read_text()).events[-1], EndGame)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import contextlib
 import random
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -34,26 +35,13 @@ GAMES = (
 )
 # What a snapshot cannot show: the order of calls and of our draws, and what follows from it.
 UNKNOWABLE = {
-    "ippatsu",
-    "river",
-    "river_marks",
-    "river_order",
-    "meld_order",
-    "riichi_order",
-    "safe34",
-    "turn_safe34",
-    "rinshan",
-    "missed_turn",
-    "missed_riichi",
-    "liable_dragons",
-    "liable_winds",
-    "last_player",
-    "last_tile",
+    *("ippatsu", "river", "river_marks", "river_order", "meld_order", "riichi_order", "safe34"),
+    *("turn_safe34", "rinshan", "missed_turn", "missed_riichi", "liable_dragons", "liable_winds"),
+    *("last_player", "last_tile"),
 }
 
 
 def _difference(a: np.void, b: np.void) -> list[str]:
-    assert a.dtype.names is not None
     return [name for name in a.dtype.names if not np.array_equal(a[name], b[name])]
 
 
@@ -169,16 +157,7 @@ def _returned(shot: m.RoundSnapshot) -> tuple[Session, list[SessionEvent]]:
 
 
 def _shot(**changes: object) -> m.RoundSnapshot:
-    fields: dict[str, object] = {
-        "round_index": 0,
-        "honba": 0,
-        "riichi_sticks": 0,
-        "indicators": (135,),
-        "scores": (25_000, 25_000, 25_000, 25_000),
-        "dealer": 0,
-        "hand": HAND,
-    }
-    return m.RoundSnapshot(**fields | changes)  # type: ignore[arg-type]
+    return msgspec.structs.replace(m.RoundSnapshot(0, 0, 0, (135,), (25_000,) * 4, 0, HAND), **changes)
 
 
 def test_a_snapshot_before_any_discard() -> None:
@@ -194,7 +173,6 @@ def test_our_turn_after_our_own_pon_opens_a_prompt_at_once() -> None:
     code = (3 * 25 + 2) << 9 | 3 << 5 | 0x8 | 2
     shot = _shot(hand=HAND[:11], melds=((code,), (), (), ()), rivers=((64,), (68,), (), ()))
     session, events = _returned(shot)
-    assert isinstance(events[-1], PromptOpened)
     assert {action.tile for action in events[-1].legal} <= set(HAND)
     assert session.state["turn"] == 0
 
@@ -243,7 +221,6 @@ def test_in_a_rebuilt_round_the_servers_word_on_furiten_counts() -> None:
     session.take(m.TileDrawn(2))
     assert session.state["missed_riichi"][0] == 1  # as far as we can tell
     (_, opened) = session.take(m.TileDiscarded(2, 20, offers=m.OFFER_RON))
-    assert isinstance(opened, PromptOpened)
     assert [action.kind.name for action in opened.legal] == ["RON", "PASS"]
 
 
@@ -276,12 +253,10 @@ def test_a_snapshot_that_contradicts_itself_costs_the_round_not_the_game(shot: m
     if not any(isinstance(event, StateLost) for event in events):
         return  # read without the wrong parts
     told = session.take(m.TileDrawn(0, 60))
-    assert isinstance(told[-1], PromptOpened)
     session.answer(told[-1].prompt_id, told[-1].legal[0])
     assert rendered(session.outbox())[-1] == '{"tag":"D","p":60}'
     session.take(m.TileDiscarded(0, 60))
     told = session.take(m.TileDiscarded(3, 61, offers=m.OFFER_CHI))
-    assert isinstance(told[-1], PromptOpened)
     assert len(told[-1].legal) == 1
     session.take(m.RoundDrawn("exhaustive", 0, 0, (25_000,) * 4, (0,) * 4))
     session.take(m.RoundDealt(0, 1, 0, 135, (25_000,) * 4, 0, HAND))

@@ -75,14 +75,12 @@ def in_state(state: SeatState) -> Session:
         session.take(message)
     for trigger in PATHS[state]:
         pull(session, trigger)
-    assert session.seat is not None
     assert session.seat.state is state
     session.outbox()
     return session
 
 
 def pull(session: Session, trigger: Trigger) -> None:
-    assert session.seat is not None
     if trigger is Trigger.LINE:
         session.seat.come_back()
     else:
@@ -92,7 +90,6 @@ def pull(session: Session, trigger: Trigger) -> None:
 @pytest.mark.parametrize(("state", "trigger"), CELLS, ids=lambda value: value.name)
 def test_a_seat_keeps_to_the_table(state: SeatState, trigger: Trigger) -> None:
     session = in_state(state)
-    assert session.seat is not None
     after = TRANSITIONS[state].get(trigger)
     if after is None or (state, trigger) in DEPENDS_ON_DATA:
         with pytest.raises(StateMismatchError):
@@ -105,7 +102,6 @@ def test_a_seat_keeps_to_the_table(state: SeatState, trigger: Trigger) -> None:
 
 def test_after_the_game_nothing_is_read() -> None:
     session = in_state(SeatState.OVER)
-    assert session.seat is not None
     for frame in FRAMES.values():
         assert session.seat.receive(frame(session)) == []
 

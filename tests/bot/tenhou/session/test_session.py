@@ -27,12 +27,7 @@ from game.actions import PASS, RIICHI, Action, ActionKind
 from game.events import DrawnRound, EndGame, EndRound, Riichi, StartGame, StartRound, Win
 from kit.errors import LocalProtocolError, StateMismatchError
 from tests.bot.captures import capture
-from tests.bot.tenhou.session.recorded import (
-    feed,
-    new_session,
-    rendered,
-    server_frames,
-)
+from tests.bot.tenhou.session.recorded import feed, new_session, rendered, server_frames
 
 ID = "ID12345678-abCD1234"
 CODE = "2FF64D8A-A9692044"
@@ -54,19 +49,16 @@ def seated(dealer: int = 0, hand: tuple[int, ...] = HAND, game_type: int = 9) ->
 
 
 def kinds(session: Session) -> set[ActionKind]:
-    assert session.prompt is not None
     return {action.kind for action in session.prompt.legal}
 
 
 def choose(session: Session, kind: ActionKind, tile: int | None = None) -> list[str]:
-    assert session.prompt is not None
     action = next(a for a in session.prompt.legal if a.kind is kind and tile in (None, a.tile))
     session.answer(session.prompt.prompt_id, action)
     return rendered(session.outbox())
 
 
 def fields(record: np.void) -> dict[str, object]:
-    assert record.dtype.names is not None
     return {name: record[name].tolist() for name in record.dtype.names}
 
 
@@ -199,7 +191,6 @@ def test_a_game_begins() -> None:
 def test_the_deal_is_turned_to_absolute_players() -> None:
     session = seated(dealer=1)
     start = session.log[-1]
-    assert isinstance(start, StartRound)
     assert start.dealer == 0
     assert start.hands[3] == HAND
     assert start.hands[0] == (-1,) * 13
@@ -209,7 +200,6 @@ def test_our_draw_opens_a_prompt_and_the_answer_waits_for_the_echo() -> None:
     session = seated()
     (told, opened) = session.receive('{"tag":"T60"}')
     assert isinstance(told, TableEvent)
-    assert isinstance(opened, PromptOpened)
     assert opened.mismatch is None
     session.answer(opened.prompt_id, Action(ActionKind.DISCARD, 60))
     assert rendered(session.outbox()) == ['{"tag":"D","p":60}']
@@ -223,7 +213,6 @@ def test_an_answer_is_taken_once_and_only_from_the_legal_set() -> None:
     session = seated()
     session.receive('{"tag":"T60"}')
     prompt = session.prompt
-    assert prompt is not None
     for prompt_id, action in ((prompt.prompt_id, PASS), (prompt.prompt_id + 1, prompt.legal[0])):
         with pytest.raises(LocalProtocolError):
             session.answer(prompt_id, action)
@@ -235,7 +224,6 @@ def test_an_answer_is_taken_once_and_only_from_the_legal_set() -> None:
 def test_a_prompt_the_table_goes_past_is_closed() -> None:
     session = seated()
     session.receive('{"tag":"T60"}')
-    assert session.prompt is not None
     number = session.prompt.prompt_id
     events = session.receive('{"tag":"D60"}')  # the server discarded it for us
     assert events[0] == PromptClosed(number)
@@ -258,7 +246,6 @@ def test_an_offer_is_answered_from_the_intersection() -> None:
     session.receive('{"tag":"D60"}')
     session.receive('{"tag":"U"}')
     (_, opened) = session.receive('{"tag":"E68","t":"9"}')
-    assert isinstance(opened, PromptOpened)
     assert opened.mismatch == "ron offered but not legal"
     assert kinds(session) == {ActionKind.PON, ActionKind.PASS}
     assert choose(session, ActionKind.PON) == ['{"tag":"N","type":1,"hai0":69,"hai1":70}']
@@ -267,7 +254,6 @@ def test_an_offer_is_answered_from_the_intersection() -> None:
 def test_with_nothing_in_common_we_pass_or_throw() -> None:
     session = seated()
     session.receive('{"tag":"T60","t":"80"}')
-    assert session.prompt is not None
     assert session.prompt.mismatch == "tsumo offered but not legal; nine_terminals offered but not legal"
     assert kinds(session) == {ActionKind.DISCARD}
     session.receive('{"tag":"D60"}')
@@ -284,7 +270,6 @@ def test_our_pon_is_followed_by_our_discard() -> None:
     choose(session, ActionKind.PON)
     code = (3 * 17 + 0) << 9 | 3 << 5 | 0x8 | 1
     (_, opened) = session.receive(f'{{"tag":"N","who":"0","m":"{code}"}}')
-    assert isinstance(opened, PromptOpened)
     assert kinds(session) == {ActionKind.DISCARD}
     assert 71 not in [action.tile for action in opened.legal]
 
@@ -293,7 +278,6 @@ def test_another_players_call_closes_the_prompt() -> None:
     session = seated(hand=(69, 70, *HAND[:11]))
     for frame in ('{"tag":"T60"}', '{"tag":"D60"}', '{"tag":"U"}', '{"tag":"E68","t":"1"}'):
         session.receive(frame)
-    assert session.prompt is not None
     number = session.prompt.prompt_id
     # seat 2 calls it for a chi
     code = (3 * (7 * 1 + 6) + 2) << 10 | 1 << 3 | 0x4 | 3
@@ -325,7 +309,6 @@ def test_riichi_waits_for_its_confirmation() -> None:
     assert session.riichi_pending
     (told, opened) = session.receive('{"tag":"REACH","who":"0","step":"1"}')
     assert told == TableEvent(Riichi(0))
-    assert isinstance(opened, PromptOpened)
     assert [action.tile for action in opened.legal] == [130]
     assert not session.riichi_pending
     assert choose(session, ActionKind.DISCARD) == ['{"tag":"D","p":130}']
@@ -375,7 +358,6 @@ def test_in_riichi_the_drawn_tile_is_still_asked_for() -> None:
     ):
         session.receive(frame)
     session.receive('{"tag":"T120"}')
-    assert session.prompt is not None
     assert session.prompt.legal == (Action(ActionKind.DISCARD, 120),)
 
 
@@ -473,7 +455,6 @@ def test_frames_before_any_snapshot_are_answered_without_knowledge() -> None:
     session.take(m.MatchFound(9))
     session.take(m.PlayerNames(NAMES))
     (opened,) = session.take(m.TileDrawn(0, 60, m.OFFER_TSUMO))
-    assert isinstance(opened, PromptOpened)
     assert opened.legal == (Action(ActionKind.TSUMO, 60),)
 
 
@@ -528,10 +509,8 @@ def test_a_deal_that_does_not_follow_from_the_last_round_begins_another_game(
     session.receive(ABORTED)
     seen = tuple(session.log)
     missed, *_, dealt = session.take(deal)
-    assert isinstance(missed, GameMissed)
     assert why in missed.why
     assert missed.events == (*seen, EndRound())
-    assert isinstance(dealt, TableEvent)
     assert session.log[-1] == dealt.event
 
 
@@ -553,7 +532,6 @@ def test_another_game_in_the_middle_of_one_is_played_and_the_first_is_told_as_mi
     events = [event for message in GAME_BEGINS[first:] for event in session.take(message)]
     (closed, missed) = events[:2]
     assert isinstance(closed, PromptClosed)
-    assert isinstance(missed, GameMissed)
     assert missed.events == seen
     assert types(events[2:]) == [GameStarted, TableEvent, TableEvent]
     assert session.player == 3
@@ -568,7 +546,6 @@ def test_the_rest_of_a_round_after_another_game_began_is_answered_without_knowle
     session = seated()
     session.take(message)
     (opened,) = session.take(m.TileDrawn(0, 60))
-    assert isinstance(opened, PromptOpened)
     assert opened.legal == (Action(ActionKind.DISCARD, 60),)
     session.receive(ABORTED)
     session.take(m.RoundDealt(0, 1, 0, 135, SCORES, 0, HAND))
@@ -580,7 +557,6 @@ def test_a_round_that_contradicts_a_deal_in_the_middle_of_it_is_answered_without
     session.take(m.RoundDealt(0, 0, 0, 134, SCORES, 0, HAND))
     disagreement, opened = session.take(m.TileDrawn(0, HAND[0]))
     assert isinstance(disagreement, Disagreement)
-    assert isinstance(opened, PromptOpened)
     assert opened.legal == (Action(ActionKind.DISCARD, HAND[0]),)
 
 

@@ -107,19 +107,9 @@ def test_a_player_has_the_name_it_was_given(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_stdout_holds_the_report_alone_and_logs_of_workers_are_redacted(tmp_path: Path) -> None:
     engine = engine_text(tmp_path / "e", "betray", "20")
-    words = [
-        sys.executable,
-        "-m",
-        "bot.cli",
-        "arena",
-        "--challenger",
-        engine,
-        "--champion",
-        "random",
-        "--tonpuu",
-    ]
+    players = ("--challenger", engine, *FLAGS[2:5], "--games", "4", "--workers", "1", "--json")
     done = subprocess.run(
-        [*words, "--games", "4", "--workers", "1", "--json"], capture_output=True, check=False
+        [sys.executable, "-m", "bot.cli", "arena", *players], capture_output=True, check=False
     )
     assert json.loads(done.stdout)["games"] == 4
     logs = [json.loads(line) for line in done.stderr.splitlines()]
@@ -132,21 +122,12 @@ def test_stdout_holds_the_report_alone_and_logs_of_workers_are_redacted(tmp_path
 @pytest.mark.parametrize("command", ["arena", "selfplay"])
 def test_ctrl_c_reports_the_games_kept_and_how_to_resume(tmp_path: Path, command: str) -> None:
     players = FLAGS[:4] if command == "arena" else ("--players", "random")
-    words = [
-        sys.executable,
-        "-m",
-        "bot.cli",
-        command,
-        *players,
-        *FLAGS[4:],
-        "--games",
-        "40000",
-        "--workers",
-        "1",
-    ]
+    words = [sys.executable, "-m", "bot.cli", command, *players, *FLAGS[4:]]
     results = tmp_path / RESULTS_FILE
     with subprocess.Popen(
-        [*words, "--out", str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*words, "--games", "40000", "--workers", "1", "--out", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     ) as process:
         while process.poll() is None and (not results.exists() or results.read_bytes().count(b"\n") < 6):
             time.sleep(0.01)

@@ -47,7 +47,6 @@ def test_a_python_file_travels_to_the_cluster(
     mine = contender(f"python:{path}:Mine")
     plan = msgspec.structs.replace(a_plan(sets=1), challenger=mine)
     found = report(plan, play_series(plan, ray=address))
-    assert found is not None
     assert not path.exists()
     assert (found.challenger.name, found.challenger.games, found.faults) == ("mine.py:Mine", 4, ())
 

@@ -42,9 +42,7 @@ def probabilities(learner: PolicyLearner, samples: BlockSamples) -> np.ndarray:
     return chances(logits, kinds_of(samples.decisions["legal"]))
 
 
-def test_each_decision_has_the_reward_and_the_wall_of_its_round_and_player(
-    played: list[Trajectory],
-) -> None:
+def test_each_decision_has_the_reward_and_the_wall_of_its_round_and_player(played: list[Trajectory]) -> None:
     rewards = [np.arange(4.0 * len(game.starts)).reshape(-1, 4) for game in played]
     samples = samples_of(played, rewards)
     assert len(samples.rewards) == sum(len(game.decisions) for game in played)
