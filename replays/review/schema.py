@@ -722,7 +722,7 @@ class IndexEntry(SeatFigures, frozen=True, kw_only=True):
         game: the game.
         rates: the player's statistics.
         seats: the other players, if all seats are reviewed.
-        errors: the decisions that are not fine, the worst first.
+        errors: decisions of the reviewed player that are not fine, the worst first.
     """
 
     page: str

@@ -79,7 +79,7 @@ class Overview {
       make(
         "main", { class: "many" },
         make("section", { class: "box totals" }, different(total), standing(total), figures(total, definition, total.price ?? null), categoryStrip(total), ratesSection(total.rates)),
-        total.players === 1 ? this.course() : byRank(this.index.ranks ?? []), this.losses(),
+        ...(total.players === 1 ? [this.course(), this.losses()] : [byRank(this.index.ranks ?? [])]),
         make("section", { class: "box" }, search, this.place),
         skipped(this.index.skipped),
       ),

@@ -9,7 +9,7 @@ import { decisionPanel, handBars, handChips, optionElement } from "./decision.js
 import { make } from "./dom.js";
 import { sameAction } from "./review.js";
 import { alike, tableAt } from "./table.js";
-import { rank } from "./tiles.js";
+import { rank, withTiles } from "./tiles.js";
 import { words } from "./words.js";
 
 /** @typedef {import("./review.js").Option} Option */
@@ -115,7 +115,7 @@ export class Practice {
     };
     const message = round.events[decision.event];
     drawBoard(this.board, tableAt(round.events, decision.event), look);
-    this.line.replaceChildren(caption(message, look, message.actor !== seat));
+    this.line.replaceChildren(make("span", {}, ...withTiles(caption(message, look, message.actor !== seat))));
     this.pane.replaceChildren(this.answer ? this.verdict(this.answer, look) : this.question(current));
   }
 

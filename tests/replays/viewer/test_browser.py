@@ -523,7 +523,7 @@ def test_errors_are_practised_without_the_policy_until_all_are_right(
     tab.keyboard.press(tab.get_attribute(f"[data-option='{played}']", "aria-keyshortcuts"))
     assert "Missed" in tab.inner_text(".badge >> nth=0")
     assert tab.locator(".options tbody tr").count() == len(errors[0]["options"])
-    assert tab.locator(".reasons li").count() > 0
+    assert tab.locator(".notes li").count() > 0
     opened.check()
     tab.keyboard.press("Enter")
     assert tab.evaluate(WITHOUT_POLICY)
