@@ -32,7 +32,15 @@ from learning.train.reward import (
     train_reward,
 )
 from policies.checkpoint import Card, load
-from policies.reward import ORDERS, ROUND_START, FinishArchitecture, encode, predict, round_starts, together
+from policies.reward import (
+    ORDERS,
+    ROUND_START,
+    FinishArchitecture,
+    encode,
+    predict,
+    round_starts,
+    together,
+)
 from tests.cli import run_cli
 from tests.learning.data.games import MODERN, records
 from tests.learning.stopping import stop_at

@@ -12,7 +12,17 @@ import torch
 from msgspec.structs import replace
 
 from kit.errors import CheckpointCorrupt, CheckpointError, CheckpointMismatch, CheckpointMissing
-from policies.checkpoint import HAND_MODELS, MODELS, Card, Model, describe, files_of, load, models_in, save
+from policies.checkpoint import (
+    HAND_MODELS,
+    MODELS,
+    Card,
+    Model,
+    describe,
+    files_of,
+    load,
+    models_in,
+    save,
+)
 from policies.checkpoint.files import reader_of
 from policies.features.table import HOSEI, LITE, LITE_CALL, SETS, FeatureSet, Group
 from policies.nets.architectures import (
