@@ -119,8 +119,7 @@ class LawlessRound:
             return False
         sticks = int(self.table["riichi_sticks"])
         gains = [1000 * sticks * (p == winner) for p in range(4)]
-        a, b, c, d = gains
-        self.tell(Win(winner, source, tile, (), 30, 0, 0, (), (), (), -1, (a, b, c, d), 0, sticks))
+        self.tell(Win(winner, source, tile, (), 30, 0, 0, (), (), (), -1, tuple(gains), 0, sticks))
         return False
 
     def _lawless_turn(self, player: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from game.actions import Action, ActionKind
@@ -25,7 +27,7 @@ from game.observation import Observation
 from game.rules import legal_actions
 from game.scoring.settlement import GameLength
 from game.state import apply, hand_tiles, melds_of, new_round
-from game.tiles import parse_hand, tile_text
+from game.tiles import TILES, face_of, parse_hand, tile_text
 
 HIDDEN = (-1,) * 13
 
@@ -53,30 +55,16 @@ class Scene:
         self.events: list[GameEvent] = []
         texts = {0: hand, **(others or {})}
         used: set[int] = set()
-        hands = []
-        for player in range(4):
-            tiles = self._take(texts[player], used) if player in texts else HIDDEN
-            hands.append(tiles)
+        hands = tuple(self._take(texts[player], used) if player in texts else HIDDEN for player in range(4))
         indicator = self._take(dora, used)[0]
-        self.apply(
-            StartRound(
-                round_index, honba, sticks, round_index % 4, scores, indicator,
-                (hands[0], hands[1], hands[2], hands[3]),
-            )
-        )  # fmt: skip
+        self.apply(StartRound(round_index, honba, sticks, round_index % 4, scores, indicator, hands))
 
     @staticmethod
     def _take(text: str, used: set[int]) -> tuple[int, ...]:
         tiles = []
-        for wanted in parse_hand(text):
-            same = [
-                t
-                for t in range(4 * (wanted >> 2), 4 * (wanted >> 2) + 4)
-                if tile_text(t) == tile_text(wanted)
-            ]
-            tile = next(t for t in same if t not in used)
-            used.add(tile)
-            tiles.append(tile)
+        for face in map(face_of, parse_hand(text)):
+            tiles.append(next(tile for tile in range(TILES) if face_of(tile) == face and tile not in used))
+            used.add(tiles[-1])
         return tuple(tiles)
 
     def apply(self, event: GameEvent) -> Scene:
@@ -115,20 +103,15 @@ class Scene:
 
     def chi(self, *own: str, player: int) -> Scene:
         """A run with the last discard."""
-        a, b = self._own(own, player)
-        return self.apply(Chi(player, int(self.record["last_player"]), int(self.record["last_tile"]), (a, b)))
+        return self._call(Chi, player, [self.find(text, self._place(player)) for text in own])
 
     def pon(self, player: int) -> Scene:
         """A triplet with the last discard, lowest copies."""
-        tile = int(self.record["last_tile"])
-        a, b = self._copies(tile, player)[:2]
-        return self.apply(Pon(player, int(self.record["last_player"]), tile, (a, b)))
+        return self._call(Pon, player, self._copies(player)[:2])
 
     def daiminkan(self, player: int) -> Scene:
         """An open kan with the last discard."""
-        tile = int(self.record["last_tile"])
-        a, b, c = self._copies(tile, player)[:3]
-        return self.apply(Daiminkan(player, int(self.record["last_player"]), tile, (a, b, c)))
+        return self._call(Daiminkan, player, self._copies(player)[:3])
 
     def ankan(self, text: str) -> Scene:
         """The player to move makes a closed kan of this kind."""
@@ -141,8 +124,7 @@ class Scene:
         kind = parse_hand(text)[0] >> 2
         pon = next(m for m in melds_of(self.record, who) if m.tiles[0] >> 2 == kind)
         tile = next(t for t in range(4 * kind, 4 * kind + 4) if t not in pon.tiles)
-        a, b, c = pon.tiles
-        return self.apply(Kakan(who, tile, (a, b, c)))
+        return self.apply(Kakan(who, tile, pon.tiles))
 
     def dora(self, text: str) -> Scene:
         """A further indicator."""
@@ -157,10 +139,8 @@ class Scene:
     def win(self, player: int, source: int) -> Scene:
         """A win of 1,000 points with the last tile; ``source`` is the player who drew or discarded it."""
         tile = int(self.record["drawn"] if player == source else self.record["last_tile"])
-        a, b, c, d = (1000 * ((each == player) - (each == source)) for each in range(4))
-        return self.apply(
-            Win(player, source, tile, (), 30, 1000, 0, ((1, 1),), (), (), -1, (a, b, c, d), 0, 0)
-        )
+        deltas = tuple(1000 * ((each == player) - (each == source)) for each in range(4))
+        return self.apply(Win(player, source, tile, (), 30, 1000, 0, ((1, 1),), (), (), -1, deltas, 0, 0))
 
     def legal(self, player: int = 0) -> list[Action]:
         """The player's legal actions now."""
@@ -191,20 +171,15 @@ class Scene:
             return (int(self.record["last_player"]) + 1) % 4
         return int(self.record["turn"])
 
-    def _own(self, texts: tuple[str, ...], player: int) -> list[int]:
-        place = AT_HAND + player if self.record["hand_known"][player] else AT_UNSEEN
-        tiles: list[int] = []
-        for text in texts:
-            tiles.append(
-                next(
-                    t
-                    for t in range(136)
-                    if tile_text(t) == text and self.record["where"][t] == place and t not in tiles
-                )
-            )
-        return tiles
+    def _place(self, player: int) -> int:
+        """Where the tiles lie that a player may hold."""
+        return AT_HAND + player if self.record["hand_known"][player] else AT_UNSEEN
 
-    def _copies(self, tile: int, player: int) -> list[int]:
-        place = AT_HAND + player if self.record["hand_known"][player] else AT_UNSEEN
-        first = tile & ~3
-        return [t for t in range(first, first + 4) if self.record["where"][t] == place]
+    def _copies(self, player: int) -> list[int]:
+        """The copies of the last discard that a player may hold."""
+        first = int(self.record["last_tile"]) & ~3
+        return [t for t in range(first, first + 4) if self.record["where"][t] == self._place(player)]
+
+    def _call(self, meld: Callable[..., GameEvent], player: int, consumed: list[int]) -> Scene:
+        source, tile = int(self.record["last_player"]), int(self.record["last_tile"])
+        return self.apply(meld(player, source, tile, tuple(consumed)))

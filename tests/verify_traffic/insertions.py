@@ -300,7 +300,6 @@ def _exchange(text: str, message: m.ServerMessage, places: dict[int, int]) -> st
     def renamed(tiles: Iterable[int]) -> tuple[int, ...]:
         return tuple(sorted(places.get(tile, tile) for tile in tiles))
 
-    other: m.ServerMessage
     if isinstance(message, m.TileDrawn | m.TileDiscarded | m.IndicatorShown):
         other = msgspec.structs.replace(message, tile=places.get(message.tile, message.tile))
     elif isinstance(message, m.RoundWon):
@@ -308,8 +307,8 @@ def _exchange(text: str, message: m.ServerMessage, places: dict[int, int]) -> st
             message, tile=places.get(message.tile, message.tile), hand=renamed(message.hand)
         )
     elif isinstance(message, m.RoundDrawn):
-        a, b, c, d = (None if hand is None else renamed(hand) for hand in message.hands)
-        other = msgspec.structs.replace(message, hands=(a, b, c, d))
+        hands = tuple(None if hand is None else renamed(hand) for hand in message.hands)
+        other = msgspec.structs.replace(message, hands=hands)
     else:
         return text
     return text if other == message else render_xml(other)

@@ -253,7 +253,6 @@ def test_the_ura_are_for_riichi_only() -> None:
 
 def drawn(events: list[GameEvent]) -> DrawnRound:
     (event,) = of_type(events, DrawnRound)
-    assert isinstance(event, DrawnRound)
     return event
 
 

@@ -75,18 +75,16 @@ def moments(frames: list[m.ServerMessage]) -> Iterator[Moment]:
 def snapshot(record: np.void, player: int) -> m.RoundSnapshot:
     """The snapshot of a round that a server sends to a returning player."""
     by_seat = [(player + seat) % 4 for seat in range(4)]
-    a, b, c, d = (tuple(encode_meld(meld) for meld in reversed(melds_of(record, p))) for p in by_seat)
     rivers, riichi = zip(*(_river(record, p) for p in by_seat), strict=True)
-    scores = [int(record["scores"][p]) for p in by_seat]
     return m.RoundSnapshot(
         round_index=int(record["round_index"]),
         honba=int(record["honba"]),
         riichi_sticks=int(record["riichi_sticks"]),
         indicators=tuple(int(t) for t in record["indicators"][: record["indicator_count"]]),
-        scores=(scores[0], scores[1], scores[2], scores[3]),
+        scores=tuple(int(record["scores"][p]) for p in by_seat),
         dealer=(int(record["dealer"]) - player) % 4,
         hand=tuple(hand_tiles(record, player)),
-        melds=(a, b, c, d),
+        melds=tuple(tuple(map(encode_meld, reversed(melds_of(record, p)))) for p in by_seat),
         rivers=rivers,
         riichi_at=riichi,
     )

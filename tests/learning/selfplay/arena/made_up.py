@@ -25,18 +25,16 @@ def a_row(plan: ArenaPlan, number: int, place: int, *, crash: str = "") -> GameR
     seating = plan.seating(number)
     mine = seating.players.index(0)
     others = iter(other for other in (1, 2, 3, 4) if other != place)
-    first, second, third, fourth = (place if seat == mine else next(others) for seat in range(4))
-    places = (first, second, third, fourth)
-    one, two, three, four = (500 - 250 * (each - 1) for each in places)
+    places = tuple(place if seat == mine else next(others) for seat in range(4))
     return GameRow(
         number=number,
         seed=seating.seed,
         players=seating.players,
         scores=(0, 0, 0, 0),
         places=places,
-        results=(one, two, three, four),
+        results=tuple(500 - 250 * (each - 1) for each in places),
         rounds=4,
-        tallies=tuple(  # type: ignore[arg-type]
+        tallies=tuple(
             PlayerTally(
                 decisions=50,
                 faults=int(each == 4),
