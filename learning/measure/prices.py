@@ -1,4 +1,4 @@
-"""`suzaku eval prices`: what people's disagreements with the policy cost, by kind.
+"""`suzaku eval prices`: what people's disagreements with the policy cost.
 
 Both choices are played out to the end of the round by the policy in every seat, with the true hands, over the
 same redrawn wall. More disagreements say more than more walls for each.
@@ -7,15 +7,13 @@ same redrawn wall. More disagreements say more than more walls for each.
 from __future__ import annotations
 
 import heapq
-import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import process_time
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, Final
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from game.warmup import warm_up
 from kit.errors import ConfigError, ReplayError
@@ -31,7 +29,6 @@ from learning.runs.store import ResumablePlan
 from policies.checkpoint.store import load_predictor
 from policies.deals.deal import RoundView, true_deals
 from policies.flow.draws import drawn_bits, drawn_share
-from policies.heuristic.danger import danger_of
 from policies.nets.compute import IN_PLAY, Compute
 from policies.play.included import SHIPPED
 from policies.play.named import load_named
@@ -42,11 +39,10 @@ from replays.formats import read_game
 from replays.review.grading import THRESHOLDS
 from replays.review.judging import opinions
 from replays.review.moments import follow
-from replays.review.prices import KINDS, Kind, KindPrice, PriceTable, kind_of
+from replays.review.prices import Prices, Unlikeness, included_prices, terms_of, unlikeness_of
 from replays.review.report import check_player, length_of
 
-Ints: TypeAlias = NDArray[np.int64]
-
+_ERROR: Final = THRESHOLDS.inaccuracy
 _CLOSE_SHARE: Final = 0.2
 """Share of the disagreements to play out that are no errors: there are many of them."""
 
@@ -75,9 +71,9 @@ class PricesPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Disagreement(msgspec.Struct, frozen=True, array_like=True):
-    """A disagreement: its kind, and what the player's choice cost in points and expected final reward."""
+    """A disagreement, and what the player's choice cost in points and expected final reward."""
 
-    kind: Kind
+    of: Unlikeness
     points: float
     reward: float
 
@@ -124,20 +120,19 @@ def prices_of_games(setup: tuple[PricesPlan, Sequence[str]]) -> Work[int, GamePr
                 if opinion.agrees(moment.done):
                     continue
                 disagreements += 1
-                kind = kind_of(moment, opinion, danger_of(moment.record, seat, reads_melds=True))
+                found = unlikeness_of(moment, opinion)
                 key = plan.seed, number, seat, moment.round, moment.event
-                close = opinion.parted(moment.done)[1] >= THRESHOLDS.inaccuracy
-                if kind is None or (close and drawn_share(*key) >= _CLOSE_SHARE):
+                if found is None or (found.ratio >= _ERROR and drawn_share(*key) >= _CLOSE_SHARE):
                     continue
                 deals = true_deals(RoundView.of(moment), moment.record, 1, drawn_bits(*key))
                 branchings.append(Branching(deals, (opinion.preferred, moment.done), (0,)))
-                rest.append((kind, RewardValue(predictor, starts[: moment.round + 1])))
+                rest.append((found, RewardValue(predictor, starts[: moment.round + 1])))
         ends = Playouts(PolicyChooser(player), length).ends(branchings)
         played = tuple(
             Disagreement(
-                kind, *(round(float(each.ahead(tables, value)[0]), 4) for value in (points_value, reward))
+                found, *(round(float(each.ahead(tables, value)[0]), 4) for value in (points_value, reward))
             )
-            for each, tables, (kind, reward) in zip(branchings, ends, rest, strict=True)
+            for each, tables, (found, reward) in zip(branchings, ends, rest, strict=True)
         )
         yield GamePrices(number, decisions, disagreements, played, round(process_time() - begun, 3))
 
@@ -166,16 +161,7 @@ def _setup(plan: PricesPlan) -> tuple[PricesPlan, list[str]]:
 
 # --- figures ----------------------------------------------------------------------------------------------
 
-_DEVIATIONS: Final = (10.0, 30.0, 100.0)
-"""Standard deviations in points of prices, from which the likeliest are chosen."""
-_NOISE: Final = 4_000.0
-_NOISE_COUNT: Final = 200.0
-"""The standard deviation of one difference, which counts as much as this number of differences."""
-_REWARD_POINTS: Final = 170.0
-"""Points of one rank point of the final reward: the ratio of the standard deviations of their differences."""
 _FOLDS: Final = 5
-_NORMAL: Final = 1.96
-_ERRORS: Final = np.array([kind.category != "fine" for kind in KINDS])
 
 
 class PricesFigures(msgspec.Struct, frozen=True):
@@ -187,10 +173,11 @@ class PricesFigures(msgspec.Struct, frozen=True):
         disagreements: decisions that disagree with the policy.
         played: disagreements played out.
         cost: points that an error costs on average.
-        slope: points by which costs in held-out games rise with each point of the table; 1 if it is right.
+        slope: points by which costs in held-out games rise with each point of the price; 1 if it is right.
         slope_reward: the same for the final reward.
+        slope_included: the same in points for the included prices; a check if these games did not make them.
         cpu_hours: CPU time.
-        table: the prices.
+        prices: the prices.
     """
 
     games: int
@@ -200,8 +187,9 @@ class PricesFigures(msgspec.Struct, frozen=True):
     cost: Estimate
     slope: Estimate
     slope_reward: Estimate
+    slope_included: Estimate
     cpu_hours: float
-    table: PriceTable
+    prices: Prices
 
 
 def figures_of(plan: PricesPlan, games: Sequence[GamePrices]) -> PricesFigures:
@@ -211,21 +199,15 @@ def figures_of(plan: PricesPlan, games: Sequence[GamePrices]) -> PricesFigures:
         ConfigError: nothing was played out.
     """
     rows = [
-        (game.number, KINDS.index(each.kind), each.points, each.reward * _REWARD_POINTS)
+        (game.number, each.of.ratio, each.of.shanten, each.points, each.reward)
         for game in games
         for each in game.played
     ]
     if not rows:
         raise ConfigError("nobody disagrees with the policy in these games; give more --games")
-    table = np.array(rows)
-    owners, kinds = table[:, :2].astype(np.int64).T
-    points, reward = table[:, 2:].T
-    errors = _ERRORS[kinds]
-    columns = (
-        np.bincount(kinds, minlength=len(KINDS)),
-        *np.round(smoothed(owners, kinds, points)[:2], -1),
-        *np.round(smoothed(owners, kinds, reward)[:2] / _REWARD_POINTS, 2),
-    )
+    owners, ratios, distances, points, reward = np.array(rows).T
+    terms, errors = terms_of(ratios, distances), ratios < _ERROR
+    coefficients, covariance = fitted(owners, terms, points)
     data = " ".join(f"--data {Path(path).name}" for path in plan.data)
     return PricesFigures(
         games=sum(game.decisions > 0 for game in games),
@@ -233,77 +215,57 @@ def figures_of(plan: PricesPlan, games: Sequence[GamePrices]) -> PricesFigures:
         disagreements=sum(game.disagreements for game in games),
         played=len(rows),
         cost=Means(owners[errors], points[errors])[0],
-        slope=_slope(owners, kinds, points),
-        slope_reward=_slope(owners, kinds, reward),
+        slope=_held_out(owners, terms, points),
+        slope_reward=_held_out(owners, terms, reward),
+        slope_included=_slope(owners, terms @ included_prices().points, points),
         cpu_hours=round(sum(game.seconds for game in games) / 3600.0, 2),
-        table=PriceTable(
+        prices=Prices(
             plan.policy,
             plan.identity,
             f"suzaku eval prices {data} --games {len(games)} --seed {plan.seed}",
             current_commit(),
-            tuple(KindPrice(*row) for row in zip(KINDS, *(each.tolist() for each in columns), strict=True)),
+            tuple(coefficients.round(3).tolist()),
+            tuple(map(tuple, covariance.round(4).tolist())),
         ),
     )
 
 
-def smoothed(owners: Ints, kinds: Ints, costs: Floats) -> Floats:
-    """``[3, K]``: the prices of `KINDS`, half the widths of their 95 % intervals, and the noise of one cost.
-
-    Few differences say little, so a price is drawn towards those of kinds with the same traits: it is the
-    posterior mean under the normal prior that makes the costs likeliest.
+def fitted(owners: Floats, terms: Floats, costs: Floats) -> tuple[Floats, Floats]:
+    """Prices by least squares.
 
     Args:
         owners: ``[N]`` the game of each disagreement.
-        kinds: ``[N]`` its place in `KINDS`.
+        terms: ``[N, K]`` its terms.
         costs: ``[N]`` its cost.
+
+    Returns:
+        ``[K]`` the coefficients, and ``[K, K]`` the covariance of their errors, with costs of one game dependent.
     """
-    counts, sums = np.zeros((2, owners.max(initial=0) + 1, len(KINDS)))
-    np.add.at(counts, (owners, kinds), 1.0)
-    np.add.at(sums, (owners, kinds), costs)
-    # costs of one game depend on each other, so the noise is that of their sums
-    squares = np.square(sums - counts * sums.sum() / max(1, len(costs))).sum(axis=0)
-    number = counts.sum(axis=0)
-    noise = (squares + _NOISE_COUNT * _NOISE**2) / (number + _NOISE_COUNT)
-    known = number > 0
-    means, variances = sums.sum(axis=0)[known] / number[known], np.diag(noise[known] / number[known])
-
-    def unlikelihood(prior: Floats) -> float:
-        covariance = prior[np.ix_(known, known)] + variances
-        return float(means @ np.linalg.solve(covariance, means) + np.linalg.slogdet(covariance)[1])
-
-    prior = min((_prior(*each) for each in itertools.product(_DEVIATIONS, repeat=5)), key=unlikelihood)
-    covariance = np.linalg.inv(np.linalg.inv(prior) + np.diag(number / noise))
-    return np.array([covariance @ (sums.sum(axis=0) / noise), _NORMAL * np.sqrt(np.diag(covariance)), noise])
+    inverse = np.linalg.pinv(terms.T @ terms)
+    coefficients = inverse @ (terms.T @ costs)
+    games = np.unique(owners, return_inverse=True)[1]
+    sums = np.zeros((games.max(initial=-1) + 1, terms.shape[1]))
+    np.add.at(sums, games, terms * (costs - terms @ coefficients)[:, None])
+    return coefficients, inverse @ (sums.T @ sums) @ inverse
 
 
-def _prior(common: float, category: float, model: float, place: float, own: float) -> Floats:
-    """``[K, K]`` covariance of prices, by what all, those with a trait, and no others have in common."""
-    prior = common**2 + own**2 * np.eye(len(KINDS))
-    shares = {"category": category, "model": model, "shanten": place, "phase": place}
-    for trait, deviation in shares.items():
-        values = np.array([getattr(kind, trait) for kind in KINDS])
-        prior += deviation**2 * ((values[:, None] == values) & (values != None))  # noqa: E711 - by element
-    return prior
-
-
-def _slope(owners: Ints, kinds: Ints, costs: Floats) -> Estimate:
-    """The slope of costs on prices: each fifth of the games is held out in turn, and priced by the others.
-
-    Kinds count by the inverse of their noise.
-    """
-    priced, noise = np.empty((2, len(costs)))
+def _held_out(owners: Floats, terms: Floats, costs: Floats) -> Estimate:
+    """The slope of costs on prices: each fifth of the games is held out in turn, and priced by the others."""
+    priced = np.empty(len(costs))
     for fold in range(_FOLDS):
         held = owners % _FOLDS == fold
-        found = smoothed(owners[~held], kinds[~held], costs[~held])
-        priced[held], noise[held] = found[0][kinds[held]], found[2][kinds[held]]
-    columns = (np.ones(len(costs)), priced, costs, priced**2, priced * costs)
-    return Means(owners, *(column / noise for column in columns)).of(_slope_of)
+        priced[held] = terms[held] @ fitted(owners[~held], terms[~held], costs[~held])[0]
+    return _slope(owners, priced, costs)
+
+
+def _slope(owners: Floats, priced: Floats, costs: Floats) -> Estimate:
+    return Means(owners, priced, costs, priced**2, priced * costs).of(_slope_of)
 
 
 def _slope_of(means: Floats) -> Floats:
-    weight, priced, cost, square, product = np.moveaxis(means, -1, 0)
+    priced, cost, square, product = np.moveaxis(means, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        slope: Floats = (weight * product - priced * cost) / (weight * square - priced**2)
+        slope: Floats = (product - priced * cost) / (square - priced**2)
     return slope
 
 

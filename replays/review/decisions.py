@@ -19,7 +19,7 @@ from replays.review.grading import category_of
 from replays.review.judging import STEPS, After, Opinion, Shape, ranked
 from replays.review.moments import Moment, action_text
 from replays.review.notes import kinds_of
-from replays.review.prices import PriceTable, kind_of
+from replays.review.prices import Prices, unlikeness_of
 from replays.review.reasons import reasons
 
 
@@ -31,7 +31,7 @@ def decision_of(
     notes: Sequence[schema.Note] = (),
     live: schema.Live | None = None,
     candidates: tuple[schema.CandidateHands, ...] = (),
-    prices: PriceTable | None = None,
+    prices: Prices | None = None,
 ) -> schema.ReviewDecision:
     """A decision with its options, and the reasons if it is an error.
 
@@ -52,7 +52,7 @@ def decision_of(
     judged, ratio = opinion.parted(done)
     category: schema.Category = "fine" if agrees else category_of(ratio, judged)
     why = () if category == "fine" else reasons(moment, opinion.preferred, ratio, danger, after)
-    error = None if category == "fine" else kind_of(moment, opinion, danger)
+    unlikeness = None if category == "fine" else unlikeness_of(moment, opinion)
     return schema.ReviewDecision(
         round=moment.round,
         event=moment.event,
@@ -68,7 +68,7 @@ def decision_of(
         agrees=agrees,
         ratio=round(ratio, 6),
         category=category,
-        price=prices.price(error) if prices and error else None,
+        price=prices.price(unlikeness) if prices and unlikeness else None,
         notes=(*why, *notes),
         other=action_text(other.preferred, record) if other else None,
         other_agrees=other.agrees(done) if other else None,

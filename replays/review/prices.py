@@ -1,122 +1,93 @@
-"""The price of a kind of error: what errors like it cost on average, as `suzaku eval prices` measured.
+"""The price of an error: what errors like it cost on average, as `suzaku eval prices` measured.
 
-A price belongs to a kind; it says nothing about the tiles of one position.
+A price depends on how unlikely the policy finds the choice and on the distance of the hand to a win. It says
+nothing about the tiles of one position.
 """
 
 from __future__ import annotations
 
-import itertools
+import math
 from functools import cache
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final
 
 import msgspec
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from game.shanten import shanten
 from policies.flow.decisions import model_of
-from policies.heuristic.danger import Danger
-from replays.review.grading import GRAVITY, category_of
 from replays.review.judging import Opinion
 from replays.review.moments import Moment
-from replays.review.schema import Category, Price
+from replays.review.schema import Price
 
-Phase: TypeAlias = Literal["early", "late", "threat"]
-
-_TABLE: Final = Path(__file__).with_name("prices.json")
-_THREAT: Final = 0.3
-"""From this probability of tenpai on, an opponent threatens, as on the page."""
-_EARLY: Final = 6
+_FITTED: Final = Path(__file__).with_name("prices.json")
+_LEAST: Final = 1e-4
+"""Choices that are less likely cost no more."""
 _NEAR, _FAR = 1, 3
+_NORMAL: Final = 1.96
 
 
-class Kind(msgspec.Struct, frozen=True, array_like=True):
-    """A kind of disagreement.
-
-    Attributes:
-        model: the network that judges it.
-        category: of the decision.
-        shanten: of the player's hand, 1 for less and 3 for more; None unless it is a discard.
-        phase: somebody threatens, or nobody does, early or late in the round; None unless it is a discard.
-    """
-
-    model: str
-    category: Category
-    shanten: int | None = None
-    phase: Phase | None = None
-
-
-KINDS: Final = (
-    *itertools.starmap(
-        Kind, itertools.product(("discard",), GRAVITY, range(_NEAR, _FAR + 1), get_args(Phase))
-    ),
-    *itertools.starmap(Kind, itertools.product(("riichi", "chi", "pon", "kan"), GRAVITY)),
-)
-
-
-class KindPrice(msgspec.Struct, frozen=True):
-    """The price of a kind.
+class Unlikeness(msgspec.Struct, frozen=True, array_like=True):
+    """What the price of a disagreement depends on.
 
     Attributes:
-        kind: the kind.
-        disagreements: how many were played out.
-        points: what they cost on average.
-        error: half the width of the 95 % interval of that.
-        reward: the cost in the expected final reward.
-        reward_error: half the width of its interval.
+        ratio: probability of the choice divided by that of the preferred one.
+        shanten: of the player's hand.
     """
 
-    kind: Kind
-    disagreements: int
-    points: float
-    error: float
-    reward: float
-    reward_error: float
+    ratio: float
+    shanten: int
 
 
-class PriceTable(msgspec.Struct, frozen=True):
-    """Prices of errors by one policy.
+class Prices(msgspec.Struct, frozen=True):
+    """Prices of disagreements with one policy: a linear function of `terms_of`.
 
     Attributes:
         policy: its name.
         identity: changes when the policy behind the name changes.
         command: the command that measured them.
         commit: its commit.
-        kinds: the price of each of `KINDS`.
+        points: ``[3]`` the coefficients, in points.
+        covariance: ``[3, 3]`` of their errors.
     """
 
     policy: str
     identity: str
     command: str
     commit: str
-    kinds: tuple[KindPrice, ...]
+    points: tuple[float, ...]
+    covariance: tuple[tuple[float, ...], ...]
 
-    def price(self, kind: Kind) -> Price:
-        """The price of a kind."""
-        found = self.kinds[KINDS.index(kind)]
-        return Price(points=found.points, error=found.error)
+    def price(self, of: Unlikeness) -> Price:
+        """The price of a disagreement, to ten points."""
+        terms = terms_of(of.ratio, of.shanten)
+        deviation = math.sqrt(terms @ np.array(self.covariance) @ terms)
+        return Price(points=round(float(terms @ self.points), -1), error=round(_NORMAL * deviation, -1))
+
+
+def terms_of(ratio: ArrayLike, distance: ArrayLike) -> NDArray[np.float64]:
+    """``[..., 3]``: minus the logarithm of the ratio; the same if far from tenpai, else 0; the same if near it."""
+    unlikely, distance = -np.log(np.maximum(ratio, _LEAST)), np.asarray(distance)
+    return np.stack([unlikely, unlikely * (distance >= _FAR), unlikely * (distance <= _NEAR)], axis=-1)
 
 
 @cache
-def price_table() -> PriceTable:
-    """The included table."""
-    return msgspec.json.decode(_TABLE.read_bytes(), type=PriceTable)
+def included_prices() -> Prices:
+    """The included prices."""
+    return msgspec.json.decode(_FITTED.read_bytes(), type=Prices)
 
 
-def kind_of(moment: Moment, opinion: Opinion, danger: Danger) -> Kind | None:
-    """The kind of a disagreement; None if rules judge it.
+def unlikeness_of(moment: Moment, opinion: Opinion) -> Unlikeness | None:
+    """What the price of a disagreement depends on; None if rules judge it.
 
     Args:
         moment: the decision.
         opinion: the policy's view of it.
-        danger: of the opponents' hands.
     """
     step, ratio = opinion.parted(moment.done)
-    category = category_of(ratio, step)
-    if step != "discard":
-        model = model_of((moment.done, opinion.preferred))
-        return None if model == "rule" else Kind(model, category)
+    if step != "discard" and model_of((moment.done, opinion.preferred)) == "rule":
+        return None
     record, player = moment.record, moment.player
-    distance = int(shanten(record["hand34"][player], int(record["meld_count"][player])))
-    quiet: Phase = "early" if record["river_size"][player] < _EARLY else "late"
-    phase: Phase = "threat" if danger.tenpai.max() >= _THREAT else quiet
-    return Kind("discard", category, min(max(distance, _NEAR), _FAR), phase)
+    distance = shanten(record["hand34"][player], int(record["meld_count"][player]))
+    return Unlikeness(round(ratio, 6), int(distance))

@@ -28,7 +28,7 @@ from replays.review.judging import Adviser, Opinion, opinions, ranked
 from replays.review.live import LiveDecisions
 from replays.review.moments import Moment, follow
 from replays.review.notes import Notes
-from replays.review.prices import price_table
+from replays.review.prices import included_prices
 from replays.review.rounds import rounds_of
 from replays.tally import tally
 
@@ -70,7 +70,8 @@ class Reviewer:
         self._other = other
         self._hands = hands
         self._candidates = candidates
-        self._prices = price_table() if self.policy.name.partition(":")[0] == price_table().policy else None
+        prices = included_prices()
+        self._prices = prices if self.policy.name.partition(":")[0] == prices.policy else None
 
     def review(
         self,

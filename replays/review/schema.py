@@ -302,7 +302,7 @@ class CandidateHands(_ReviewPart, frozen=True, kw_only=True):
 
 
 class Price(_ReviewPart, frozen=True, kw_only=True):
-    """What errors of one kind cost on average (`docs/review.md`); it says nothing about this position.
+    """What errors like one cost on average (`docs/review.md`); it says nothing about this position.
 
     Attributes:
         points: points lost to the preferred options.
@@ -332,7 +332,7 @@ class ReviewDecision(_ReviewPart, frozen=True, kw_only=True):
         ratio: probability of the action done divided by that of the preferred one, at the step where they
             differ; at most 1.
         category: by ``thresholds``.
-        price: of its kind of error; null if it is none, a rule judges it, or the policy has no prices.
+        price: what errors like it cost; null if it is none, a rule judges it, or the policy has no prices.
         notes: explanations; for an error, the advantages of the preferred option and its price.
         other: the other policy's choice.
         other_agrees: whether the player's action is the same as that.
@@ -548,7 +548,7 @@ class Judged(_ReviewPart, frozen=True, kw_only=True):
         bad_move_rate: their share.
         rating: 100 times the mean ratio.
         categories: number of decisions in each category.
-        price: points that the errors cost together, by their kinds; null if none of them has a price.
+        price: points that the errors cost together; null if none of them has a price.
     """
 
     decisions: int

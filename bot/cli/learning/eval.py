@@ -171,11 +171,11 @@ def prices(
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> int:
-    """Measure what people's disagreements with the policy cost, by kind.
+    """Measure what people's disagreements with the policy cost.
 
     Takes disagreements of people in real games and plays both choices out to the end of the round, with the
     true hands over redrawn walls. Reviews read the prices from replays/review/prices.json, which is the
-    report's ``figures.table``.
+    report's ``figures.prices``.
     """
     from kit.reports import write_report
     from learning.measure.prices import PRICES, make_plan

@@ -1,4 +1,4 @@
-"""`suzaku eval prices`: real disagreements, played out, and the table of their prices."""
+"""`suzaku eval prices`: real disagreements, played out, and their prices."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pytest
 from game.actions import RIICHI, Action, ActionKind
 from game.events import Discard, Riichi
 from learning.data.layout import split_of
-from learning.measure.prices import Disagreement, GamePrices, PricesPlan, figures_of, smoothed
+from learning.measure.prices import Disagreement, GamePrices, PricesPlan, figures_of, fitted
 from policies.deals.deal import RoundView, true_deals
 from policies.play.playouts import Branching, Playouts
 from policies.play.rollout import PolicyChooser
 from replays.formats import write_game
-from replays.review.prices import KINDS, Kind
+from replays.review.prices import Unlikeness, included_prices
 from tests.cli import run_cli
 from tests.policies.fakes import Undecided
 from tests.replays.games import whole_game
@@ -32,13 +32,13 @@ class Keeping(Undecided):
         return [share / sum(row) for share in row] if slot == 'discard' else super().row(slot, question)
 """
 PLAN = PricesPlan(data=("games",), identity="")
-CHEAP, DEAR = Kind("discard", "fine", 3, "early"), Kind("pon", "blunder")
+CHEAP, DEAR = Unlikeness(0.1, 3), Unlikeness(0.01, 1)
 FREE = next(name for n in range(100) if split_of(name := f"2026010203gm-0001-0000-{n:08x}"))
 """The id of a game that is not for training."""
 
 
 def games(cheap: float, dear: float) -> list[GamePrices]:
-    """Games with a cheap and a dear error each, of an early turn, with noise."""
+    """Games with a cheap and a dear error each, with noise."""
     rng = np.random.default_rng(0)
     return [
         GamePrices(
@@ -55,30 +55,36 @@ def games(cheap: float, dear: float) -> list[GamePrices]:
     ]
 
 
-def test_the_table_finds_the_costs_and_held_out_games_confirm_it() -> None:
-    found = figures_of(PLAN, games(-100.0, 400.0))
-    prices = {each.kind: each for each in found.table.kinds}
-    assert -150.0 < prices[CHEAP].points < -50.0
-    assert 200.0 < prices[DEAR].points < 400.0  # drawn towards the others
-    assert prices[DEAR].reward == pytest.approx(prices[DEAR].points / 170.0, abs=0.2)
-    assert prices[DEAR].disagreements == 400
+def test_prices_are_what_errors_cost_and_held_out_games_confirm_it() -> None:
+    found = figures_of(PLAN, games(100.0, 400.0))
+    cheap, dear = found.prices.price(CHEAP), found.prices.price(DEAR)
+    assert cheap.points == pytest.approx(100.0, abs=2.0 * cheap.error)
+    assert dear.points == pytest.approx(400.0, abs=2.0 * dear.error)
+    assert 50.0 < cheap.error < 200.0
     assert found.slope.low is not None
-    assert 1.0 < found.slope.low < 500.0 / (prices[DEAR].points - prices[CHEAP].points) + 0.5
-    assert found.slope_reward.value == pytest.approx(found.slope.value, abs=0.2)
-    assert found.cost.value == pytest.approx(400.0, abs=50.0)
-    assert (found.games, found.decisions, found.disagreements, found.played) == (400, 40_000, 800, 800)
-    assert found.table.command == "suzaku eval prices --data games --games 400 --seed 0"
-
-
-def test_a_rare_kind_is_drawn_towards_those_with_its_traits() -> None:
-    often, rare, alien = (
-        KINDS.index(Kind("discard", *traits))
-        for traits in (("blunder", 1, "early"), ("blunder", 1, "late"), ("fine", 3, "threat"))
+    assert found.slope.high is not None
+    assert 0.0 < found.slope.low < 1.0 < found.slope.high < 2.0
+    assert found.slope_reward.value == pytest.approx(1.0, abs=1e-6)
+    assert found.slope_included.value == pytest.approx(
+        found.slope.value
+        * (dear.points - cheap.points)
+        / (included_prices().price(DEAR).points - included_prices().price(CHEAP).points),
+        rel=0.3,
     )
-    prices, errors, _ = smoothed(np.arange(9_000) % 50, np.full(9_000, often), np.full(9_000, 500.0))
-    assert 450.0 < prices[often] < 500.0
-    assert prices[often] > prices[rare] > prices[alien] > 0.0
-    assert errors[often] < errors[rare]
+    assert found.cost.value == pytest.approx(250.0, abs=50.0)
+    assert (found.games, found.decisions, found.disagreements, found.played) == (400, 40_000, 800, 800)
+    assert found.prices.command == "suzaku eval prices --data games --games 400 --seed 0"
+
+
+def test_costs_of_one_game_count_as_one() -> None:
+    rng = np.random.default_rng(0)
+    terms = np.repeat(rng.normal(size=(500, 1)), 4, axis=0)
+    costs = np.repeat(rng.normal(size=500), 4)
+    apart, together = (
+        fitted(owners, terms, costs) for owners in (np.arange(2000.0), np.repeat(np.arange(500.0), 4))
+    )
+    assert apart[0] == pytest.approx(together[0])
+    assert together[1][0, 0] / apart[1][0, 0] == pytest.approx(4.0, abs=0.5)
 
 
 def test_a_riichi_is_played_out_with_its_own_discard() -> None:

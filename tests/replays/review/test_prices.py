@@ -1,14 +1,13 @@
-"""Prices of errors: the kind of a disagreement, and where reviews show its price."""
+"""Prices of errors: what they depend on, and where reviews show its price."""
 
 from __future__ import annotations
 
 import pytest
 
-from game.actions import PASS, RIICHI, Action, ActionKind
-from policies.heuristic.danger import danger_of
+from game.actions import RIICHI, Action, ActionKind
 from policies.play.named import Named, RandomPolicy, load_named
 from replays.review.judging import opinions
-from replays.review.prices import KINDS, Kind, kind_of, price_table
+from replays.review.prices import Unlikeness, included_prices, unlikeness_of
 from replays.review.report import Reviewer
 from tests.policies.fakes import Scripted
 from tests.replays.review.made import first_round, followed, predictor
@@ -21,49 +20,42 @@ def discard(scene: Scene, text: str) -> Action:
     return Action(ActionKind.DISCARD, scene.find(text, 1))
 
 
-def kind(scene: Scene, policy: Scripted) -> Kind | None:
-    """The kind of the last decision of player 0."""
+def unlikeness(scene: Scene, policy: Scripted) -> Unlikeness | None:
+    """What the price of the last decision of player 0 depends on."""
     moment = followed(scene).moments[-1]
     (opinion,) = opinions([moment], policy)
     assert not opinion.agrees(moment.done)
-    return kind_of(moment, opinion, danger_of(moment.record, 0, reads_melds=True))
+    return unlikeness_of(moment, opinion)
 
 
-def test_the_included_table_is_of_the_included_network() -> None:
-    table = price_table()
-    assert table.identity == load_named(table.policy, 12).identity
-    assert tuple(each.kind for each in table.kinds) == KINDS
-    assert len(set(KINDS)) == len(KINDS) <= 60
+def test_the_included_prices_are_of_the_included_network() -> None:
+    prices = included_prices()
+    assert prices.identity == load_named(prices.policy, 12).identity
 
 
-@pytest.mark.parametrize(
-    ("turns", "riichi", "phase"),
-    [(0, False, "early"), (5, False, "early"), (6, False, "late"), (2, True, "threat")],
-)
-def test_a_discard_is_of_a_category_a_shanten_and_a_phase(turns: int, riichi: bool, phase: str) -> None:
-    scene = Scene(FAR)
-    for drawn, others in zip(("9m", "8m", "9p", "8p", "6z", "7z")[:turns], "124578", strict=False):
-        scene.own(drawn, drawn).turn(f"{others}s").turn(f"{others}s").turn(f"{others}s")
-    if riichi:
-        scene.own("2m", "2m").draw().riichi("7m").turn("7m").turn("7m")
-    scene.draw("5z")
+def test_a_price_rises_with_how_unlikely_a_choice_is_and_falls_with_the_distance() -> None:
+    prices = included_prices()
+    by_ratio = [prices.price(Unlikeness(ratio, 2)) for ratio in (0.1, 0.01, 0.001, 1e-4, 1e-9)]
+    points = [each.points for each in by_ratio]
+    assert points == sorted(points)
+    assert points[-1] == points[-2] > 2 * points[0] > 0.0
+    assert by_ratio[0].error < by_ratio[-1].error
+    by_distance = [prices.price(Unlikeness(0.01, distance)).points for distance in range(5)]
+    assert by_distance[0] == by_distance[1] > by_distance[2] > by_distance[3] == by_distance[4] > 0.0
+
+
+def test_a_disagreement_has_a_ratio_and_a_shanten() -> None:
+    scene = Scene(FAR).draw("5z")
     policy = Scripted({discard(scene, "1z"): 0.9, discard(scene, "2z"): 0.09})
-    assert kind(scene.discard("2z"), policy) == Kind("discard", "inaccuracy", 3, phase)
-
-
-def test_riichi_and_calls_are_of_a_model_and_a_category() -> None:
+    assert unlikeness(scene.discard("2z"), policy) == Unlikeness(0.1, 6)
     ready = Scene("123456m4567p5s99s").draw("8p")
     wants_riichi = Scripted({RIICHI: 0.9, discard(ready, "5s"): 1.0})
-    assert kind(ready.discard("5s"), wants_riichi) == Kind("riichi", "inaccuracy")
-    passed, called = (Scene("11z258m369p1478s5z", round_index=3).turn("1z") for _ in range(2))
-    eager = Scripted({each: 0.9 for each in called.legal() if each != PASS})
-    assert kind(passed.draw("6z"), eager) == Kind("pon", "inaccuracy")
-    assert kind(called.pon(0), Scripted()) == Kind("pon", "blunder")
+    assert unlikeness(ready.discard("5s"), wants_riichi) == Unlikeness(0.111111, 0)
 
 
-def test_a_decision_of_the_rules_has_no_kind() -> None:
+def test_a_decision_of_the_rules_has_no_price() -> None:
     declined = Scene("123m456p78s11222z", round_index=3, dora="1z").turn("9s").draw("1m")
-    assert kind(declined, Scripted()) is None
+    assert unlikeness(declined, Scripted()) is None
 
 
 def test_errors_by_the_measured_policy_have_prices_and_the_dearest_is_the_worst() -> None:
