@@ -55,9 +55,10 @@ export function waitLine(state) {
 export function whyNoWin({ waits, furiten }, open) {
   const text = wording();
   const barred = waits.filter((wait) => !wait.yaku);
-  const names = barred.length < waits.length ? barred.map((wait) => tileName(wait.tile)).join(words().comma) : "";
-  const said = [furiten ? text.whyFuriten[furiten] : "", barred.length ? text.whyNoYaku(names, open) : ""];
-  return said.filter(Boolean).join(" ");
+  const all = barred.length === waits.length;
+  const names = all ? "" : barred.map((wait) => tileName(wait.tile)).join(words().comma);
+  const drawn = furiten && !(all && open) ? text.whyFuriten[furiten] : ""; // what does not win at all is no comfort
+  return [drawn, barred.length ? text.whyNoYaku(names, open) : ""].filter(Boolean).join(" ");
 }
 
 /**
