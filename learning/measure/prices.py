@@ -239,7 +239,7 @@ def fitted(owners: Floats, terms: Floats, costs: Floats) -> tuple[Floats, Floats
         costs: ``[N]`` its cost.
 
     Returns:
-        ``[K]`` the coefficients, and ``[K, K]`` the covariance of their errors, with costs of one game dependent.
+        ``[K]`` the coefficients, and ``[K, K]`` the covariance of their errors; games are independent.
     """
     inverse = np.linalg.pinv(terms.T @ terms)
     coefficients = inverse @ (terms.T @ costs)

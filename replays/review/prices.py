@@ -67,7 +67,7 @@ class Prices(msgspec.Struct, frozen=True):
 
 
 def terms_of(ratio: ArrayLike, distance: ArrayLike) -> NDArray[np.float64]:
-    """``[..., 3]``: minus the logarithm of the ratio; the same if far from tenpai, else 0; the same if near it."""
+    """``[..., 3]``: minus the logarithm of the ratio; the same if far from tenpai, else 0; if near to it."""
     unlikely, distance = -np.log(np.maximum(ratio, _LEAST)), np.asarray(distance)
     return np.stack([unlikely, unlikely * (distance >= _FAR), unlikely * (distance <= _NEAR)], axis=-1)
 
