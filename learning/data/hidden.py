@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.layout import AT_HAND, AT_UNSEEN, ROUND_STATE
-from game.scoring.dora import dora_of
+from game.scoring.fast import win_points
+from game.scoring.hand_parts import FRAME
 from game.shanten import shanten
 from game.tiles import KINDS, RED_FIVES
 from kit.jit import kernel, warms_up
+from policies.features.deep.memory import fill_frame
 from policies.features.permute import KIND_MAPS, permute_columns
-from policies.heuristic.danger import is_furiten, won_han
-from policies.heuristic.hand_value import SIDE_SIZE
-from policies.heuristic.outlook import fill_side
+from policies.heuristic.danger import is_furiten
 
 OPPONENTS: Final = 3
 SUITS: Final = 3
@@ -96,13 +96,9 @@ def _permuted(found: HiddenHands, numbers: NDArray[np.int64]) -> HiddenHands:
 
 @kernel
 def _fill(states: Any, players: Any, found: Any) -> None:
-    dora34 = np.empty(KINDS, dtype=np.int8)
-    side = np.empty(SIDE_SIZE, dtype=np.int64)
+    frame = np.empty(FRAME, dtype=np.int64)
     for row in range(len(states)):
         rec, me = states[row], players[row]
-        dora34[:] = 0
-        for i in range(rec.indicator_count):
-            dora34[dora_of(int(rec.indicators[i]) >> 2)] += 1
         for step in range(4):
             player = (me + step) % 4
             found.copies[row, step] = rec.hand34[player]
@@ -118,22 +114,25 @@ def _fill(states: Any, players: Any, found: Any) -> None:
             other = (me + step + 1) % 4
             found.riichi[row, step] = rec.riichi[other] > 0
             found.shanten[row, step] = shanten(rec.hand34[other], int(rec.meld_count[other]))
-            _fill_waits(rec, other, dora34, side, found.waits[row, step], found.deal_ins[row, step])
+            _fill_waits(rec, other, frame, found.waits[row, step], found.deal_ins[row, step])
 
 
 @kernel
-def _fill_waits(rec: Any, other: int, dora34: Any, side: Any, waits: Any, deal_ins: Any) -> None:
+def _fill_waits(rec: Any, other: int, frame: Any, waits: Any, deal_ins: Any) -> None:
     mask = rec.waits[other]
     if mask == np.uint64(0):
         return
     furiten = is_furiten(rec, other)
-    if not furiten:
-        fill_side(rec, other, dora34, side)
+    riichi = rec.riichi[other] > 0
+    fill_frame(rec, other, int(riichi), frame)
+    hand34 = rec.hand34[other].copy()
     for kind in range(KINDS):
         if (mask >> np.uint64(kind)) & np.uint64(1) == np.uint64(0):
             continue
         waits[kind] = True
-        deal_ins[kind] = not furiten and won_han(rec, other, kind, side, dora34) > 0
+        hand34[kind] += 1
+        deal_ins[kind] = not furiten and (riichi or win_points(hand34, kind, False, 0, frame) > 0)
+        hand34[kind] -= 1
 
 
 @warms_up

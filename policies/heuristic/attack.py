@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.fold import bit
+from game.scoring.fast import win_points
+from game.scoring.hand_parts import F_HAN, FRAME
 from game.shanten import accepted, shanten, waits
+from game.tiles import EAST
 from kit.jit import kernel
-from policies.heuristic.hand_value import CLOSED, MELDS, dora_in, win_value
 from policies.heuristic.routes import route_value
-from policies.heuristic.stakes import gain_at
+from policies.heuristic.side import CLOSED, MELDS, SEAT_WIND, dora_in, set_win_frame
+from policies.heuristic.stakes import gain_of
 
 # Entries of `moment`, which is the same for every hand evaluated in one decision.
 DRAWS: Final = 0
@@ -43,7 +46,7 @@ class Setting(NamedTuple):
     """Everything that the value of a hand depends on beside its concealed tiles.
 
     Attributes:
-        side: ``[SIDE_SIZE]`` int64, the hand's fixed part, see `policies.heuristic.hand_value`.
+        side: ``[SIDE_SIZE]`` int64, the hand's fixed part, see `policies.heuristic.side`.
         unseen34: ``[34]`` int8, copies the player cannot see.
         dora34: ``[34]`` int8, how often each kind counts as dora.
         gains: ``[HAN_MAX]`` float64, the gain of a win, by han.
@@ -73,7 +76,7 @@ _FOLDED_BY_RIICHI: Final = 0.35
 _ENDS_AGAINST_RIICHI: Final = 0.045
 """Added to that chance against a riichi."""
 _RIICHI_SIDE_HAN: Final = 0.5
-"""Ippatsu and ura dora on average."""
+"""Ippatsu and ura dora on average: chance of one han."""
 _SILENT_RISK: Final = 0.25
 _ONWARD_RISK: Final = 0.3
 _RIICHI_RISK: Final = 0.45
@@ -81,8 +84,6 @@ _RIICHI_RISK: Final = 0.45
 first two can still fold, and all draw safe tiles more often than their share of unseen tiles suggests."""
 _HORIZON: Final = 3.0
 """Number of draws within which an improving draw is considered."""
-_FU_HAN: Final = 0.35
-"""Han equivalent of ten fu above or below the average."""
 
 
 @kernel
@@ -161,7 +162,10 @@ def tenpai_value(hand34: Any, setting: Any, out: Any) -> None:
     careless = 0.5 + 0.5 * min(1.0, moment[DRAWS] / 12.0)  # late in the round fewer live tiles are discarded
     dora = dora_in(hand34, dora34, side)
     closed = side[CLOSED] == 1
-    value = np.empty(2, dtype=np.int64)
+    is_dealer = side[SEAT_WIND] == EAST
+    frame = np.empty(FRAME, dtype=np.int64)
+    set_win_frame(side, frame)
+    by_han = np.zeros(3)  # the gain with riichi or tsumo, and with one and two han beside it
     trial = hand34.copy()
     tsumo = 0.0  # per turn, then the same multiplied by its gain
     ron = 0.0
@@ -173,24 +177,24 @@ def tenpai_value(hand34: Any, setting: Any, out: Any) -> None:
         if (mask & bit(kind)) == 0 or live <= 0:
             continue
         trial[kind] += 1
-        win_value(trial, side, kind, False, value)
+        won_dora = dora + dora34[kind]
+        frame[F_HAN] = 0
+        points = win_points(trial, kind, False, won_dora, frame)
+        frame[F_HAN] = int(closed)  # riichi, or a tsumo without it
+        for more in range(3 if closed else 1):
+            by_han[more] = gain_of(gains, win_points(trial, kind, False, won_dora + more, frame), is_dealer)
         trial[kind] -= 1
-        han = float(value[0])
-        shade = _FU_HAN * (value[1] - 32.0) / 10.0 if han < 5 else 0.0
-        tile_dora = dora + dora34[kind]
         by_draw = live / unseen_total
         by_discard = 0.0 if furiten else 3.0 * careless * _discarded(kind) * by_draw
         tsumo += by_draw
         ron += _RON_RATE * by_discard
-        declared = gain_at(gains, han + 1.0 + tile_dora + _RIICHI_SIDE_HAN + shade)
-        declared_tsumo = gain_at(gains, han + 2.0 + tile_dora + _RIICHI_SIDE_HAN + shade)
+        declared = by_han[0] + _RIICHI_SIDE_HAN * (by_han[1] - by_han[0])
+        declared_tsumo = by_han[1] + _RIICHI_SIDE_HAN * (by_han[2] - by_han[1])
         riichi_gain += _RON_RATE * by_discard * declared + by_draw * declared_tsumo
-        if han > 0:
+        if points > 0:
             ron_silent += _RON_RATE_SILENT * by_discard
-            silent_gain += _RON_RATE_SILENT * by_discard * gain_at(gains, han + tile_dora + shade)
-        own = han + 1.0 if closed else han
-        if own > 0:
-            silent_gain += by_draw * gain_at(gains, own + tile_dora + shade)
+            silent_gain += _RON_RATE_SILENT * by_discard * gain_of(gains, points, is_dealer)
+        silent_gain += by_draw * by_han[0]
     draws = moment[DRAWS]
     pressure = moment[PRESSURE]
     slower = 1.0 - 0.35 * pressure

@@ -30,7 +30,8 @@ from policies.heuristic.attack import (
     hand_worth,
 )
 from policies.heuristic.danger import discard_risk, expected_points, in_sight, tenpai_chance
-from policies.heuristic.hand_value import (
+from policies.heuristic.shape import WORTH_SCALE, preference, tidiness
+from policies.heuristic.side import (
     CLOSED,
     MELD_AT,
     MELD_DORA,
@@ -40,7 +41,6 @@ from policies.heuristic.hand_value import (
     SEAT_WIND,
     SIDE_SIZE,
 )
-from policies.heuristic.shape import WORTH_SCALE, preference, tidiness
 from policies.heuristic.stakes import HAN_MAX, loss, stick_price, tenpai_price, win_gains
 
 _ANKAN: Final = 4
@@ -92,7 +92,7 @@ def _survey(rec: Any, player: int, rounds_left: int, setting: Any, rate: Any, co
     in_sight(rec, player, visible, dora34)
     for kind in range(34):
         unseen34[kind] = max(0, 4 - visible[kind])
-    fill_side(rec, player, dora34, side)
+    _fill_side(rec, player, dora34, side)
     scores = np.empty(4, dtype=np.float64)
     for p in range(4):
         scores[p] = rec.scores[p]
@@ -148,8 +148,8 @@ _NOTEN_SHARE: Final = 250.0
 
 
 @kernel
-def fill_side(rec: Any, player: int, dora34: Any, side: Any) -> None:
-    """Fill the fixed part of a player's hand, see `policies.heuristic.hand_value`."""
+def _fill_side(rec: Any, player: int, dora34: Any, side: Any) -> None:
+    """Fill the fixed part of a player's hand, see `policies.heuristic.side`."""
     side[SEAT_WIND] = 27 + (player - rec.dealer) % 4
     side[ROUND_WIND] = 27 + rec.round_index // 4
     side[MELDS] = rec.meld_count[player]

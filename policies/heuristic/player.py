@@ -24,8 +24,8 @@ from policies.flow.known_hand import known_questions
 from policies.flow.slots import Question, Slot
 from policies.heuristic.attack import DRAW_RISK, LATER_RISK, PRESSURE, future_risk, hand_worth, tenpai_value
 from policies.heuristic.danger import danger_of
-from policies.heuristic.hand_value import CLOSED, MELD_AT, MELD_DORA, MELDS, RED_M
 from policies.heuristic.outlook import Outlook, discard_worths, outlook_of
+from policies.heuristic.side import CLOSED, MELD_AT, MELD_DORA, MELDS, RED_M
 
 _MELD_KINDS: Final = {
     ActionKind.CHI: MeldKind.CHI,

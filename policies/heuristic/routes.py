@@ -14,7 +14,7 @@ import numpy as np
 from game.shanten import shanten_normal, shanten_seven_pairs, shanten_thirteen_orphans
 from kit.jit import kernel
 from policies.features.worth import is_simple
-from policies.heuristic.hand_value import (
+from policies.heuristic.side import (
     CLOSED,
     MELD_AT,
     MELDS,
@@ -89,7 +89,7 @@ def route_value(
 
     Args:
         hand34: ``[34]`` int8, 3n+1 or 3n+2 concealed tiles.
-        side: the hand's fixed part, see `policies.heuristic.hand_value`.
+        side: the hand's fixed part, see `policies.heuristic.side`.
         unseen34: ``[34]`` int8, copies the player cannot see.
         dora34: ``[34]`` int8, how often each kind counts as dora.
         gains: ``[HAN_MAX]`` float64.

@@ -15,7 +15,7 @@ import numpy as np
 from game.shanten import discard_table, shanten_thirteen_orphans
 from kit.jit import kernel
 from policies.heuristic.danger import near_dora
-from policies.heuristic.hand_value import MELDS, RED_M, yakuhai_han
+from policies.heuristic.side import MELDS, RED_M, yakuhai_han
 
 WORTH_SCALE: Final = 5.0
 """Weight on the preference scale of a hand worth e times as much, all else being equal."""
@@ -55,7 +55,7 @@ def tidiness(hand34: Any, side: Any, unseen34: Any, dora34: Any, turn: int, allo
 
     Args:
         hand34: ``[34]`` int8, 3n+2 concealed tiles.
-        side: the hand's fixed part, see `policies.heuristic.hand_value`.
+        side: the hand's fixed part, see `policies.heuristic.side`.
         unseen34: ``[34]`` int8, copies the player cannot see.
         dora34: ``[34]`` int8, how often each kind counts as dora.
         turn: own discards so far.

@@ -128,6 +128,19 @@ def tenpai_price(scores: Any, player: int, rounds_left: int) -> float:
 
 
 @kernel
+def gain_of(gains: Any, points: int, is_dealer: bool) -> float:
+    """The gain of a ron of so many points, between those of the hands that pay less and more on average."""
+    ron = points / 1.5 if is_dealer else float(points)
+    han = 0
+    while han < HAN_MAX - 1 and _RON_POINTS[han + 1] < ron:
+        han += 1
+    if han == HAN_MAX - 1:
+        return float(gains[han])
+    part = (ron - _RON_POINTS[han]) / (_RON_POINTS[han + 1] - _RON_POINTS[han])
+    return float(gains[han] * (1.0 - part) + gains[han + 1] * part)
+
+
+@kernel
 def gain_at(gains: Any, han: float) -> float:
     """A gain at a fractional number of han."""
     if han <= 0.0:

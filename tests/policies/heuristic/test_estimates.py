@@ -6,11 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from game.scoring.value import WinContext, evaluate
 from policies.heuristic.danger import discard_risk, rates_against, tenpai_chance
-from policies.heuristic.hand_value import CLOSED, ROUND_WIND, SEAT_WIND, SIDE_SIZE, win_value
 from policies.heuristic.routes import win_chance
-from policies.heuristic.stakes import HAN_MAX, win_gains
+from policies.heuristic.stakes import HAN_MAX, gain_of, win_gains
 from tests.scene import Scene
 
 EVEN = np.array([25000.0] * 4)
@@ -98,50 +96,12 @@ def test_at_the_end_passing_an_opponent_counts() -> None:
     assert out[3] - out[2] > 3 * (out[2] - out[1])
 
 
-# --- value of a hand --------------------------------------------------------------------------------------
-
-
-def random_win(rng: np.random.Generator) -> list[int]:
-    """Kinds of a complete closed hand: four sets and a pair, often of one suit or with honours."""
-    suits = rng.choice(3, size=int(rng.integers(1, 4)), replace=False)
-    while True:
-        kinds: list[int] = []
-        for _ in range(4):
-            suit = 9 * int(rng.choice(suits))
-            if rng.random() < 0.7:
-                low = suit + int(rng.integers(7))
-                kinds += [low, low + 1, low + 2]
-            else:
-                kinds += [int(rng.choice([suit + int(rng.integers(9)), 27 + int(rng.integers(7))]))] * 3
-        kinds += [int(rng.choice([9 * int(suits[0]) + int(rng.integers(9)), 27 + int(rng.integers(7))]))] * 2
-        if max(kinds.count(kind) for kind in kinds) <= 4:
-            return sorted(kinds)
-
-
-def test_the_fast_value_agrees_with_the_scoring() -> None:
-    rng = np.random.default_rng(0)
-    side = np.zeros(SIDE_SIZE, dtype=np.int64)
-    side[CLOSED], side[SEAT_WIND], side[ROUND_WIND] = 1, 28, 27
-    out = np.empty(2, dtype=np.int64)
-    agreed = 0
-    total = 600
-    for _ in range(total):
-        kinds = random_win(rng)
-        tiles = [4 * kind + 3 - kinds[:place].count(kind) for place, kind in enumerate(kinds)]
-        win = int(rng.choice(tiles))
-        is_tsumo = bool(rng.random() < 0.5)
-        context = WinContext(hand=tuple(tiles), tile=win, is_tsumo=is_tsumo, seat_wind=1)
-        exact = evaluate(context)
-        hand = np.bincount(kinds, minlength=34).astype(np.int8)
-        win_value(hand, side, win >> 2, is_tsumo, out)
-        reds = sum(tile in (16, 52, 88) for tile in tiles)
-        if exact is None:
-            agreed += out[0] == 0
-        elif exact.yakuman:
-            agreed += out[0] >= 13 or out[0] + reds >= exact.han
-        else:
-            agreed += int(out[0]) == exact.han - reds and (exact.han >= 5 or int(out[1]) == exact.fu)
-    assert agreed >= 0.98 * total
+@pytest.mark.parametrize(
+    ("points", "is_dealer", "gain"),
+    [(0, False, 0.0), (1675, False, 15.0), (12600, True, 51.0), (12000, False, 60.0), (64000, False, 130.0)],
+)
+def test_a_win_of_some_points_is_worth_what_they_are(points: int, is_dealer: bool, gain: float) -> None:
+    assert gain_of(10.0 * np.arange(HAN_MAX), points, is_dealer) == pytest.approx(gain)
 
 
 # --- the route to a win -------------------------------------------------------------------------------------
