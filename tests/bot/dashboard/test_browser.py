@@ -205,7 +205,7 @@ def test_a_past_game_of_a_person_is_known_and_reviewed_by_a_click(open_live: Any
     with server(None, tmp_path / "games") as served:
         page = open_live(served.url, 390)
         page.tab.wait_for_selector("tbody a")
-        assert re.search(r"[1-4](st|nd|rd|th) you", page.tab.text_content("tbody tr"))
+        assert re.search(r"[1-4](st|nd|rd|th) you", page.tab.text_content("tbody tr:has(a)"))
         page.check()
         page.tab.click("tbody td a")
         page.tab.wait_for_selector(".rounds .round", timeout=1000 * PATIENCE_S)
