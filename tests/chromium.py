@@ -24,6 +24,8 @@ HOSTILE: Final = (
     "a\u0300" + "\u0301" * 30 + "W" * 90,
 )
 """Names that could do harm on a page."""
+STARTED: Final = "#app > :not(noscript)"
+"""A page unpacks its data after it has loaded."""
 _PROGRAM: Final = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 )
@@ -65,6 +67,8 @@ class Opened:
         for event, hear in self._heard.items():
             tab.on(event, hear)
         tab.goto(url)
+        if url.startswith("file:"):
+            tab.wait_for_selector(STARTED, state="attached")
 
     def _refuse(self, dialog: Any) -> None:
         self.faults.append(dialog.message)
@@ -117,6 +121,7 @@ def reloaded(tab: Any) -> None:
     while True:
         with tab.expect_navigation():
             tab.evaluate("location.reload()")
+        tab.wait_for_selector(STARTED, state="attached")
         if tab.evaluate(stored) == kept:
             return
         assert time.monotonic() < end, "the browser forgot what the page had stored"

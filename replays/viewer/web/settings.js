@@ -61,15 +61,22 @@ export function choose(chosen, name, value, root, build) {
  * @param {string} id of the element with the data
  * @param {(root: HTMLElement, data: any) => void} begin
  */
-export function start(id, begin) {
+export async function start(id, begin) {
   const root = /** @type {HTMLElement} */ (document.getElementById("app"));
   try {
-    begin(root, JSON.parse(document.getElementById(id)?.textContent ?? ""));
+    begin(root, await unpacked(/** @type {HTMLScriptElement} */ (document.getElementById(id))));
   } catch (error) {
     restore();
     root.replaceChildren(make("p", { class: "broken", role: "alert" }, words().broken));
     throw error;
   }
+}
+
+/** @param {HTMLScriptElement} script JSON; in a page from disk gzip in Base64 @returns {Promise<any>} */
+async function unpacked({ type, text }) {
+  if (type === "application/json") return JSON.parse(text);
+  const bytes = Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 }
 
 /** @param {keyof Chosen} name @param {string} value */

@@ -131,7 +131,7 @@ ANSWERED = """([option, answers]) => Array.from({ length: answers }, () => {
 })"""
 """What practice says to the same option, so many times."""
 GRADES = ["fine", "inaccuracy", "mistake", "blunder"]
-PAGE_LIMIT = 2_000_000
+PAGE_LIMIT = 1_000_000
 CAVEATS = (
     {"key": "cut", "params": {}},
     {"key": "part", "params": {"round_index": 4, "honba": 1}},

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from hashlib import sha256
 
 import pytest
@@ -18,10 +19,10 @@ SMALL = {
 }
 
 
-def data_of(html: str) -> str:
-    found = re.search(r'<script type="application/json" id="\w+">(.*?)</script>', html, re.DOTALL)
+def data_of(html: str) -> bytes:
+    found = re.search(r'<script type="application/gzip" id="\w+">(.*?)</script>', html)
     assert found
-    return found[1]
+    return gzip.decompress(b64decode(found[1]))
 
 
 def test_data_survives_being_embedded() -> None:
