@@ -15,12 +15,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from game.events import GameEvent, StartGame
+from game.events import GameEvent, StartGame, four
 from game.scoring.value import LIMIT_YAKUMAN, YAKU_DOUBLE_RIICHI, YAKU_RIICHI, YAKU_URA_DORA, base_points
 from kit.errors import ReplayFormatError, ReplayTooLarge
 from replays.mjai.reader import MjaiReader
 from replays.names import reason_of, yaku_id
-from replays.record import THREE_PLAYERS, GameRecord, four, usual_type
+from replays.record import THREE_PLAYERS, GameRecord, usual_type
 
 MAX_CHARACTERS: Final = 2 * 1024 * 1024
 MAX_ROUNDS: Final = 100

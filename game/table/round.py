@@ -30,6 +30,7 @@ from game.events import (
     Riichi,
     RiichiAccepted,
     StartRound,
+    four,
 )
 from game.layout import PHASE_CLAIM, PHASE_ROB
 from game.melds import MeldKind
@@ -273,8 +274,7 @@ class Round:
         elif kind is ActionKind.NINE_TERMINALS:
             self._abort("nine_terminals", [player])
         elif kind is ActionKind.ANKAN:
-            first, second, third, fourth = action.consumed
-            self._kan(player, Ankan(player, (first, second, third, fourth)))
+            self._kan(player, Ankan(player, four(action.consumed)))
             self._reveal()
             self._draw_replacement(player)
         else:
@@ -302,7 +302,8 @@ class Round:
         if reason is not None:
             self._abort(reason, range(4) if reason == "four_riichi" else ())
         elif self._left == 0:
-            self._exhaust()
+            drawn, dealer_repeats = exhausted(self.state)
+            self._draw_round(drawn, dealer_repeats=dealer_repeats)
         else:
             self._draw((self._discarder + 1) % 4)
 
@@ -387,10 +388,6 @@ class Round:
         self.riichi_sticks = 0
         self._end_round(dealer_repeats=self.round_index % 4 in winners, won=True)
 
-    def _exhaust(self) -> None:
-        drawn, dealer_repeats = exhausted(self.state)
-        self._draw_round(drawn, dealer_repeats=dealer_repeats)
-
     def _abort(self, reason: DrawReason, shown: Sequence[int]) -> None:
         self._draw_round(drawn_round(self.state, reason, shown), dealer_repeats=True)
 
@@ -404,8 +401,7 @@ class Round:
         return len(self._kan_owners) == 4 and len(set(self._kan_owners)) > 1
 
     def _pay(self, paid: Four) -> None:
-        first, second, third, fourth = (had + gets for had, gets in zip(self.scores, paid, strict=True))
-        self.scores = (first, second, third, fourth)
+        self.scores = four(had + gets for had, gets in zip(self.scores, paid, strict=True))
 
     def _end_round(self, *, dealer_repeats: bool, won: bool, aborted: bool = False) -> None:
         self.events.append(EndRound())

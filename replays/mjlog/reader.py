@@ -25,6 +25,7 @@ from game.events import (
     StartGame,
     StartRound,
     Win,
+    four,
 )
 from game.melds import meld_event
 from game.state import apply, clone, new_round
@@ -50,7 +51,6 @@ from replays.record import (
     check_dealer,
     check_type,
     end_of_game,
-    four,
     in_words,
     lobby_of,
     sexes_of,
@@ -205,8 +205,7 @@ class _Reader:
         un = self._header.get("UN")
         if un is None:
             raise ReplayFormatError("no <UN>: the players are missing")
-        n0, n1, n2, n3 = (unquote(un.take(f"n{p}", ""))[:64] for p in range(4))
-        return n0, n1, n2, n3
+        return four(unquote(un.take(f"n{p}", ""))[:64] for p in range(4))
 
     def _needs_round(self, tag: MjlogTag) -> None:
         if not self._takes_moves:
@@ -228,7 +227,6 @@ class _Reader:
         self._dice.append(init.seed.dice)
         if tag.has("shuffle"):
             self._shuffles.append(tag.take("shuffle"))
-        hands = tuple(hand or (UNSEEN,) * 13 for hand in init.hands)
         self._events.append(
             StartRound(
                 round_index=init.seed.round_index,
@@ -237,7 +235,7 @@ class _Reader:
                 dealer=check_dealer(init.seed.round_index, init.dealer),
                 scores=init.scores,
                 dora_indicator=init.seed.indicators[0],
-                hands=(hands[0], hands[1], hands[2], hands[3]),
+                hands=four(hand or (UNSEEN,) * 13 for hand in init.hands),
             )
         )
         self._in_round, self._takes_moves, self._drawn = True, True, None

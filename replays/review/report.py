@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 import numpy as np
 
-from game.events import Four, GameEvent, StartRound, Win
+from game.events import Four, GameEvent, StartRound, Win, four
 from game.forbidden import broken_rule
 from game.ranking import Uma
 from game.scoring.settlement import START_SCORE, GameLength, final_results, placements
@@ -20,7 +20,7 @@ from kit.errors import ReplayError, ReplayFormatError, StateMismatchError
 from policies.play.named import Named
 from policies.reward.predictor import Predictor
 from replays.formats import SourceFormat
-from replays.record import DecisionRecord, GameRecord, four, started
+from replays.record import DecisionRecord, GameRecord, started
 from replays.review import grading, schema
 from replays.review.candidate_hands import FindCandidates, hand_readings
 from replays.review.decisions import decision_of

@@ -35,9 +35,8 @@ from game.layout import (
     PHASE_TURN,
 )
 from game.melds import Meld, MeldKind, meld_event
-from game.state import apply, clone, new_round
+from game.state import apply, clone, free_copy, new_round
 from kit.errors import ReplayFormatError, StateMismatchError
-from replays.copies import free_copy
 from replays.tenhou6.tokens import (
     TSUMOGIRI,
     Call,
