@@ -10,15 +10,7 @@ import msgspec
 
 from game.events import Four
 from game.melds import Meld
-from game.position.notation import (
-    CALLED,
-    RIICHI,
-    TSUMOGIRI,
-    MarkedTile,
-    WrittenMeld,
-    read_melds,
-    read_tiles,
-)
+from game.position.notation import CALLED, RIICHI, TSUMOGIRI, MarkedTile, WrittenMeld, read_melds, read_tiles
 from game.scoring.dora import dora_of
 from game.scoring.settlement import RIICHI_STICK, START_SCORE, GameLength
 from game.tiles import COPIES, KINDS, UNSEEN, kind_text

@@ -68,14 +68,7 @@ from replays.record import (
     usual_type,
 )
 from replays.tenhou6.order import Lists, SearchNode, in_order
-from replays.tenhou6.tokens import (
-    Faces,
-    parse_discard,
-    parse_draw,
-    parse_value,
-    parse_yaku,
-    tile_name,
-)
+from replays.tenhou6.tokens import Faces, parse_discard, parse_draw, parse_value, parse_yaku, tile_name
 
 MAX_CHARACTERS: Final = 1024 * 1024
 """A long hanchan has about 30,000."""
