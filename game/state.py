@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from game.events import GameEvent, Riichi
-from game.fold import REASONS, fold_one, fold_stream
+from game.fold.dispatch import fold_one, fold_stream
+from game.fold.reasons import REASONS
 from game.layout import AT_HAND, ROUND_STATE
 from game.melds import Meld, MeldKind
 from game.packing import Packed, pack, pack_all

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from game.events import Discard, DoraRevealed, Draw, GameEvent, Riichi, RiichiAccepted, StartRound, four
-from game.fold import kuikae_mask
+from game.fold.calls import kuikae_mask
 from game.forbidden import broken_rule
 from game.layout import AT_UNSEEN
 from game.melds import Meld, MeldKind, meld_event

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from game.fold import bit
+from game.fold.reasons import bit
 from game.shanten import accepted, shanten, waits
 from kit.jit import kernel
 from policies.heuristic.hand_value import CLOSED, MELDS, dora_in, win_value

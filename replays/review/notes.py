@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from game.actions import Action, ActionKind
+from game.actions import WINS, Action, ActionKind
 from game.events import Four, four
 from game.scoring.settlement import (
     HONBA_POINTS,
@@ -21,7 +21,7 @@ from game.shanten import waits
 from game.state import unseen34
 from game.tiles import KINDS, RED_FIVES, mjai_text
 from replays.review.judging import Opinion
-from replays.review.moments import WINS, Moment
+from replays.review.moments import Moment
 from replays.review.schema import Note
 
 _BASES: Final = (240, 320, 400, 480, 640, 800, 960, 1280, 1600, 1920, 2000, 3000, 4000, 6000, 8000)
