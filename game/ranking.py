@@ -243,9 +243,7 @@ def climb(
     )
 
 
-def climb_from(
-    places: Sequence[int], length: GameLength, *, games: int = GAMES, climbers: int = CLIMBERS, seed: int = 0
-) -> Ladder:
+def climb_from(places: Sequence[int], length: GameLength, *, climbers: int = CLIMBERS) -> Ladder:
     """Simulate climbers of whom only these places are known.
 
     Each climber's chances are drawn from the posterior given the places, under a uniform prior (a Dirichlet
@@ -254,13 +252,10 @@ def climb_from(
     Args:
         places: counts of first to fourth place.
         length: length of the games.
-        room: room of all games.
-        games: per climber.
         climbers: how many.
-        seed: seed of the draws and of the simulation.
     """
-    drawn = np.random.default_rng((seed, *places)).dirichlet(np.add(places, 1.0), climbers)
-    return climb(drawn, length, games=games, climbers=climbers, seed=seed)
+    drawn = np.random.default_rng((0, *places)).dirichlet(np.add(places, 1.0), climbers)
+    return climb(drawn, length, climbers=climbers)
 
 
 def _gains(length: GameLength, room: Room) -> npt.NDArray[np.int64]:

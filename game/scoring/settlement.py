@@ -54,6 +54,16 @@ def tsumo_payments(base: int, is_dealer: bool) -> tuple[int, int]:
     return double, double if is_dealer else _ceil100(base)
 
 
+def tsumo_points(base: int, is_dealer: bool) -> int:
+    """What the winner receives for a tsumo, from all players.
+
+    >>> tsumo_points(30 << 6, is_dealer=False)
+    7900
+    """
+    from_dealer, from_other = tsumo_payments(base, is_dealer)
+    return from_dealer + 2 * from_other
+
+
 def liable_player(record: np.void, player: int, value: WinValue) -> int:
     """The player who must pay for the yakuman of this win (pao), -1 for none."""
     if YAKU_DAISANGEN in value.yakuman:
@@ -186,12 +196,7 @@ def next_round(round_index: int, honba: int, *, dealer_repeats: bool, won: bool)
 
 
 def game_over(
-    round_index: int,
-    dealer_repeats: bool,
-    scores: Sequence[int],
-    length: GameLength,
-    *,
-    aborted: bool,
+    round_index: int, dealer_repeats: bool, scores: Sequence[int], length: GameLength, *, aborted: bool
 ) -> bool:
     """Whether the game ends with this round.
 

@@ -47,17 +47,16 @@ def win_events(
         tile: the winning tile.
         ura_indicators: beneath the revealed indicators; they count for winners in riichi.
     """
-    wins = []
-    for place, player in enumerate(winners):
-        ura = tuple(ura_indicators) if record["riichi"][player] == 2 else ()
-        wins.append(_win(record, player, source, tile, ura, nearest=place == 0))
-    return wins
+    return [
+        _win(record, player, source, tile, ura_indicators, nearest=player == winners[0]) for player in winners
+    ]
 
 
-def _win(record: np.void, player: int, source: int, tile: int, ura: tuple[int, ...], *, nearest: bool) -> Win:
+def _win(record: np.void, player: int, source: int, tile: int, under: Sequence[int], *, nearest: bool) -> Win:
     honba = int(record["honba"])
     sticks = int(record["riichi_sticks"]) if nearest else 0
     paid = honba if nearest else 0
+    ura = tuple(under) if record["riichi"][player] == 2 else ()
     context = context_of(record, player, tile, source, ura)
     value = evaluate(context)
     assert value is not None, f"player {player} may not win with {context}"

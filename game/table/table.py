@@ -85,7 +85,7 @@ class Table:
         self.events.append(StartGame(names))
         if wall is None:
             wall = round_wall(self.seed, 0)
-        self._round = Round(self.events, wall, round_index, honba, riichi_sticks, scores)
+        self._round = Round(self.events, wall, round_index, honba, riichi_sticks, scores).deal()
 
     def _begin(self, length: GameLength, seed: int | None) -> None:
         self.seed = secrets.randbits(63) if seed is None else seed
@@ -222,4 +222,4 @@ class Table:
             ended.round_index, ended.honba, dealer_repeats=result.dealer_repeats, won=result.won
         )
         wall = round_wall(self.seed, len(self.results))
-        self._round = Round(self.events, wall, index, honba, ended.riichi_sticks, ended.scores)
+        self._round = Round(self.events, wall, index, honba, ended.riichi_sticks, ended.scores).deal()

@@ -150,9 +150,9 @@ class MjlogTag(Attributes):
         """The error that names this tag."""
         return ReplayFormatError(f"<{self.name}{self.tile_text}>: {reason}")
 
-    def player(self, key: str = "who") -> int:
-        """The player named by an attribute."""
-        return self.number(key, 0, 3)
+    def player(self) -> int:
+        """The player whose tag it is."""
+        return self.number("who", 0, 3)
 
     def own_tile(self, *, may_be_unseen: bool = False) -> int:
         """The tile number in the tag's name."""

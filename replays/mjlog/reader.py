@@ -182,23 +182,20 @@ class _Reader:
             raise ReplayFormatError("cut short: no final result; save the record again when the game is over")
         names = self._names()
         un, go, shuffle = self._header["UN"], self._header.get("GO"), self._header.get("SHUFFLE")
-        sexes = un.take("sx").split(",") if un.has("sx") else []
-        said = go is not None and go.has("type")
+        stated = go.number("type", 0, MAX_TYPE) & KNOWN_BITS if go and go.has("type") else None
         return GameRecord(
             game_id=game_id,
-            game_type=go.number("type", 0, MAX_TYPE) & KNOWN_BITS
-            if said and go
-            else usual_type(self._events),
+            game_type=usual_type(self._events) if stated is None else stated,
             lobby=lobby_of(go.take("lobby", "0")) if go else 0,
             names=names,
             ranks=un.four("dan", 0, 99) if un.take("dan", "") else (0, 0, 0, 0),
             rates=un.ratings("rate") if un.take("rate", "") else four([1500.0] * 4),
-            sexes=sexes_of(sexes),
+            sexes=sexes_of(un.take("sx", "").split(",")),
             events=(StartGame(names=names), *_with_values(self._events)),
             dice=tuple(self._dice),
             shuffle=shuffle.take("seed") if shuffle and shuffle.has("seed") else "",
             round_shuffles=tuple(self._shuffles) if len(self._shuffles) == len(self._dice) else (),
-            rules_said=said,
+            rules_said=stated is not None,
         )
 
     def _names(self) -> Names:

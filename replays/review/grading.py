@@ -7,15 +7,7 @@ from typing import Any, Final
 
 from policies.flow.decisions import Step
 from replays.review.judging import ORDER
-from replays.review.schema import (
-    Categories,
-    Category,
-    Judged,
-    Rates,
-    ReviewDecision,
-    StepFigures,
-    Thresholds,
-)
+from replays.review.schema import Categories, Category, Judged, Rates, ReviewDecision, StepFigures, Thresholds
 from replays.tally import PlayerTally
 
 THRESHOLDS: Final = Thresholds(inaccuracy=0.15, mistake=0.05, blunder=0.005)
