@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Final
 
 import msgspec
 
@@ -47,6 +48,11 @@ class Action(msgspec.Struct, frozen=True):
             parts.append("with " + " ".join(tile_text(t) for t in self.consumed))
         return " ".join(parts)
 
+
+WINS: Final = frozenset((ActionKind.TSUMO, ActionKind.RON))
+CALLS: Final = frozenset((ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN))
+DISCARDS: Final = frozenset((ActionKind.DISCARD, ActionKind.RIICHI))
+"""The kinds that may name a tile discarded."""
 
 PASS = Action(ActionKind.PASS)
 RIICHI = Action(ActionKind.RIICHI)

@@ -6,7 +6,8 @@ Players are absolute (0 dealt first), tiles are physical ids 0–135 or -1 if un
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Iterable
+from typing import Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -22,6 +23,19 @@ DrawReason: TypeAlias = Literal[
     "unknown",
 ]
 ValueSource: TypeAlias = Literal["stated", "computed", "unknown"]
+
+
+T = TypeVar("T")
+
+
+def four(values: Iterable[T]) -> tuple[T, T, T, T]:
+    """One value for each player.
+
+    Raises:
+        ValueError: there are more or fewer.
+    """
+    a, b, c, d = values
+    return a, b, c, d
 
 
 class Event(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower):

@@ -14,8 +14,7 @@ import numpy as np
 
 from game.actions import Action, ActionKind
 from game.events import Draw, GameEvent
-from game.fold import REASONS, bit
-from game.fold.reasons import BAD_TILE, FITS, NO_MELD, NOT_TO_MOVE, TILE_ELSEWHERE
+from game.fold.reasons import BAD_TILE, FITS, NO_MELD, NOT_TO_MOVE, REASONS, TILE_ELSEWHERE, bit
 from game.layout import PHASE_CALLED, PHASE_CLAIM
 from game.packing import (
     ANKAN,

@@ -10,7 +10,7 @@ from enum import IntEnum
 
 import msgspec
 
-from game.events import Ankan, Chi, Daiminkan, Kakan, Pon
+from game.events import Ankan, Chi, Daiminkan, Kakan, Pon, four
 from game.tiles import TILES
 
 
@@ -74,8 +74,7 @@ def meld_event(player: int, meld: Meld) -> Chi | Pon | Daiminkan | Ankan | Kakan
             first, second, third = meld.consumed
             return Daiminkan(player, source, meld.called, (first, second, third))
         case MeldKind.ANKAN:
-            first, second, third, fourth = meld.tiles
-            return Ankan(player, (first, second, third, fourth))
+            return Ankan(player, four(meld.tiles))
         case MeldKind.KAKAN:
             first, second, third = (tile for tile in meld.tiles if tile != meld.added)
             return Kakan(player, meld.added, (first, second, third))

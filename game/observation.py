@@ -29,7 +29,7 @@ class Observation(msgspec.Struct, frozen=True):
     """One decision to be made; whoever asks for one may extend it with what they need to know of it.
 
     Attributes:
-        record: the round, one record of `game.state.ROUND_STATE`, which must not change before the decision.
+        record: the round, one record of `game.layout.ROUND_STATE`, which must not change before the decision.
             It may hold more than the player sees, such as all hands: only what the player sees may be used.
         player: who decides, absolute.
         legal: the legal actions.

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from game.events import four
 from game.scoring.settlement import START_SCORE, GameLength
 
 Room: TypeAlias = Literal["ippan", "joukyuu", "tokujou", "houou"]
@@ -77,8 +78,7 @@ Rewards: TypeAlias = tuple[float, float, float, float]
 
 def rewards_of(length: GameLength) -> Rewards:
     """The rank points of a 7-dan in the Phoenix room."""
-    first, second, third, fourth = (float(rank_points(place, 16, "houou", length)) for place in (1, 2, 3, 4))
-    return first, second, third, fourth
+    return four(float(rank_points(place, 16, "houou", length)) for place in (1, 2, 3, 4))
 
 
 HANCHAN_REWARDS: Final = rewards_of("hanchan")
@@ -136,8 +136,7 @@ def parse_uma(text: str) -> Uma | None:
     match = re.fullmatch(UMA_PATTERN, text)
     if match is None:
         raise ValueError(f"found {text!r}, expected {UMA_FORM}")
-    first, second, third, fourth = map(float, match.groups()[:4])
-    return Uma((first, second, third, fourth), int(match[5] or 0))
+    return Uma(four(map(float, match.groups()[:4])), int(match[5] or 0))
 
 
 FIRST_DAN: Final = 10
@@ -244,9 +243,7 @@ def climb(
     )
 
 
-def climb_from(
-    places: Sequence[int], length: GameLength, *, games: int = GAMES, climbers: int = CLIMBERS, seed: int = 0
-) -> Ladder:
+def climb_from(places: Sequence[int], length: GameLength, *, climbers: int = CLIMBERS) -> Ladder:
     """Simulate climbers of whom only these places are known.
 
     Each climber's chances are drawn from the posterior given the places, under a uniform prior (a Dirichlet
@@ -255,13 +252,10 @@ def climb_from(
     Args:
         places: counts of first to fourth place.
         length: length of the games.
-        room: room of all games.
-        games: per climber.
         climbers: how many.
-        seed: seed of the draws and of the simulation.
     """
-    drawn = np.random.default_rng((seed, *places)).dirichlet(np.add(places, 1.0), climbers)
-    return climb(drawn, length, games=games, climbers=climbers, seed=seed)
+    drawn = np.random.default_rng((0, *places)).dirichlet(np.add(places, 1.0), climbers)
+    return climb(drawn, length, climbers=climbers)
 
 
 def _gains(length: GameLength, room: Room) -> npt.NDArray[np.int64]:

@@ -11,8 +11,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.actions import Action, ActionKind
-from game.fold import bit, kuikae_mask
+from game.actions import WINS, Action, ActionKind
+from game.fold.calls import kuikae_mask
+from game.fold.reasons import bit
 from game.layout import AT_HAND, PHASE_CALLED, PHASE_CLAIM, PHASE_ROB, PHASE_TURN
 from game.melds import MeldKind
 from game.packing import DRAW_REASONS
@@ -46,8 +47,6 @@ _FOUR_WINDS: Final = DRAW_REASONS.index("four_winds")
 _FOUR_RIICHI: Final = DRAW_REASONS.index("four_riichi")
 _FOUR_KANS: Final = DRAW_REASONS.index("four_kans")
 
-_WINS: Final = frozenset((ActionKind.TSUMO, ActionKind.RON))
-
 
 def legal_actions(record: np.void, player: int) -> list[Action]:
     """The actions open to a player with a known hand; empty if the player is not asked.
@@ -58,7 +57,7 @@ def legal_actions(record: np.void, player: int) -> list[Action]:
     rows = np.empty((_ROWS, _WIDTH), dtype=np.int16)
     count = _legal_rows(row_of(record), player, rows)
     actions = [_action(row) for row in rows[:count].tolist()]
-    if actions and actions[0].kind in _WINS:
+    if actions and actions[0].kind in WINS:
         is_tsumo = actions[0].kind is ActionKind.TSUMO
         if not has_yaku(record, player, actions[0].tile, is_tsumo):
             actions.pop(0)

@@ -5,36 +5,21 @@ A record is one element of an array of `ROUND_STATE`; `game.layout` lists its fi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from game.events import GameEvent, Riichi
-from game.fold import REASONS, fold_one, fold_stream
+from game.fold.dispatch import fold_one, fold_stream
+from game.fold.reasons import REASONS
 from game.layout import AT_HAND, ROUND_STATE
 from game.melds import Meld, MeldKind
 from game.packing import Packed, pack, pack_all
 from game.tiles import UNSEEN
 from kit.errors import StateMismatchError
 from kit.jit import kernel
-
-__all__ = [
-    "ROUND_STATE",
-    "apply",
-    "apply_all",
-    "clone",
-    "fold_packed",
-    "hand_tiles",
-    "is_furiten",
-    "melds_of",
-    "misfit",
-    "new_round",
-    "river_of",
-    "row_of",
-    "unseen34",
-]
 
 
 def new_round() -> np.void:
@@ -128,6 +113,12 @@ def fold_packed(record: np.void, stream: Packed) -> int:
 def hand_tiles(record: np.void, player: int) -> list[int]:
     """Concealed tiles of a known hand, ascending; empty for an unknown hand."""
     return [int(tile) for tile in np.flatnonzero(record["where"] == AT_HAND + player)]
+
+
+def free_copy(record: np.void, copies: Iterable[int], place: int, taken: Collection[int] = ()) -> int | None:
+    """The first of these tiles that lies at a place (``AT_*``) and is not taken yet; None if none does."""
+    where = record["where"]
+    return next((tile for tile in copies if tile not in taken and where[tile] == place), None)
 
 
 def river_of(record: np.void, player: int) -> list[int]:

@@ -6,7 +6,10 @@ A physical id is ``4 * kind + copy``; copy 0 of each five is the red one (16, 52
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+T = TypeVar("T")
 
 KINDS: Final = 34
 TILES: Final = 136
@@ -23,15 +26,6 @@ _HONOURS_MJAI: Final = "ESWNPFC"
 _MJAI: Final = tuple(f"{n}{s}" for s in "mps" for n in range(1, 10)) + tuple(_HONOURS_MJAI)
 _TEXT: Final = tuple(f"{n}{s}" for s in "mps" for n in range(1, 10)) + tuple(f"{n}z" for n in range(1, 8))
 _TEXT_OF_MJAI: Final = dict(zip(_MJAI, _TEXT, strict=True)) | {f"5{suit}r": f"0{suit}" for suit in "mps"}
-
-
-def kind_of(tile136: int) -> int:
-    """The kind (0–33) of a physical tile; ``UNSEEN`` stays ``UNSEEN``.
-
-    >>> kind_of(135), kind_of(UNSEEN)
-    (33, -1)
-    """
-    return tile136 >> 2
 
 
 def is_red(tile136: int) -> bool:
@@ -80,6 +74,22 @@ def text_of_mjai(text: str) -> str:
     return _TEXT_OF_MJAI.get(text, text)
 
 
+def copies_by(name: Callable[[int], T]) -> dict[T, tuple[int, ...]]:
+    """The physical tiles of each name, ascending.
+
+    >>> copies_by(tile_text)["0m"], copies_by(face_of)[4]
+    ((16,), (17, 18, 19))
+    """
+    copies: dict[T, tuple[int, ...]] = {}
+    for tile in range(TILES):
+        copies[name(tile)] = (*copies.get(name(tile), ()), tile)
+    return copies
+
+
+COPIES: Final = copies_by(tile_text)
+"""By text."""
+
+
 def parse_hand(text: str) -> list[int]:
     """Physical tiles of a hand in text form, lowest free copies first, ``0`` the red five.
 
@@ -90,7 +100,6 @@ def parse_hand(text: str) -> list[int]:
         ValueError: the text is not a hand, or names a tile more often than it exists.
     """
     tiles: list[int] = []
-    used: set[int] = set()
     digits = ""
     for char in text:
         if char.isascii() and char.isdigit():
@@ -99,23 +108,11 @@ def parse_hand(text: str) -> list[int]:
         if char not in _SUITS or not digits:
             raise ValueError(f"not a hand: {text!r}; write it like '123m406p11z'")
         for digit in digits:
-            tile = _free_copy(int(digit), _SUITS.index(char), used)
+            tile = next((copy for copy in COPIES.get(digit + char, ()) if copy not in tiles), None)
             if tile is None:
                 raise ValueError(f"no tile left for {digit}{char} in {text!r}")
-            used.add(tile)
             tiles.append(tile)
         digits = ""
     if digits:
         raise ValueError(f"no suit after {digits!r} in {text!r}")
     return tiles
-
-
-def _free_copy(number: int, suit: int, used: set[int]) -> int | None:
-    if suit == 3:
-        copies = range(4 * (26 + number), 4 * (27 + number)) if 1 <= number <= 7 else range(0)
-    elif number == 0:
-        copies = range(36 * suit + 16, 36 * suit + 17)
-    else:
-        first = 36 * suit + 4 * (number - 1)
-        copies = range(first + (number == 5), first + 4)
-    return next((tile for tile in copies if tile not in used), None)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from game.events import Draw, GameEvent, StartRound
+from game.events import Draw, GameEvent, StartRound, four
 from game.packing import pack_all
 from game.rules import legal_actions
 from game.state import apply, fold_packed, new_round
@@ -26,27 +26,26 @@ LATER: Final = "--later"
 """First argument of a process that compiles what nobody waits for."""
 
 
-def warm_up(processes: int | None = None, without: Collection[str] = ()) -> None:
+def warm_up(without: Collection[str] = ()) -> None:
     """Prepare the kernels of all modules imported so far.
 
-    Once something must be compiled, further processes compile the same kernels from other starting points.
-    Each finds what the others have compiled in the cache.
+    Once something must be compiled, further processes, one per core, compile the same kernels from other
+    starting points. Each finds what the others have compiled in the cache.
 
     Args:
-        processes: number of processes, this one included; default: one per core.
         without: modules whose kernels nobody calls here.
     """
-    wanted = default_workers() if processes is None else processes
     modules = [module for module in WARM_UPS if module not in without]
-    with _helpers(modules, wanted) as start, watched_compiler(lambda _name: start()):
+    with _helpers(modules) as start, watched_compiler(lambda _name: start()):
         for module in modules:
             WARM_UPS[module]()
         _fold_and_ask()
 
 
 @contextlib.contextmanager
-def _helpers(modules: Sequence[str], processes: int) -> Iterator[Callable[[], None]]:
+def _helpers(modules: Sequence[str]) -> Iterator[Callable[[], None]]:
     """A function that starts the other processes when it is first called; they end with the block."""
+    processes = default_workers()
     running: list[subprocess.Popen[bytes]] = []
 
     def start() -> None:
@@ -102,11 +101,8 @@ def modules_with_kernels(packages: Sequence[str] = OWN_PACKAGES) -> list[str]:
 
 def _fold_and_ask() -> None:
     """Deal a round and ask the dealer: the fold and the legal actions are one kernel each."""
-    hands = [tuple(range(start, start + 52, 4)) for start in range(4)]
-    deal: list[GameEvent] = [
-        StartRound(0, 0, 0, 0, (25000,) * 4, 135, (hands[0], hands[1], hands[2], hands[3])),
-        Draw(0, 52),
-    ]
+    hands = four(tuple(range(start, start + 52, 4)) for start in range(4))
+    deal: list[GameEvent] = [StartRound(0, 0, 0, 0, (25000,) * 4, 135, hands), Draw(0, 52)]
     record = new_round()
     for event in deal:
         apply(record, event)

@@ -15,12 +15,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from game.events import GameEvent, StartGame
+from game.events import GameEvent, StartGame, four
 from game.scoring.value import LIMIT_YAKUMAN, YAKU_DOUBLE_RIICHI, YAKU_RIICHI, YAKU_URA_DORA, base_points
 from kit.errors import ReplayFormatError, ReplayTooLarge
 from replays.mjai.reader import MjaiReader
 from replays.names import reason_of, yaku_id
-from replays.record import THREE_PLAYERS, GameRecord, four, usual_type
+from replays.record import THREE_PLAYERS, GameRecord, usual_type
 
 MAX_CHARACTERS: Final = 2 * 1024 * 1024
 MAX_ROUNDS: Final = 100
@@ -28,15 +28,7 @@ MAX_MOVES: Final = 400
 """In a round."""
 
 _SIDES: Final = {"+": 1, "=": 2, "-": 3}
-_MALFORMED: Final = (
-    ReplayFormatError,
-    KeyError,
-    TypeError,
-    ValueError,
-    IndexError,
-    AttributeError,
-    OverflowError,
-)
+_MALFORMED: Final = (ReplayFormatError, LookupError, TypeError, ValueError, AttributeError, OverflowError)
 _OF_A_PLAYER: Final = ("zimo", "gangzimo", "dapai", "fulou", "gang", "hule")
 _HONOURS: Final = "ESWNPFC"
 _TILE: Final = re.compile(r"[mps][0-9]|z[1-7]")
@@ -209,7 +201,7 @@ def _win(details: dict[str, Any], player: int, dealer: int, reader: MjaiReader) 
         "type": "hora",
         "actor": player,
         "target": None if source is None else (_place(source) + dealer) % 4,
-        "pai": _winning_tile(details["shoupai"]) if details.get("shoupai") else None,
+        "pai": _tiles(details["shoupai"].partition(",")[0])[-1] if details.get("shoupai") else None,
         "deltas": _payments(details, dealer),
         "fu": fu,
         "points": details.get("defen"),
@@ -229,11 +221,6 @@ def _without_nulls(fields: dict[str, Any]) -> dict[str, Any]:
 
 def _payments(details: dict[str, Any], dealer: int) -> list[int] | None:
     return _by_player(details["fenpei"], dealer) if details.get("fenpei") else None
-
-
-def _winning_tile(hand: str) -> str:
-    """The last tile of the concealed part."""
-    return _tiles(hand.partition(",")[0])[-1]
 
 
 def _tile(text: str) -> str:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
-from typing import Annotated, Any, Final, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
 
-from game.events import EndGame, Four, GameEvent, StartRound
+from game.events import EndGame, Four, GameEvent, StartRound, four
 from game.scoring.settlement import LAST_ROUND, START_SCORE, final_results
 from game.tiles import UNSEEN
 from kit.errors import ReplayFormatError
 from policies.flow.decisions import Decision
 
 Names: TypeAlias = tuple[str, str, str, str]
-
-T = TypeVar("T")
 
 JAPAN: Final = timezone(timedelta(hours=9), "JST")
 """Game ids carry Japan's date and hour, wherever the game was played."""
@@ -207,16 +205,6 @@ def lobby_of(text: str | int) -> int:
 def is_said(values: Any) -> bool:
     """Whether a record states a list: it is not absent, empty, or with null among its values."""
     return bool(values) and not (isinstance(values, list) and None in values)
-
-
-def four(values: Iterable[T]) -> tuple[T, T, T, T]:
-    """One value for each player.
-
-    Raises:
-        ValueError: there are more or fewer.
-    """
-    a, b, c, d = values
-    return a, b, c, d
 
 
 def end_of_game(scores: Four, results: Four | None) -> EndGame:

@@ -13,12 +13,12 @@ from bot.review.command import make_reviewer
 from bot.review.text import option_text, percent
 from bot.terminal.table import WINDS, round_name
 from game.actions import PASS
+from game.events import four
 from game.position import PlacedPosition, WrittenPosition, place
 from game.position.stated import SEATS
 from game.table.walls import LIVE_TILES
 from game.tiles import mjai_text, text_of_mjai
 from policies.nets.compute import Compute
-from replays.record import four
 from replays.review.decisions import hand_of, ukeire_of
 from replays.review.judging import After
 from replays.review.moments import Moment

@@ -17,7 +17,7 @@ import msgspec
 
 from bot.logs.redaction import clean_text
 from bot.tenhou.links import fetched, full_link, parse_link, viewed_player
-from game.events import StartRound
+from game.events import StartRound, four
 from game.state import apply_all, new_round
 from kit.cache import cache_folder
 from kit.errors import ReplayError, ReplayTooLarge, StateMismatchError
@@ -31,7 +31,7 @@ from replays.formats import (
     parse,
     read_game,
 )
-from replays.record import GameRecord, four
+from replays.record import GameRecord
 from replays.store.index import INDEX_FILE
 from replays.store.library import decisions_beside
 from replays.tenhou6.reader import is_link

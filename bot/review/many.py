@@ -26,10 +26,10 @@ from bot.review.one import (
     write_review,
 )
 from bot.review.text import index_text
+from game.events import four
 from kit.errors import ConfigError, ModelError, ReplayError, ReplayFormatError, ReplayTooLarge
 from kit.reports import csv_table
 from replays.files import write_file
-from replays.record import four
 from replays.review import grading, schema
 from replays.review.report import Reviewer, as_json
 from replays.tally import PlayerTally, tally

@@ -3,9 +3,3 @@
 `fold_one` checks an event against the record and changes the record only if the event fits; otherwise it
 returns the index of a reason in `REASONS`. Records are passed as numba records of `game.layout.ROUND_STATE`.
 """
-
-from game.fold.calls import kuikae_mask
-from game.fold.dispatch import fold_one, fold_stream
-from game.fold.reasons import REASONS, bit
-
-__all__ = ["REASONS", "bit", "fold_one", "fold_stream", "kuikae_mask"]

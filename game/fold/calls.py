@@ -29,11 +29,7 @@ from game.layout import (
     RIVER_CALLED,
 )
 from game.melds import MeldKind
-from game.packing import (
-    CHI,
-    DAIMINKAN,
-    PON,
-)
+from game.packing import CHI, DAIMINKAN, PON
 from game.shanten import waits
 from kit.jit import kernel
 

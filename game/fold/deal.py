@@ -7,14 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from game.fold.reasons import BAD_NUMBERS, BAD_TILE, FITS, TILE_ELSEWHERE, WRONG_MOMENT
-from game.layout import (
-    AT_HAND,
-    AT_INDICATOR,
-    AT_UNSEEN,
-    PHASE_DRAW,
-    PHASE_ENDED,
-    PHASE_IDLE,
-)
+from game.layout import AT_HAND, AT_INDICATOR, AT_UNSEEN, PHASE_DRAW, PHASE_ENDED, PHASE_IDLE
 from game.shanten import waits
 from kit.jit import kernel
 

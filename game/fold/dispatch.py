@@ -22,15 +22,7 @@ from game.fold.reasons import (
     WRONG_TILE,
 )
 from game.fold.turns import accept_riichi, declare_riichi, discard, draw
-from game.layout import (
-    AT_INDICATOR,
-    AT_UNSEEN,
-    PHASE_CLAIM,
-    PHASE_ENDED,
-    PHASE_IDLE,
-    PHASE_ROB,
-    PHASE_TURN,
-)
+from game.layout import AT_INDICATOR, AT_UNSEEN, PHASE_CLAIM, PHASE_ENDED, PHASE_IDLE, PHASE_ROB, PHASE_TURN
 from game.packing import (
     ANKAN,
     CHI,

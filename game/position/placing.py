@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 import msgspec
 import numpy as np
 
-from game.events import Discard, DoraRevealed, Draw, GameEvent, Riichi, RiichiAccepted, StartRound
-from game.fold import kuikae_mask
+from game.events import Discard, DoraRevealed, Draw, GameEvent, Riichi, RiichiAccepted, StartRound, four
+from game.fold.calls import kuikae_mask
 from game.forbidden import broken_rule
 from game.layout import AT_UNSEEN
 from game.melds import Meld, MeldKind, meld_event
@@ -89,10 +89,8 @@ def place(position: WrittenPosition) -> PlacedPosition:
 def _unseen(event: GameEvent, made_up: set[int]) -> GameEvent:
     """The event without the tiles that are made up."""
     if isinstance(event, StartRound):
-        east, south, west, north = (
-            tuple(-1 if tile in made_up else tile for tile in hand) for hand in event.hands
-        )
-        return msgspec.structs.replace(event, hands=(east, south, west, north))
+        hands = four(tuple(-1 if tile in made_up else tile for tile in hand) for hand in event.hands)
+        return msgspec.structs.replace(event, hands=hands)
     if isinstance(event, Draw | Discard) and event.tile in made_up:
         return msgspec.structs.replace(event, tile=-1)
     return event
@@ -221,19 +219,17 @@ def _deal(given: Stated, dealt: Sequence[int]) -> StartRound:
     position = given.position
     paid = _paid_riichis(given)
     now = position.scores or (START_SCORE,) * 4
-    first, second, third, fourth = (
-        now[(player - given.player) % 4] + RIICHI_STICK * (player in paid and position.scores is not None)
-        for player in range(4)
-    )
-    east, south, west, north = (tuple(dealt) if player == given.player else _HIDDEN for player in range(4))
     return StartRound(
         round_index=position.round_index,
         honba=position.honba,
         riichi_sticks=stakes(position, len(paid)) - len(paid),
         dealer=position.round_index % 4,
-        scores=(first, second, third, fourth),
+        scores=four(
+            now[(player - given.player) % 4] + RIICHI_STICK * (player in paid and position.scores is not None)
+            for player in range(4)
+        ),
         dora_indicator=given.indicators[0],
-        hands=(east, south, west, north),
+        hands=four(tuple(dealt) if player == given.player else _HIDDEN for player in range(4)),
     )
 
 

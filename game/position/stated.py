@@ -10,18 +10,10 @@ import msgspec
 
 from game.events import Four
 from game.melds import Meld
-from game.position.notation import (
-    CALLED,
-    RIICHI,
-    TSUMOGIRI,
-    MarkedTile,
-    WrittenMeld,
-    read_melds,
-    read_tiles,
-)
+from game.position.notation import CALLED, RIICHI, TSUMOGIRI, MarkedTile, WrittenMeld, read_melds, read_tiles
 from game.scoring.dora import dora_of
 from game.scoring.settlement import RIICHI_STICK, START_SCORE, GameLength
-from game.tiles import KINDS, UNSEEN, kind_text, parse_hand
+from game.tiles import COPIES, KINDS, UNSEEN, kind_text
 from kit.errors import PositionError
 
 SEATS: Final = ("you", "shimocha", "toimen", "kamicha")
@@ -347,7 +339,7 @@ def _check_kans(melds: Sequence[Sequence[WrittenMeld]], indicators: int) -> None
 
 def _unrelated(named: Sequence[str], supply: _Supply) -> str:
     """A dora indicator that has nothing to do with the tiles of a position, as far as there is one."""
-    held = {parse_hand(face)[0] >> 2 for face in named}
+    held = {COPIES[face][0] >> 2 for face in named}
     free = [kind for kind in reversed(range(KINDS)) if supply.has(kind_text(kind))]
     return kind_text(min(free, key=lambda kind: (kind in held) + (dora_of(kind) in held)))
 
@@ -408,7 +400,7 @@ class _Supply:
         places: dict[str, list[str]] = {}
         for face, where in named:
             places.setdefault(face, []).append(where)
-        self._copies = {face: _copies(face) for face in _FACES}
+        self._copies = {face: [*copies] for face, copies in COPIES.items()}
         wrong = {face: where for face, where in places.items() if len(where) > len(self._copies[face])}
         if wrong:
             problems = "; ".join(_too_many(face, where) for face, where in wrong.items())
@@ -427,28 +419,10 @@ class _Supply:
         return sorted(tile for copies in self._copies.values() for tile in copies)
 
 
-_FACES: Final = tuple(f"{number}{suit}" for suit in "mps" for number in range(10)) + tuple(
-    f"{number}z" for number in range(1, 8)
-)
-
-
-def _copies(face: str) -> list[int]:
-    """The physical tiles of a face, ascending.
-
-    >>> _copies("0m"), _copies("5m")
-    ([16], [17, 18, 19])
-    """
-    first = parse_hand(face)[0] & ~3
-    if face[0] == "0":
-        return [first]
-    is_five = face[0] == "5" and face[1] != "z"
-    return list(range(first + is_five, first + 4))
-
-
 def _too_many(face: str, where: Sequence[str]) -> str:
     counts = ", ".join(f"{where.count(place)} in {_NAMES[place]}" for place in dict.fromkeys(where))
     hint = "; a called tile that a river shows needs the mark ~" if len(set(where)) > 1 else ""
-    if len(_copies(face)) == 4:
+    if len(COPIES[face]) == 4:
         return f"there are four {face}, not {len(where)} ({counts}){hint}"
     suit = face[1]
     return f"of 5{suit} there are three, and one red 0{suit}: found {len(where)} of {face} ({counts}){hint}"

@@ -12,6 +12,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from game.events import four
 from game.melds import Meld, MeldKind
 from game.tiles import UNSEEN
 
@@ -104,7 +105,7 @@ class TurnOrder:
         self._early = early
         self._unknown = unknown
         self._most = most
-        self._used_up: Places = (len(rivers[0]), len(rivers[1]), len(rivers[2]), len(rivers[3]))
+        self._used_up: Places = four(map(len, rivers))
         self._dead: set[tuple[int, Places, int]] = set()
 
     def paths(self, begin: Begin) -> Iterator[Path]:
@@ -148,8 +149,8 @@ class TurnOrder:
         ]
         own: list[tuple[int, Places]] = []
         if at[player] < self._used_up[player]:
-            a, b, c, d = (n + (p == player) for p, n in enumerate(at))
-            own = [(self._rivers[player][at[player]], (a, b, c, d))]
+            after = four(n + (p == player) for p, n in enumerate(at))
+            own = [(self._rivers[player][at[player]], after)]
         elif player in self._unknown:
             own = [(UNSEEN, at)]
         return called + own if self._early else own + called

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from game.events import four
 from game.layout import PHASE_CALLED, PHASE_CLAIM, RIVER_CALLED, RIVER_RIICHI, RIVER_TSUMOGIRI
 from game.melds import Meld, MeldKind
 from game.position.stated import WrittenPosition
@@ -24,21 +25,18 @@ def written(record: np.void, player: int, length: GameLength = "hanchan") -> Wri
     if record["phase"] == PHASE_CLAIM:
         last = int(record["last_player"])
         offered, offered_by = rivers[last].pop(), (last - player) % 4
-    first, second, third, fourth = (" ".join(rivers[each]) for each in seats)
-    own, right, across, left = (" ".join(map(meld_text, melds_of(record, each))) for each in seats)
-    scores = [int(record["scores"][each]) for each in seats]
     drawn = int(record["drawn"]) if record["turn"] == player else -1
     hand = [tile for tile in hand_tiles(record, player) if tile != drawn]
     return WrittenPosition(
         hand=grouped([*hand, *([drawn] if drawn >= 0 else [])]),
-        rivers=(first, second, third, fourth),
-        melds=(own, right, across, left),
+        rivers=four(" ".join(rivers[each]) for each in seats),
+        melds=four(" ".join(map(meld_text, melds_of(record, each))) for each in seats),
         dora="".join(tile_text(int(tile)) for tile in record["indicators"][: record["indicator_count"]]),
         round_index=int(record["round_index"]),
         seat_wind=(player - int(record["dealer"])) % 4,
         honba=int(record["honba"]),
         sticks=int(record["riichi_sticks"]),
-        scores=(scores[0], scores[1], scores[2], scores[3]),
+        scores=four(int(record["scores"][each]) for each in seats),
         offered=offered,
         offered_by=offered_by,
         after_call=bool(record["phase"] == PHASE_CALLED),

@@ -65,7 +65,7 @@ from game.scoring.set_patterns import (
     pattern_end,
     pattern_sets,
 )
-from game.scoring.settlement import ron_points, tsumo_payments
+from game.scoring.settlement import ron_points, tsumo_points
 from game.scoring.value import YAKUMAN_BASE, base_points
 from kit.jit import kernel, static_table, warms_up
 
@@ -83,21 +83,13 @@ def _points_table() -> NDArray[np.int64]:
             for tens in range(_WORTH_FU):
                 base, _ = base_points(han, 10 * tens if tens != _SEVEN_PAIRS_FU else 25)
                 rows[0, dealer, han, tens] = ron_points(base, dealer == 1)
-                rows[1, dealer, han, tens] = _tsumo_points(base, dealer == 1)
+                rows[1, dealer, han, tens] = tsumo_points(base, dealer == 1)
     return rows.reshape(-1)
-
-
-def _tsumo_points(base: int, dealer: bool) -> int:
-    from_dealer, from_other = tsumo_payments(base, dealer)
-    return from_dealer + 2 * from_other
 
 
 _points: Final = static_table("win_points", _points_table())
 _YAKUMAN_POINTS: Final = np.array(
-    [
-        [ron_points(YAKUMAN_BASE, False), ron_points(YAKUMAN_BASE, True)],
-        [_tsumo_points(YAKUMAN_BASE, False), _tsumo_points(YAKUMAN_BASE, True)],
-    ],
+    [[points(YAKUMAN_BASE, dealer) for dealer in (False, True)] for points in (ron_points, tsumo_points)],
     dtype=np.int64,
 )
 

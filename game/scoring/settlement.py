@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from game.events import Four, four
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy as np
 
-    from game.events import Four
     from game.scoring.value import WinValue
 
 GameLength: TypeAlias = Literal["hanchan", "tonpuu"]
@@ -51,6 +52,16 @@ def tsumo_payments(base: int, is_dealer: bool) -> tuple[int, int]:
     """
     double = _ceil100(2 * base)
     return double, double if is_dealer else _ceil100(base)
+
+
+def tsumo_points(base: int, is_dealer: bool) -> int:
+    """What the winner receives for a tsumo, from all players.
+
+    >>> tsumo_points(30 << 6, is_dealer=False)
+    7900
+    """
+    from_dealer, from_other = tsumo_payments(base, is_dealer)
+    return from_dealer + 2 * from_other
 
 
 def liable_player(record: np.void, player: int, value: WinValue) -> int:
@@ -101,7 +112,7 @@ def deltas(
             changes[from_player] -= points // 2
             changes[liable] -= points // 2 + bonus
     changes[player] = -sum(changes) + RIICHI_STICK * riichi_sticks
-    return _four(changes)
+    return four(changes)
 
 
 def draw_deltas(tenpai: Sequence[bool]) -> Four:
@@ -114,7 +125,7 @@ def draw_deltas(tenpai: Sequence[bool]) -> Four:
     if ready in (0, 4):
         return (0, 0, 0, 0)
     gain, loss = NOTEN_PENALTY // ready, NOTEN_PENALTY // (4 - ready)
-    return _four([gain if is_ready else -loss for is_ready in tenpai])
+    return four(gain if is_ready else -loss for is_ready in tenpai)
 
 
 def nagashi_deltas(players: Sequence[int], dealer: int) -> Four:
@@ -131,7 +142,7 @@ def nagashi_deltas(players: Sequence[int], dealer: int) -> Four:
                 paid = from_dealer if payer == dealer else from_other
                 changes[payer] -= paid
                 changes[winner] += paid
-    return _four(changes)
+    return four(changes)
 
 
 def placements(scores: Sequence[int]) -> Four:
@@ -141,14 +152,14 @@ def placements(scores: Sequence[int]) -> Four:
     (2, 1, 3, 4)
     """
     order = sorted(range(4), key=lambda player: (-int(scores[player]), player))
-    return _four([order.index(player) + 1 for player in range(4)])
+    return four(order.index(player) + 1 for player in range(4))
 
 
 def final_scores(scores: Sequence[int], riichi_sticks: int) -> Four:
     """Scores at the end of a game: the sticks left on the table go to first place."""
     first = placements(scores).index(1)
     left = RIICHI_STICK * riichi_sticks
-    return _four([score + left * (player == first) for player, score in enumerate(scores)])
+    return four(int(score) + left * (player == first) for player, score in enumerate(scores))
 
 
 def final_results(scores: Sequence[int]) -> Four:
@@ -161,11 +172,9 @@ def final_results(scores: Sequence[int]) -> Four:
     (512, 78, -140, -450)
     """
     places = placements(scores)
-    return _four(
-        [
-            (int(score) - RETURN_SCORE) // 100 + UMA_TENTHS[place - 1] + OKA_TENTHS * (place == 1)
-            for score, place in zip(scores, places, strict=True)
-        ]
+    return four(
+        (int(score) - RETURN_SCORE) // 100 + UMA_TENTHS[place - 1] + OKA_TENTHS * (place == 1)
+        for score, place in zip(scores, places, strict=True)
     )
 
 
@@ -187,12 +196,7 @@ def next_round(round_index: int, honba: int, *, dealer_repeats: bool, won: bool)
 
 
 def game_over(
-    round_index: int,
-    dealer_repeats: bool,
-    scores: Sequence[int],
-    length: GameLength,
-    *,
-    aborted: bool,
+    round_index: int, dealer_repeats: bool, scores: Sequence[int], length: GameLength, *, aborted: bool
 ) -> bool:
     """Whether the game ends with this round.
 
@@ -218,11 +222,6 @@ def game_over(
     if dealer_repeats:
         return enough and placements(scores)[round_index % 4] == 1
     return enough or round_index >= last + 4
-
-
-def _four(values: Sequence[int]) -> Four:
-    first, second, third, fourth = (int(value) for value in values)
-    return first, second, third, fourth
 
 
 def _ceil100(points: int) -> int:

@@ -17,7 +17,7 @@ from mahjong.meld import Meld as LibraryMeld
 
 from game.layout import PHASE_CLAIM, PHASE_ROB, PHASE_TURN
 from game.melds import Meld, MeldKind
-from game.scoring.settlement import ron_points, tsumo_payments
+from game.scoring.settlement import ron_points, tsumo_points
 from game.state import hand_tiles, melds_of
 from game.tiles import EAST, KINDS, WHITE
 
@@ -321,7 +321,4 @@ def _yakuman_value(yakuman: tuple[int, ...], fu: int, context: WinContext) -> Wi
 
 
 def _points(base: int, context: WinContext) -> int:
-    if not context.is_tsumo:
-        return ron_points(base, context.is_dealer)
-    dealer, other = tsumo_payments(base, context.is_dealer)
-    return dealer + 2 * other
+    return (tsumo_points if context.is_tsumo else ron_points)(base, context.is_dealer)

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from game.actions import ActionKind
-from game.events import DrawnRound, DrawReason, Four, Win
+from game.events import DrawnRound, DrawReason, Four, Win, four
 from game.layout import PHASE_CLAIM, PHASE_TURN, RIVER_CALLED
 from game.packing import DRAW_REASONS
 from game.rules import abort_reason, legal_actions
@@ -47,17 +47,16 @@ def win_events(
         tile: the winning tile.
         ura_indicators: beneath the revealed indicators; they count for winners in riichi.
     """
-    wins = []
-    for place, player in enumerate(winners):
-        ura = tuple(ura_indicators) if record["riichi"][player] == 2 else ()
-        wins.append(_win(record, player, source, tile, ura, nearest=place == 0))
-    return wins
+    return [
+        _win(record, player, source, tile, ura_indicators, nearest=player == winners[0]) for player in winners
+    ]
 
 
-def _win(record: np.void, player: int, source: int, tile: int, ura: tuple[int, ...], *, nearest: bool) -> Win:
+def _win(record: np.void, player: int, source: int, tile: int, under: Sequence[int], *, nearest: bool) -> Win:
     honba = int(record["honba"])
     sticks = int(record["riichi_sticks"]) if nearest else 0
     paid = honba if nearest else 0
+    ura = tuple(under) if record["riichi"][player] == 2 else ()
     context = context_of(record, player, tile, source, ura)
     value = evaluate(context)
     assert value is not None, f"player {player} may not win with {context}"
@@ -164,7 +163,7 @@ def payments_until(record: np.void, after: Four | None, player: int = -1, source
         lost = sticks - gains[player]  # the gains tell each winner's part
         gains = [gains[each] if each == player else lost * (each == source) for each in range(4)]
     fits = player < 0 or sum(gains) == sticks
-    return (gains[0], gains[1], gains[2], gains[3]) if fits else None
+    return four(gains) if fits else None
 
 
 def draw_reason(record: np.void, paid: Four | None) -> DrawReason:
@@ -263,10 +262,8 @@ def drawn_round(
     record: np.void, reason: DrawReason, shown: Sequence[int], paid: Four = (0, 0, 0, 0)
 ) -> DrawnRound:
     """A round without a win; ``shown`` are the players who reveal their hands."""
-    first, second, third, fourth = (
-        tuple(hand_tiles(record, player)) if player in shown else None for player in range(4)
-    )
-    return DrawnRound(reason, paid, (first, second, third, fourth))
+    hands = four(tuple(hand_tiles(record, player)) if player in shown else None for player in range(4))
+    return DrawnRound(reason, paid, hands)
 
 
 def _may_abort(record: np.void) -> bool:

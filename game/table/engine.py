@@ -74,7 +74,7 @@ class TableEngine:
     def deal(
         self, wall: Sequence[int], round_index: int, honba: int, riichi_sticks: int, scores: Sequence[int]
     ) -> None:
-        """Start a round from a wall in deal order (`game.table.table.random_wall`)."""
+        """Start a round from a wall in deal order (`game.table.walls`)."""
         self._barred = frozenset()
         self._observations = self.env.reset(
             oya=round_index % 4,

@@ -7,7 +7,7 @@ events, over a wall it knows. `game.table.table` combines rounds into a game.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import msgspec
 import numpy as np
@@ -30,6 +30,7 @@ from game.events import (
     Riichi,
     RiichiAccepted,
     StartRound,
+    four,
 )
 from game.layout import PHASE_CLAIM, PHASE_ROB
 from game.melds import MeldKind
@@ -92,14 +93,24 @@ class Round:
         riichi_sticks: int,
         scores: Four,
     ) -> None:
-        """Deal, and let the dealer draw."""
-        self._begin(events, list(wall), round_index, honba, riichi_sticks, scores)
+        self.events = events
+        self.wall = list(wall)
+        self.round_index = round_index
+        self.honba = honba
+        self.riichi_sticks = riichi_sticks
+        self.scores = scores
+        self.result: RoundResult | None = None
+        self._folded = len(events)
+
+    def deal(self) -> Self:
+        """Deal, and let the dealer draw; returns the round."""
         self._deal(new_round())
-        dealer = round_index % 4
-        indicator = self.wall[indicator_place(0)]
-        hands = dealt_hands(self.wall, dealer)
-        events.append(StartRound(round_index, honba, riichi_sticks, dealer, scores, indicator, hands))
+        dealer = self.round_index % 4
+        place = self.round_index, self.honba, self.riichi_sticks
+        indicator, hands = self.wall[indicator_place(0)], dealt_hands(self.wall, dealer)
+        self.events.append(StartRound(*place, dealer, self.scores, indicator, hands))
         self._draw(dealer)
+        return self
 
     def _deal(self, record: np.void) -> None:
         """Deal from the wall, without an event; ``record`` is the round so far."""
@@ -112,31 +123,9 @@ class Round:
         self._owes_indicator = False
         self._declared = False
 
-    def _begin(
-        self,
-        events: list[GameEvent],
-        wall: list[int],
-        round_index: int,
-        honba: int,
-        riichi_sticks: int,
-        scores: Four,
-    ) -> None:
-        self.events = events
-        self.wall = wall
-        self.round_index = round_index
-        self.honba = honba
-        self.riichi_sticks = riichi_sticks
-        self.scores = scores
-        self.result: RoundResult | None = None
-        self._folded = len(events)
-
     @classmethod
     def restore(
-        cls,
-        events: list[GameEvent],
-        record: np.void,
-        hands: Sequence[Sequence[int]],
-        hidden: Sequence[int],
+        cls, events: list[GameEvent], record: np.void, hands: Sequence[Sequence[int]], hidden: Sequence[int]
     ) -> Round:
         """Continue from the middle of a round; see `game.table.table.Table.restore`."""
         full = filled(record, hands, hidden)
@@ -148,11 +137,8 @@ class Round:
             wall = rebuilt_wall(hidden, full["indicators"][:shown].tolist(), left, len(owners))
         except ValueError:  # a kan after the wall was exhausted
             raise StateMismatchError("the hidden tiles do not form a wall for this round") from None
-        scores = tuple(full["scores"].tolist())
-        this = cls.__new__(cls)
-        this._begin(
-            events, wall, int(full["round_index"]), int(full["honba"]), int(full["riichi_sticks"]), scores
-        )
+        index, honba, sticks = (int(full[name]) for name in ("round_index", "honba", "riichi_sticks"))
+        this = cls(events, wall, index, honba, sticks, four(full["scores"].tolist()))
         if is_dealt(full):
             dealer = int(full["dealer"])
             this.wall = with_hands(wall, hands, dealer)
@@ -273,8 +259,7 @@ class Round:
         elif kind is ActionKind.NINE_TERMINALS:
             self._abort("nine_terminals", [player])
         elif kind is ActionKind.ANKAN:
-            first, second, third, fourth = action.consumed
-            self._kan(player, Ankan(player, (first, second, third, fourth)))
+            self._kan(player, Ankan(player, four(action.consumed)))
             self._reveal()
             self._draw_replacement(player)
         else:
@@ -288,7 +273,7 @@ class Round:
         self._offer_discard()
 
     def _offer_discard(self) -> None:
-        only_wins = self._is_split_kans()
+        only_wins = len(self._kan_owners) == 4 and len(set(self._kan_owners)) > 1
         claimants = self.engine.claimants(only_wins)
         if claimants:
             self._ask(claimants, claimed=True, only_wins=only_wins)
@@ -302,7 +287,8 @@ class Round:
         if reason is not None:
             self._abort(reason, range(4) if reason == "four_riichi" else ())
         elif self._left == 0:
-            self._exhaust()
+            drawn, dealer_repeats = exhausted(self.state)
+            self._draw_round(drawn, dealer_repeats=dealer_repeats)
         else:
             self._draw((self._discarder + 1) % 4)
 
@@ -387,10 +373,6 @@ class Round:
         self.riichi_sticks = 0
         self._end_round(dealer_repeats=self.round_index % 4 in winners, won=True)
 
-    def _exhaust(self) -> None:
-        drawn, dealer_repeats = exhausted(self.state)
-        self._draw_round(drawn, dealer_repeats=dealer_repeats)
-
     def _abort(self, reason: DrawReason, shown: Sequence[int]) -> None:
         self._draw_round(drawn_round(self.state, reason, shown), dealer_repeats=True)
 
@@ -400,12 +382,8 @@ class Round:
         aborted = drawn.reason not in ("exhaustive", "nagashi_mangan")
         self._end_round(dealer_repeats=dealer_repeats, won=False, aborted=aborted)
 
-    def _is_split_kans(self) -> bool:
-        return len(self._kan_owners) == 4 and len(set(self._kan_owners)) > 1
-
     def _pay(self, paid: Four) -> None:
-        first, second, third, fourth = (had + gets for had, gets in zip(self.scores, paid, strict=True))
-        self.scores = (first, second, third, fourth)
+        self.scores = four(had + gets for had, gets in zip(self.scores, paid, strict=True))
 
     def _end_round(self, *, dealer_repeats: bool, won: bool, aborted: bool = False) -> None:
         self.events.append(EndRound())
@@ -414,9 +392,4 @@ class Round:
 
 
 def _one(player: int, points: int) -> Four:
-    return (
-        points * (player == 0),
-        points * (player == 1),
-        points * (player == 2),
-        points * (player == 3),
-    )
+    return four(points * (each == player) for each in range(4))

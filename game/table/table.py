@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Self, TypeAlias
 
 import numpy as np
+from msgspec.structs import replace
 
 from game.actions import Action
-from game.events import Draw, EndGame, Four, GameEvent, StartGame, StartRound
+from game.events import Draw, EndGame, Four, GameEvent, StartGame, StartRound, four
 from game.observation import Observation
 from game.scoring.settlement import (
     START_SCORE,
@@ -25,10 +26,8 @@ from game.scoring.settlement import (
 )
 from game.table.engine import TableEngine
 from game.table.round import Round, RoundResult
-from game.table.walls import random_wall, round_wall
+from game.table.walls import round_wall
 from game.tiles import UNSEEN
-
-__all__ = ["Names", "Table", "masked", "random_wall"]
 
 Names: TypeAlias = tuple[str, str, str, str]
 
@@ -40,18 +39,8 @@ def masked(event: GameEvent, player: int) -> GameEvent:
     if isinstance(event, Draw):
         return event if event.player == player else Draw(event.player, UNSEEN)
     if isinstance(event, StartRound):
-        first, second, third, fourth = (
-            hand if owner == player else _UNSEEN_HAND for owner, hand in enumerate(event.hands)
-        )
-        return StartRound(
-            event.round_index,
-            event.honba,
-            event.riichi_sticks,
-            event.dealer,
-            event.scores,
-            event.dora_indicator,
-            (first, second, third, fourth),
-        )
+        hands = four(hand if owner == player else _UNSEEN_HAND for owner, hand in enumerate(event.hands))
+        return replace(event, hands=hands)
     if isinstance(event, StartGame):
         return StartGame(event.names, player)
     return event
@@ -84,7 +73,7 @@ class Table:
 
         Args:
             seed: determines every wall; None for an unpredictable one.
-            wall: the first round's wall in deal order (see `random_wall`); the seed determines later ones.
+            wall: the first round's wall in deal order (`game.table.walls`); the seed determines later ones.
             length: length of the game.
             names: names of the players.
             round_index: first round; give it and the next three arguments to start from the middle of a game.
@@ -96,7 +85,7 @@ class Table:
         self.events.append(StartGame(names))
         if wall is None:
             wall = round_wall(self.seed, 0)
-        self._round = Round(self.events, wall, round_index, honba, riichi_sticks, scores)
+        self._round = Round(self.events, wall, round_index, honba, riichi_sticks, scores).deal()
 
     def _begin(self, length: GameLength, seed: int | None) -> None:
         self.seed = secrets.randbits(63) if seed is None else seed
@@ -233,4 +222,4 @@ class Table:
             ended.round_index, ended.honba, dealer_repeats=result.dealer_repeats, won=result.won
         )
         wall = round_wall(self.seed, len(self.results))
-        self._round = Round(self.events, wall, index, honba, ended.riichi_sticks, ended.scores)
+        self._round = Round(self.events, wall, index, honba, ended.riichi_sticks, ended.scores).deal()

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
+from game.events import four
 from game.tiles import TILES, UNSEEN
 
 Hands: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]
@@ -50,10 +51,7 @@ def dealt_places(player: int, dealer: int) -> list[int]:
 
 def dealt_hands(wall: Sequence[int], dealer: int) -> Hands:
     """The four hands of 13 tiles by absolute player, each ascending."""
-    first, second, third, fourth = (
-        tuple(sorted(wall[place] for place in dealt_places(player, dealer))) for player in range(4)
-    )
-    return first, second, third, fourth
+    return four(tuple(sorted(wall[place] for place in dealt_places(player, dealer))) for player in range(4))
 
 
 def with_hands(wall: Sequence[int], hands: Sequence[Sequence[int]], dealer: int) -> list[int]:

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.actions import ActionKind
-from game.fold import bit, fold_one
-from game.fold.reasons import BAD_CODE, CUT_SHORT, FITS
+from game.fold.dispatch import fold_one
+from game.fold.reasons import BAD_CODE, CUT_SHORT, FITS, bit
 from game.layout import PHASE_CALLED, PHASE_TURN
 from game.melds import MeldKind
 from game.packing import (

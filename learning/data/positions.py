@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from game.fold import REASONS
-from game.fold.reasons import FITS
+from game.fold.reasons import FITS, REASONS
 from game.layout import ROUND_STATE
 from game.packing import Packed
 from kit.errors import StateMismatchError

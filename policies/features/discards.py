@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.fold import bit
+from game.fold.reasons import bit
 from game.layout import RIVER_CALLED, RIVER_MAX, RIVER_RIICHI, RIVER_TSUMOGIRI
 from game.scoring.dora import is_red
 from kit.jit import kernel

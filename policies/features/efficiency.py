@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.fold import bit
+from game.fold.reasons import bit
 from kit.jit import kernel
 from policies.features.draw import real
 from policies.features.sight import FAR, GOOD_WAIT

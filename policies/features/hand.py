@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.fold import bit
+from game.fold.reasons import bit
 from game.layout import AT_HAND, PHASE_CALLED, PHASE_TURN, RIVER_TSUMOGIRI
 from game.melds import MeldKind
 from game.shanten import shanten_normal, shanten_seven_pairs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from game.actions import ActionKind
-from game.fold import fold_one
+from game.fold.dispatch import fold_one
 from game.fold.reasons import FITS
 from game.layout import AT_HAND
 from game.packing import ANKAN, CHI, DAIMINKAN, KAKAN, PON, RIICHI_ACCEPTED

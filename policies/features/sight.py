@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.fold import bit
+from game.fold.reasons import bit
 from game.layout import PHASE_CALLED, PHASE_CLAIM, PHASE_TURN
 from game.shanten import accepted
 from kit.jit import kernel

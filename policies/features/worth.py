@@ -11,7 +11,7 @@ import numpy as np
 
 from game.layout import AT_HAND, AT_MELD
 from game.melds import MeldKind
-from game.scoring.settlement import tsumo_payments
+from game.scoring.settlement import tsumo_points
 from game.scoring.value import base_points
 from game.shanten import shanten_normal, shanten_seven_pairs
 from game.tiles import EAST, WHITE
@@ -23,15 +23,10 @@ _MOST_HAN: Final = 13
 _FU: Final = 30
 
 
-def _tsumo_points(is_dealer: bool) -> list[int]:
-    points = [0]
-    for han in range(1, _MOST_HAN + 1):
-        dealer, other = tsumo_payments(base_points(han, _FU)[0], is_dealer)
-        points.append(dealer + 2 * other)
-    return points
-
-
-_POINTS: Final = np.array([_tsumo_points(False), _tsumo_points(True)], dtype=np.int32)
+_BASES: Final = [base_points(han, _FU)[0] for han in range(1, _MOST_HAN + 1)]
+_POINTS: Final = np.array(
+    [[0, *(tsumo_points(base, dealer) for base in _BASES)] for dealer in (False, True)], dtype=np.int32
+)
 """``[2, 14]`` points of a self-drawn win of 30 fu, by dealer and han."""
 
 

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 import structlog
 
-from game.actions import PASS, Action, ActionKind
+from game.actions import PASS, WINS, Action, ActionKind
 from game.events import Four
 from game.observation import Observation
 from game.scoring.settlement import LAST_ROUND, GameLength, deltas, game_over, liable_player, placements
@@ -28,7 +28,6 @@ from policies.flow.decisions import Step
 from policies.flow.slots import Question, Slot, read_row
 
 _YES: Final = 0.5
-_WINS: Final = frozenset((ActionKind.TSUMO, ActionKind.RON))
 TURN_STEPS: Final[tuple[tuple[Slot, Step, tuple[ActionKind, ...]], ...]] = (
     (Slot.KAN, "kan", (ActionKind.ANKAN, ActionKind.KAKAN)),
     (Slot.RIICHI, "riichi", (ActionKind.RIICHI,)),
@@ -128,11 +127,11 @@ def flow(observation: Observation, pick: Pick = most_likely) -> Flow:
     if len(legal) == 1:
         return Verdict(legal[0], "forced", by_slot=False)
     by_kind = _by_kind(legal)
-    for kind in _WINS & by_kind.keys():
+    for kind in WINS & by_kind.keys():
         for action in by_kind[kind]:
             if should_win(observation.record, observation.player, action, observation.length):
                 return Verdict(action, "win", by_slot=False)
-    if by_kind.keys() <= _WINS:  # a win that must not be declared, and no alternative
+    if by_kind.keys() <= WINS:  # a win that must not be declared, and no alternative
         return Verdict(legal[0], "forced", by_slot=False)
     verdict = yield from (_claim if ActionKind.PASS in by_kind else _turn)(observation, by_kind, pick)
     if verdict.action not in legal:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from game.fold import bit
+from game.fold.reasons import bit
 from game.scoring.fast import win_points
 from game.scoring.hand_parts import F_HAN, FRAME
 from game.shanten import accepted, shanten, waits

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from game.fold import bit
+from game.fold.reasons import bit
 from game.state import row_of
 from kit.jit import kernel
 from policies.features.melds import count_dora, dora_in_melds

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from game.fold import bit
+from game.fold.reasons import bit
 from game.layout import AT_HAND
 from game.scoring.settlement import LAST_ROUND, GameLength
 from kit.jit import kernel

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from game.actions import Action, ActionKind
-from game.fold import kuikae_mask
+from game.fold.calls import kuikae_mask
 from game.melds import MeldKind
 from game.shanten import shanten
 from kit.jit import warms_up

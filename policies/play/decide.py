@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Final
 
 import structlog
 
-from game.actions import PASS, Action, ActionKind
+from game.actions import PASS, WINS, Action, ActionKind
 from game.layout import PHASE_TURN
 from game.observation import Observation
 from game.shanten import shanten
@@ -16,7 +15,6 @@ from policies.flow.flow import Verdict, flow, reason_of, run_flows
 from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
 
-_WINS: Final = (ActionKind.TSUMO, ActionKind.RON)
 _log = structlog.get_logger(__name__)
 
 
@@ -73,7 +71,7 @@ def fall_back(observation: Observation, reason: str, *, started: float | None = 
 def last_resort(observation: Observation) -> Action:
     """The answer without evaluation: a win, else a pass, else the tile just drawn."""
     record, player, legal = observation.record, observation.player, observation.legal
-    wins = [action for action in legal if action.kind in _WINS]
+    wins = [action for action in legal if action.kind in WINS]
     if wins:
         return wins[0]
     if PASS in legal:

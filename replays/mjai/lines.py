@@ -129,7 +129,7 @@ def write_record(record: GameRecord) -> str:
         if message and isinstance(event, StartGame):
             message |= {_HEAD: msgspec.to_builtins(head), "names": list(record.names)}
         if message:
-            lines.append(_line(message))
+            lines.append(json.dumps(message, ensure_ascii=False, separators=(",", ":")) + "\n")
     return "".join(lines)
 
 
@@ -188,10 +188,6 @@ def _messages(line: str) -> list[Message]:
         if message.get("aka_flag") in (False, 0):
             raise ReplayFormatError("games without red fives are not supported")
     return messages
-
-
-def _line(message: Message) -> str:
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def _lines(text: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from game.actions import Action, ActionKind
+from game.actions import CALLS, Action, ActionKind
 from game.observation import Observation
 from game.state import is_furiten
 from game.tiles import face_of
@@ -29,7 +29,6 @@ TEMPERATURE: Final = 0.1
 _LEAST: Final = 1e-6
 """A probability below this is written as this; JSON has no infinity."""
 _KANS: Final = (ActionKind.ANKAN, ActionKind.KAKAN)
-_CALLS: Final = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN)
 _CHI: Final = 38
 _ACTIONS: Final = 46
 _NUMBERS: Final = {
@@ -118,7 +117,7 @@ def read_chances(answer: object, legal: Sequence[Action], chosen: Action) -> dic
             found[action] = _share(joint[action], rest)
     passing = [action for action in legal if action.kind is ActionKind.PASS]
     for action in legal:
-        if action.kind in _CALLS:
+        if action.kind in CALLS:
             found[action] = _share(joint[action], sum(joint[each] for each in passing))
     best = max((chance for action, chance in found.items() if action not in discards), default=0.0)
     return found | dict.fromkeys(passing, 1.0 - best)

@@ -30,24 +30,24 @@ from game.events import (
     StartRound,
     ValueSource,
     Win,
+    four,
 )
 from game.layout import AT_HAND, AT_MELD, AT_UNSEEN, PHASE_CLAIM, PHASE_ENDED, PHASE_IDLE, PHASE_TURN
 from game.packing import DRAW_REASONS
 from game.scoring.settlement import RIICHI_STICK, START_SCORE, final_scores
 from game.scoring.value import LIMIT_YAKUMAN
-from game.state import apply, clone, new_round
+from game.state import apply, clone, free_copy, new_round
 from game.table.endings import completed, payments_until, shown_at_draw
-from game.tiles import TILES, UNSEEN, face_of, mjai_text
+from game.tiles import TILES, UNSEEN, copies_by, mjai_text
 from kit.errors import ReplayFormatError, StateMismatchError
-from replays.copies import copies_of, free_copy
-from replays.record import MAX_POINTS, THREE_PLAYERS, check_dealer, end_of_game, four, in_words, is_said
+from replays.record import MAX_POINTS, THREE_PLAYERS, check_dealer, end_of_game, in_words, is_said
 
 WINDS: Final = "ESWN"
 
 SILENT: Final = ("none", "hello", "error")
 """Types of messages that carry no information about the table."""
 
-_COPIES: Final = {mjai_text(tile): copies_of(face_of(tile)) for tile in range(TILES)}
+_COPIES: Final = copies_by(mjai_text)
 _CALLS: Final = {"chi": Chi, "pon": Pon, "daiminkan": Daiminkan}
 
 
@@ -186,7 +186,7 @@ class MjaiReader:
         """Begin a game; the previous round is discarded."""
         names = [str(name or "")[:64] for name in (*m.get("names", ()), "", "", "", "")]
         self._tiles.state = new_round()
-        return StartGame((names[0], names[1], names[2], names[3]), _player(m.get("id", -1), least=-1))
+        return StartGame(four(names[:4]), _player(m.get("id", -1), least=-1))
 
     def start_round(self, m: Mapping[str, Any]) -> GameEvent:
         """Deal; scores that are not stated are carried over, 25,000 each at the start."""

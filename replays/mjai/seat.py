@@ -15,7 +15,7 @@ from typing import Any, Final, TypeGuard
 
 import numpy as np
 
-from game.actions import Action, ActionKind
+from game.actions import CALLS, Action, ActionKind
 from game.events import (
     Chi,
     Discard,
@@ -57,7 +57,6 @@ _WORDS: Final = {
 
 _MEANT: Final = {word: kind for kind, word in reversed(_WORDS.items())} | {"none": ActionKind.PASS}
 """Action for each word; ``hora`` is a tsumo or a ron."""
-_CALLS: Final = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN)
 _FACES: Final = frozenset(mjai_text(tile) for tile in range(TILES))
 
 _SHOWN: Final = 120
@@ -192,9 +191,8 @@ def read_action(message: object, legal: Sequence[Action], record: np.void, playe
             f"player {player} answered {_excerpt(message)}, which is not an mjai message"
         )
     meant = [action for action in legal if _fits(message, write_action(action, record, player))]
-    meant = meant or [
-        twin for twin in _twins(legal, record, player) if _fits(message, _tedashi(twin, player))
-    ]
+    twins = [Action(ActionKind.DISCARD, twin) for twin in twins_of_drawn(record, player, legal)[:1]]
+    meant = meant or [twin for twin in twins if _fits(message, write_action(twin, record, player))]
     if len(meant) == 1:
         return meant[0]
     if meant:
@@ -222,7 +220,7 @@ def _why_not(answer: Mapping[Any, Any], record: np.void, player: int) -> str:
     tile = _tiles([pai], record, player)[0] if _is_face(pai) else -1
     if kind is ActionKind.DISCARD and tile < 0:
         return "it names no tile"
-    if kind in _CALLS and pai == mjai_text(int(record["last_tile"])):
+    if kind in CALLS and pai == mjai_text(int(record["last_tile"])):
         tile = -1
     faces = consumed if isinstance(consumed, list) and all(map(_is_face, consumed)) else []
     from_hand = () if kind is ActionKind.KAKAN else _tiles(faces, record, player)
@@ -259,15 +257,6 @@ def _fits(answer: Mapping[Any, Any], written: Message) -> bool:
 
 def _same_tiles(answered: object, written: list[str]) -> bool:
     return isinstance(answered, list) and sorted(map(str, answered)) == sorted(written)
-
-
-def _twins(legal: Sequence[Action], record: np.void, player: int) -> list[Action]:
-    """Discards from the hand of the face just drawn, which legal actions list as tsumogiri only."""
-    return [Action(ActionKind.DISCARD, twin) for twin in twins_of_drawn(record, player, legal)[:1]]
-
-
-def _tedashi(twin: Action, player: int) -> Message:
-    return {"type": "dahai", "actor": player, "pai": mjai_text(twin.tile), "tsumogiri": False}
 
 
 def _excerpt(message: object) -> str:

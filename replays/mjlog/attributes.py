@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Final
 
+from game.events import Four, four
 from game.tiles import TILES, UNSEEN
 from kit.errors import ReplayFormatError, ReplayTooLarge
 
@@ -90,10 +91,9 @@ class Attributes:
                 raise self.fail(f"{name} is not a list of numbers: {text[:_SHOWN]!r}") from None
             return tuple(map(int, parts))
 
-    def four(self, name: str, low: int, high: int, scale: int = 1) -> tuple[int, int, int, int]:
+    def four(self, name: str, low: int, high: int, scale: int = 1) -> Four:
         """Four integers, one for each seat or player, times ``scale``."""
-        a, b, c, d = self.numbers(name, low, high, (4,))
-        return a * scale, b * scale, c * scale, d * scale
+        return four(scale * value for value in self.numbers(name, low, high, (4,)))
 
     def tiles(self, name: str, counts: Collection[int]) -> tuple[int, ...]:
         """A list of distinct tiles; a missing attribute is an empty list."""
@@ -115,8 +115,7 @@ class Attributes:
         parts = self.take(name, "1500.00,1500.00,1500.00,1500.00", limit=64).split(",")
         if len(parts) != 4 or not all(_RATING.fullmatch(part) for part in parts):
             raise self.fail(f"{name} is not a list of four ratings")
-        a, b, c, d = map(float, parts)
-        return a, b, c, d
+        return four(map(float, parts))
 
     def _outside(self, name: str, value: int, low: int, high: int) -> Exception:
         return self.fail(f"{name} is {value}, outside {low}–{high}")
@@ -151,9 +150,9 @@ class MjlogTag(Attributes):
         """The error that names this tag."""
         return ReplayFormatError(f"<{self.name}{self.tile_text}>: {reason}")
 
-    def player(self, key: str = "who") -> int:
-        """The player named by an attribute."""
-        return self.number(key, 0, 3)
+    def player(self) -> int:
+        """The player whose tag it is."""
+        return self.number("who", 0, 3)
 
     def own_tile(self, *, may_be_unseen: bool = False) -> int:
         """The tile number in the tag's name."""

@@ -25,6 +25,7 @@ from game.events import (
     StartGame,
     StartRound,
     Win,
+    four,
 )
 from game.melds import meld_event
 from game.state import apply, clone, new_round
@@ -50,7 +51,6 @@ from replays.record import (
     check_dealer,
     check_type,
     end_of_game,
-    four,
     in_words,
     lobby_of,
     sexes_of,
@@ -182,31 +182,27 @@ class _Reader:
             raise ReplayFormatError("cut short: no final result; save the record again when the game is over")
         names = self._names()
         un, go, shuffle = self._header["UN"], self._header.get("GO"), self._header.get("SHUFFLE")
-        sexes = un.take("sx").split(",") if un.has("sx") else []
-        said = go is not None and go.has("type")
+        stated = go.number("type", 0, MAX_TYPE) & KNOWN_BITS if go and go.has("type") else None
         return GameRecord(
             game_id=game_id,
-            game_type=go.number("type", 0, MAX_TYPE) & KNOWN_BITS
-            if said and go
-            else usual_type(self._events),
+            game_type=usual_type(self._events) if stated is None else stated,
             lobby=lobby_of(go.take("lobby", "0")) if go else 0,
             names=names,
             ranks=un.four("dan", 0, 99) if un.take("dan", "") else (0, 0, 0, 0),
             rates=un.ratings("rate") if un.take("rate", "") else four([1500.0] * 4),
-            sexes=sexes_of(sexes),
+            sexes=sexes_of(un.take("sx", "").split(",")),
             events=(StartGame(names=names), *_with_values(self._events)),
             dice=tuple(self._dice),
             shuffle=shuffle.take("seed") if shuffle and shuffle.has("seed") else "",
             round_shuffles=tuple(self._shuffles) if len(self._shuffles) == len(self._dice) else (),
-            rules_said=said,
+            rules_said=stated is not None,
         )
 
     def _names(self) -> Names:
         un = self._header.get("UN")
         if un is None:
             raise ReplayFormatError("no <UN>: the players are missing")
-        n0, n1, n2, n3 = (unquote(un.take(f"n{p}", ""))[:64] for p in range(4))
-        return n0, n1, n2, n3
+        return four(unquote(un.take(f"n{p}", ""))[:64] for p in range(4))
 
     def _needs_round(self, tag: MjlogTag) -> None:
         if not self._takes_moves:
@@ -228,7 +224,6 @@ class _Reader:
         self._dice.append(init.seed.dice)
         if tag.has("shuffle"):
             self._shuffles.append(tag.take("shuffle"))
-        hands = tuple(hand or (UNSEEN,) * 13 for hand in init.hands)
         self._events.append(
             StartRound(
                 round_index=init.seed.round_index,
@@ -237,7 +232,7 @@ class _Reader:
                 dealer=check_dealer(init.seed.round_index, init.dealer),
                 scores=init.scores,
                 dora_indicator=init.seed.indicators[0],
-                hands=(hands[0], hands[1], hands[2], hands[3]),
+                hands=four(hand or (UNSEEN,) * 13 for hand in init.hands),
             )
         )
         self._in_round, self._takes_moves, self._drawn = True, True, None

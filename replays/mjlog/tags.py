@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from game.events import DrawReason, Four, ValueSource, Win
+from game.events import DrawReason, Four, ValueSource, Win, four
 from game.melds import Meld, decode_meld
 from game.tiles import TILES
 from replays.mjlog.attributes import Attributes
@@ -96,8 +96,7 @@ def read_init(a: Attributes) -> InitTag:
 
 
 def _hands(a: Attributes, sizes: tuple[int, ...]) -> Hands:
-    w, x, y, z = (a.tiles(f"hai{n}", sizes) if a.has(f"hai{n}") else None for n in range(4))
-    return w, x, y, z
+    return four(a.tiles(f"hai{n}", sizes) if a.has(f"hai{n}") else None for n in range(4))
 
 
 # --- N -----------------------------------------------------------------------------------------------
@@ -221,8 +220,8 @@ def read_changes(a: Attributes) -> tuple[Four, Four]:
     """
     # The chip modes append eight numbers for their chips; those tables are not played here.
     values = a.numbers("sc", -SCORE_MAX, SCORE_MAX, (8, 16))
-    before, deltas = ([HUNDRED * value for value in values[first:8:2]] for first in (0, 1))
-    return (before[0], before[1], before[2], before[3]), (deltas[0], deltas[1], deltas[2], deltas[3])
+    before, deltas = (four(HUNDRED * value for value in values[first:8:2]) for first in (0, 1))
+    return before, deltas
 
 
 def _read_final(a: Attributes) -> FinalScores | None:
@@ -231,8 +230,5 @@ def _read_final(a: Attributes) -> FinalScores | None:
     parts = a.take("owari", limit=128).split(",")
     if len(parts) != 8:
         raise a.fail(f"owari has {len(parts)} values instead of four scores and four results")
-    scores = [HUNDRED * a.integer("owari", part, -SCORE_MAX, SCORE_MAX) for part in parts[::2]]
-    results = [a.tenths("owari", part) for part in parts[1::2]]
-    return FinalScores(
-        (scores[0], scores[1], scores[2], scores[3]), (results[0], results[1], results[2], results[3])
-    )
+    scores = four(HUNDRED * a.integer("owari", part, -SCORE_MAX, SCORE_MAX) for part in parts[::2])
+    return FinalScores(scores, four(a.tenths("owari", part) for part in parts[1::2]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,6 @@ from replays.review.moments import Moment
 if TYPE_CHECKING:
     from policies.hands.direct import DirectModel
 
-
-_RED_PLACE: Final = {red >> 2: place for place, red in enumerate(RED_FIVES)}
 
 HandSamplers: TypeAlias = Mapping[schema.HandModel, HandSampler]
 """Samplers of hands by name."""
@@ -82,11 +80,11 @@ def _hands(found: SampledHands, place: int, opponent: int, melds: int) -> tuple[
 
 def _tiles(counts: NDArray[np.int8], reds: NDArray[np.bool_]) -> str:
     """``1m 5mr E``: the tiles by kind, a red five last of its kind."""
+    held = [tile for tile, is_held in zip(RED_FIVES, reds, strict=True) if is_held]
     texts = []
-    for kind in np.flatnonzero(counts):
-        red = kind in _RED_PLACE and bool(reds[_RED_PLACE[int(kind)]])
-        texts += [mjai_text(4 * int(kind) + 3)] * int(counts[kind] - red)
-        texts += [mjai_text(4 * int(kind))] * red
+    for kind in np.flatnonzero(counts).tolist():
+        red = 4 * kind in held
+        texts += [mjai_text(4 * kind + 3)] * int(counts[kind] - red) + [mjai_text(4 * kind)] * red
     return " ".join(texts)
 
 
@@ -101,6 +99,17 @@ class HandReading(NamedTuple):
     shanten: NDArray[np.float32]
     deal_ins: NDArray[np.float32]
 
+    def danger_of(self, kind: int, points: NDArray[np.float64]) -> schema.LearnedDanger:
+        """The danger of discarding a kind, given ``[3]`` points of each opponent's hand."""
+        chances = self.deal_ins[:, kind].astype(np.float64)
+        first, second, third = (round(float(chance), 5) for chance in chances)
+        return schema.LearnedDanger(deal_in=(first, second, third), cost=round(float(chances @ points), 1))
+
+    def shanten_of(self, seat: int) -> schema.ShantenChances:
+        """The probabilities of an opponent's shanten, by seat from 0 for shimocha."""
+        zero, one, two, three, four, five, more = (round(float(chance), 4) for chance in self.shanten[seat])
+        return zero, one, two, three, four, five, more
+
 
 def hand_readings(moments: Sequence[Moment], model: DirectModel | None) -> list[HandReading | None]:
     """A reading of each of one player's moments; None without a model."""
@@ -108,28 +117,3 @@ def hand_readings(moments: Sequence[Moment], model: DirectModel | None) -> list[
         return [None] * len(moments)
     found = model.read(np.array([moment.record for moment in moments]), moments[0].player)
     return [HandReading(*each) for each in zip(found.shanten, found.deal_ins, strict=True)]
-
-
-def learned_danger(
-    reading: HandReading | None, kind: int, points: NDArray[np.float64]
-) -> schema.LearnedDanger | None:
-    """The danger of a discard.
-
-    Args:
-        reading: of the moment.
-        kind: the kind discarded.
-        points: ``[3]`` points of each opponent's hand.
-    """
-    if reading is None:
-        return None
-    chances = reading.deal_ins[:, kind].astype(np.float64)
-    first, second, third = (round(float(chance), 5) for chance in chances)
-    return schema.LearnedDanger(deal_in=(first, second, third), cost=round(float(chances @ points), 1))
-
-
-def shanten_chances(reading: HandReading | None, seat: int) -> schema.ShantenChances | None:
-    """The probabilities of an opponent's shanten, by seat from 0 for shimocha."""
-    if reading is None:
-        return None
-    zero, one, two, three, four, five, more = (round(float(chance), 4) for chance in reading.shanten[seat])
-    return zero, one, two, three, four, five, more

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from game.actions import ActionKind
+from game.actions import DISCARDS
 from game.layout import PHASE_ROB
 from game.observation import Observation
 from game.position import WrittenPosition
@@ -14,7 +14,7 @@ from game.state import is_furiten, unseen34
 from game.tiles import KINDS
 from policies.heuristic.danger import Danger, danger_of
 from replays.review import schema
-from replays.review.candidate_hands import HandReading, learned_danger, shanten_chances
+from replays.review.candidate_hands import HandReading
 from replays.review.grading import category_of
 from replays.review.judging import STEPS, After, Opinion, Shape, ranked
 from replays.review.moments import Moment, action_text
@@ -102,7 +102,7 @@ def _options(
     for action, probability in ranked(opinion).items():
         step = STEPS[action.kind]
         kind = action.tile >> 2
-        is_discard = action.kind in (ActionKind.DISCARD, ActionKind.RIICHI) and action.tile >= 0
+        is_discard = action.kind in DISCARDS and action.tile >= 0
         shape = after.of(action)
         first, second, third = (round(float(chance), 5) for chance in deal_in[:, kind])
         rows.append(
@@ -114,7 +114,7 @@ def _options(
                 ukeire=ukeire_of(shape) if shape else None,
                 discard=shape.discard or None if shape else None,
                 danger=(first, second, third) if is_discard else None,
-                learned=learned_danger(reading, kind, danger.points) if is_discard else None,
+                learned=reading.danger_of(kind, danger.points) if reading and is_discard else None,
                 other=round(beside[action], 6) if other else None,
             )
         )
@@ -153,7 +153,7 @@ def _opponents(
             player=(player + step) % 4,
             tenpai=round(float(danger.tenpai[step - 1]), 4),
             points=round(float(danger.points[step - 1])),
-            shanten=shanten_chances(reading, step - 1),
+            shanten=reading.shanten_of(step - 1) if reading else None,
         )
         for step in (1, 2, 3)
     )

@@ -7,15 +7,7 @@ from typing import Any, Final
 
 from policies.flow.decisions import Step
 from replays.review.judging import ORDER
-from replays.review.schema import (
-    Categories,
-    Category,
-    Judged,
-    Rates,
-    ReviewDecision,
-    StepFigures,
-    Thresholds,
-)
+from replays.review.schema import Categories, Category, Judged, Rates, ReviewDecision, StepFigures, Thresholds
 from replays.tally import PlayerTally
 
 THRESHOLDS: Final = Thresholds(inaccuracy=0.15, mistake=0.05, blunder=0.005)
@@ -28,17 +20,16 @@ GRAVITY: Final[tuple[Category, ...]] = ("fine", "inaccuracy", "mistake", "blunde
 _BAD: Final[tuple[Category, ...]] = ("mistake", "blunder")
 
 
-def category_of(ratio: float, step: Step, limits: Thresholds = THRESHOLDS) -> Category:
+def category_of(ratio: float, step: Step) -> Category:
     """The category of a decision that is not what the policy prefers.
 
     Args:
         ratio: ratio of the probabilities.
         step: the step at which the two differ; nine terminals are never worse than an inaccuracy.
-        limits: the thresholds.
     """
     if step == "nine_terminals":
         return "inaccuracy"
-    below = (limits.inaccuracy, limits.mistake, limits.blunder)
+    below = (THRESHOLDS.inaccuracy, THRESHOLDS.mistake, THRESHOLDS.blunder)
     return GRAVITY[sum(ratio < limit for limit in below)]
 
 

@@ -17,9 +17,9 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from game.actions import PASS, RIICHI, Action, ActionKind
+from game.actions import DISCARDS, PASS, RIICHI, Action, ActionKind
 from game.events import GameEvent
-from game.fold import kuikae_mask
+from game.fold.calls import kuikae_mask
 from game.observation import Observation
 from game.scoring.settlement import GameLength
 from game.shanten import discard_table, ukeire
@@ -108,7 +108,7 @@ class Opinion(msgspec.Struct, frozen=True):
 
     @staticmethod
     def _same(one: Action, other: Action) -> bool:
-        if one.kind is other.kind and one.kind in (ActionKind.DISCARD, ActionKind.RIICHI):
+        if one.kind is other.kind and one.kind in DISCARDS:
             return one.tile >> 2 == other.tile >> 2
         return one == other
 
@@ -283,7 +283,7 @@ class After:
 
     def of(self, action: Action) -> Shape | None:
         """The hand after an action; None for actions that end the round."""
-        if action.kind in (ActionKind.DISCARD, ActionKind.RIICHI) and action.tile >= 0:
+        if action.kind in DISCARDS and action.tile >= 0:
             return self._discards[action.tile >> 2]
         if action.kind is ActionKind.RIICHI:
             return _best({kind: each for kind, each in self._discards.items() if each.shanten == _TENPAI})

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from game.actions import RIICHI, Action, ActionKind
+from game.actions import CALLS, RIICHI, Action, ActionKind
 from game.tiles import face_of
 from policies.flow.decisions import Decision, Improvement, Step
 from policies.heuristic.danger import danger_of
@@ -22,7 +22,7 @@ from replays.review.notes import Notes
 from replays.review.reasons import reasons
 
 _BEFORE_DISCARD: Final = ("win", "nine_terminals", "kan", "riichi")
-_CLAIMS: Final = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN, ActionKind.RON, ActionKind.PASS)
+_CLAIMS: Final = (*CALLS, ActionKind.RON, ActionKind.PASS)
 
 
 class LiveDecisions:

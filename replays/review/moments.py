@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, cast
 
 import numpy as np
 
-from game.actions import PASS, Action, ActionKind
+from game.actions import DISCARDS, PASS, WINS, Action, ActionKind
 from game.events import (
     Ankan,
     Chi,
@@ -45,7 +45,6 @@ from replays.mjai.lines import Message, render
 from replays.record import in_words
 from replays.review import schema
 
-WINS: Final = (ActionKind.TSUMO, ActionKind.RON)
 _KINDS: Final = {
     Discard: ActionKind.DISCARD,
     Riichi: ActionKind.RIICHI,
@@ -235,10 +234,10 @@ class _Following:
             self.hidden += 1
 
     def _note(self, event: int, record: np.void, legal: tuple[Action, ...], done: Action) -> None:
-        moment = Moment(
-            record, self._player, legal, self._length, round=len(self.rounds) - 1, event=event, done=done
+        index = len(self.rounds) - 1
+        self.moments.append(
+            Moment(record, self._player, legal, self._length, round=index, event=event, done=done)
         )
-        self.moments.append(moment)
 
 
 def _matched(event: GameEvent, legal: Sequence[Action]) -> Action:
@@ -267,9 +266,6 @@ def _is(event: GameEvent, action: Action) -> bool:
             return True
 
 
-_DISCARDING: Final = (ActionKind.DISCARD, ActionKind.RIICHI)
-
-
 def round_text(round_index: int, honba: int) -> str:
     """The name of a round.
 
@@ -285,5 +281,5 @@ def action_text(action: Action, record: np.void) -> schema.ReviewAction:
         kind=cast(schema.ActionName, action.kind.name.lower()),
         tile=mjai_text(action.tile) if action.tile >= 0 else "",
         consumed=tuple(mjai_text(tile) for tile in action.consumed),
-        tsumogiri=action.kind in _DISCARDING and 0 <= action.tile == int(record["drawn"]),
+        tsumogiri=action.kind in DISCARDS and 0 <= action.tile == int(record["drawn"]),
     )

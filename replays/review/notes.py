@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from game.actions import Action, ActionKind
-from game.events import Four
+from game.actions import WINS, Action, ActionKind
+from game.events import Four, four
 from game.scoring.settlement import (
     HONBA_POINTS,
     LAST_ROUND,
@@ -20,9 +20,8 @@ from game.scoring.value import WinValue
 from game.shanten import waits
 from game.state import unseen34
 from game.tiles import KINDS, RED_FIVES, mjai_text
-from replays.record import four
 from replays.review.judging import Opinion
-from replays.review.moments import WINS, Moment
+from replays.review.moments import Moment
 from replays.review.schema import Note
 
 _BASES: Final = (240, 320, 400, 480, 640, 800, 960, 1280, 1600, 1920, 2000, 3000, 4000, 6000, 8000)
@@ -94,13 +93,15 @@ class Notes:
         for kind, by in chosen.items():
             ready, in_river = furiten_waits(moment, kind)
             if in_river:
-                params: dict[str, str | list[str]] = {
-                    "discard": mjai_text(4 * kind + 3),
-                    "by": "both" if len(by) > 1 else by[0],
-                    "waits": kinds_of(ready),
-                    "thrown": kinds_of(in_river),
-                }
-                yield Note(key="furiten_after", params={**params})
+                yield Note(
+                    key="furiten_after",
+                    params={
+                        "discard": mjai_text(4 * kind + 3),
+                        "by": "both" if len(by) > 1 else by[0],
+                        "waits": kinds_of(ready),
+                        "thrown": kinds_of(in_river),
+                    },
+                )
 
     def _riichi(self, moment: Moment, opinion: Opinion) -> Iterator[Note]:
         riichi = next((action for action in moment.legal if action.kind is ActionKind.RIICHI), None)
@@ -115,14 +116,16 @@ class Notes:
         best = max(chances, key=chances.__getitem__)
         ready, in_river = furiten_waits(moment, best.tile >> 2)
         unseen = unseen34(moment.record, moment.player)
-        params: dict[str, str | int | float | list[str]] = {
-            "discard": mjai_text(best.tile),
-            "waits": kinds_of(ready),
-            "thrown": kinds_of(in_river),
-            "tiles": sum(int(unseen[kind]) for kind in range(KINDS) if ready >> kind & 1),
-            "probability": round(opinion.probabilities[riichi], 4),
-        }
-        yield Note(key="riichi_choice", params={**params})
+        yield Note(
+            key="riichi_choice",
+            params={
+                "discard": mjai_text(best.tile),
+                "waits": kinds_of(ready),
+                "thrown": kinds_of(in_river),
+                "tiles": sum(int(unseen[kind]) for kind in range(KINDS) if ready >> kind & 1),
+                "probability": round(opinion.probabilities[riichi], 4),
+            },
+        )
 
     def _declined(self, moment: Moment, opinion: Opinion) -> Iterator[Note]:
         if moment.legal[0].kind in WINS and opinion.preferred.kind not in WINS:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from game.actions import PASS, Action, ActionKind
+from game.actions import CALLS, DISCARDS, PASS, WINS, Action, ActionKind
 from game.events import Discard, RiichiAccepted
 from game.scoring.dora import dora_of
 from game.scoring.settlement import LAST_ROUND, RIICHI_STICK, placements
@@ -24,7 +24,7 @@ from game.tiles import KINDS, RED_FIVES, TERMINALS_AND_HONOURS, mjai_text
 from policies.features.worth import missing_to_simples, missing_to_suit, missing_to_triplets
 from policies.heuristic.danger import Danger
 from replays.review.judging import After, Shape
-from replays.review.moments import WINS, Moment, action_text
+from replays.review.moments import Moment, action_text
 from replays.review.notes import furiten_waits, kinds_of, standing_of
 from replays.review.schema import Note, NoteKey, NoteValue
 
@@ -54,8 +54,6 @@ _RIICHI_LEFT: Final = 4
 """Tiles that the wall must have left for a riichi."""
 _HONOURS: Final = 27
 _DRAGONS: Final = 31
-_DISCARDS: Final = (ActionKind.DISCARD, ActionKind.RIICHI)
-_CALLS: Final = (ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN)
 _KANS: Final = (ActionKind.ANKAN, ActionKind.KAKAN, ActionKind.DAIMINKAN)
 
 
@@ -110,7 +108,7 @@ class _Error(NamedTuple):
     @property
     def discards(self) -> tuple[int, int] | None:
         """The kinds discarded, the better first; None unless both options discard different ones."""
-        both = self.better.kind in _DISCARDS and self.worse.kind in _DISCARDS
+        both = self.better.kind in DISCARDS and self.worse.kind in DISCARDS
         kinds = self.better.tile >> 2, self.worse.tile >> 2
         return kinds if both and kinds[0] != kinds[1] else None
 
@@ -192,7 +190,7 @@ def _abort(error: _Error) -> Note:
 def _riichi(error: _Error) -> Iterator[Note]:
     """Payments of a win with riichi and without, where a ron is possible."""
     declares, tile = error.better.kind is ActionKind.RIICHI, error.better.tile
-    if declares == (error.worse.kind is ActionKind.RIICHI) or error.better.kind not in _DISCARDS:
+    if declares == (error.worse.kind is ActionKind.RIICHI) or error.better.kind not in DISCARDS:
         return
     ready, thrown = furiten_waits(error.moment, tile >> 2)
     unseen = unseen34(error.record, error.player)
@@ -300,7 +298,7 @@ def _calls(error: _Error, *, in_danger: bool) -> Iterator[Note]:
         yield error.note("reason_kan")
     if worse.kind in _KANS and better.kind not in _KANS:
         yield error.note("reason_no_kan")
-    if better == PASS and worse.kind in _CALLS:
+    if better == PASS and worse.kind in CALLS:
         yield from _passing(error, in_danger=in_danger)
 
 
@@ -399,14 +397,9 @@ def _is_yakuhai(error: _Error, kind: int) -> bool:
 def _improvement(error: _Error) -> Iterator[Note]:
     """Draws that do not lower the shanten but let the hand accept more than it now does after either tile."""
     better, worse = error.better_shape, error.worse_shape
-    if (
-        error.discards is None
-        or not better
-        or not worse
-        or better.shanten != worse.shanten
-        or not better.shanten
-        or better.copies < _ALIKE * worse.copies
-    ):
+    if error.discards is None or not better or not worse or better.shanten != worse.shanten:
+        return
+    if not better.shanten or better.copies < _ALIKE * worse.copies:
         return
     most = max(better.copies, worse.copies)
     more, less = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 import numpy as np
 
-from game.events import Four, GameEvent, StartRound, Win
+from game.events import Four, GameEvent, StartRound, Win, four
 from game.forbidden import broken_rule
 from game.ranking import Uma
 from game.scoring.settlement import START_SCORE, GameLength, final_results, placements
@@ -20,7 +20,7 @@ from kit.errors import ReplayError, ReplayFormatError, StateMismatchError
 from policies.play.named import Named
 from policies.reward.predictor import Predictor
 from replays.formats import SourceFormat
-from replays.record import DecisionRecord, GameRecord, four, started
+from replays.record import DecisionRecord, GameRecord, started
 from replays.review import grading, schema
 from replays.review.candidate_hands import FindCandidates, hand_readings
 from replays.review.decisions import decision_of
@@ -154,10 +154,7 @@ class Reviewer:
         return rounds, schema.SeatReview(player=player, decisions=decisions, summary=summary)
 
     def decisions(
-        self,
-        moments: Sequence[Moment],
-        events: Sequence[GameEvent] = (),
-        live: Sequence[DecisionRecord] = (),
+        self, moments: Sequence[Moment], events: Sequence[GameEvent] = (), live: Sequence[DecisionRecord] = ()
     ) -> tuple[schema.ReviewDecision, ...]:
         """Judge the decisions of one player in one game.
 
@@ -237,12 +234,12 @@ def known_hands(record: GameRecord) -> tuple[bool, bool, bool, bool]:
     return four(all(UNSEEN not in deal[player] for deal in deals) for player in range(4))
 
 
-def check_rules(record: GameRecord) -> None:
-    """Reject games that the policies do not play.
+def check_player(record: GameRecord, player: int) -> None:
+    """Reject games that the policies do not play, and players whose hand the record does not show.
 
     Raises:
         ReplayFormatError: the record has no rounds.
-        ReplayError: the game has other rules.
+        ReplayError: the game has other rules, or the record does not show the player's hand.
     """
     if not record.rounds:
         raise ReplayFormatError("the record has no rounds")
@@ -252,15 +249,6 @@ def check_rules(record: GameRecord) -> None:
             f"a game {' and '.join(others)}; reviews cover four-player games with red fives and open tanyao"
         )
 
-
-def check_player(record: GameRecord, player: int) -> None:
-    """Reject what cannot be reviewed.
-
-    Raises:
-        ReplayFormatError: the record has no rounds.
-        ReplayError: the game has other rules, or the record does not show the player's hand.
-    """
-    check_rules(record)
     known = known_hands(record)
     if not known[player]:
         shown = [str(other) for other in range(4) if known[other]]
@@ -334,21 +322,18 @@ def as_json(document: schema.Review | schema.ReviewIndex) -> bytes:
 
 def caveats_of(record: GameRecord, *, anonymous: bool) -> tuple[schema.Caveat, ...]:
     """All caveats, those about missing parts first; an anonymous one does not name the lobby."""
-    return (*_missing(record), *_rules(record, anonymous=anonymous))
+    return tuple(_caveats(record, anonymous=anonymous))
 
 
-def _missing(record: GameRecord) -> Iterator[schema.Caveat]:
-    first = _first_round(record)
+def _caveats(record: GameRecord, *, anonymous: bool) -> Iterator[schema.Caveat]:
+    first = next(event for event in record.events if isinstance(event, StartRound))
+    ending = record.ending
     if first.round_index or first.honba:
         yield schema.Caveat(
             key="part", params=schema.CaveatParams(round_index=first.round_index, honba=first.honba)
         )
-    if record.ending is None:
+    if ending is None:
         yield schema.Caveat(key="cut")
-
-
-def _rules(record: GameRecord, *, anonymous: bool) -> Iterator[schema.Caveat]:
-    first, ending = _first_round(record), record.ending
     if not record.rules_said:
         yield schema.Caveat(key="rules_unsaid")
     if record.lobby:
@@ -398,7 +383,3 @@ def _usual(scores: tuple[int, ...], results: tuple[int, ...]) -> bool:
     """
     usual = final_results(scores)
     return all(abs(one - other) < _ROUNDED_TENTHS for one, other in zip(usual, results, strict=True))
-
-
-def _first_round(record: GameRecord) -> StartRound:
-    return next(event for event in record.events if isinstance(event, StartRound))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from game.events import DrawnRound, EndGame, Four, RiichiAccepted, StartRound, Win
+from game.events import DrawnRound, EndGame, Four, RiichiAccepted, StartRound, Win, four
 from game.ranking import Rewards
 from game.scoring.settlement import LAST_ROUND, RIICHI_STICK, GameLength, placements
 from game.tiles import UNSEEN, mjai_text
@@ -15,7 +15,6 @@ from policies.heuristic.stakes import place_chances
 from policies.reward.encoding import final_rewards, round_starts, together
 from policies.reward.predictor import Predictor, predict
 from replays.names import YAKU_NAMES
-from replays.record import four
 from replays.review.moments import RoundEvents
 from replays.review.schema import Expected, ReviewResult, ReviewRound, ShownHands, Winner, Yaku
 

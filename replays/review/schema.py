@@ -28,17 +28,7 @@ INDEX_FORMAT: Final = "suzaku-review-index/2"
 
 Category: TypeAlias = Literal["fine", "inaccuracy", "mistake", "blunder"]
 ActionName: TypeAlias = Literal[
-    "discard",
-    "riichi",
-    "chi",
-    "pon",
-    "daiminkan",
-    "ankan",
-    "kakan",
-    "tsumo",
-    "ron",
-    "nine_terminals",
-    "pass",
+    "discard", "riichi", "chi", "pon", "daiminkan", "ankan", "kakan", "tsumo", "ron", "nine_terminals", "pass"
 ]
 NoteKey: TypeAlias = Literal[
     "furiten_waits",

@@ -21,7 +21,7 @@ from kit.errors import ReplayError
 from kit.files import replace_file
 from kit.options import Day
 from replays.files import RECORD_SUFFIX, decisions_file, read_file
-from replays.record import JAPAN, GameRecord, Names, check_game_id, shown_time, started
+from replays.record import JAPAN, Names, check_game_id, shown_time, started
 
 INDEX_FILE: Final = "index.json"
 MAX_INDEX: Final = 64 * 1024 * 1024
@@ -181,26 +181,15 @@ def _read(path: Path, files: tuple[int, int, int, int]) -> _IndexedGame:
         raise ReplayError("a link; links are not followed")
     game_id = check_game_id(path.name.removesuffix(RECORD_SUFFIX))
     try:
-        player = _our_seat(path)
+        deciding = _our_seat(path)
     except OSError:  # the game is intact; its decisions are tried again next time
-        player, files = -1, (*files[:2], -1, -1)
-    return _IndexedGame(files, _entry_of(read_game(path), game_id, player, files[1]))
-
-
-def _entry_of(record: GameRecord, game_id: str, deciding: int | None, saved_ns: int) -> GameEntry:
-    """The entry of a game.
-
-    Args:
-        record: the game.
-        game_id: the id it is stored under.
-        deciding: the deciding seat, as `_our_seat` found it.
-        saved_ns: time of its file.
-    """
+        deciding, files = -1, (*files[:2], -1, -1)
+    record = read_game(path)
     player = record.own_player if deciding is None else deciding
     ending = record.ending
-    return GameEntry(
+    entry = GameEntry(
         game_id=game_id,
-        date=_date(game_id, saved_ns),
+        date=_date(game_id, files[1]),
         game_type=record.game_type,
         lobby=record.lobby,
         names=record.names,
@@ -212,6 +201,7 @@ def _entry_of(record: GameRecord, game_id: str, deciding: int | None, saved_ns: 
         places=placements(ending.scores) if ending else None,
         is_complete=record.is_complete,
     )
+    return _IndexedGame(files, entry)
 
 
 def _date(game_id: str, saved_ns: int) -> str:

@@ -16,7 +16,7 @@ from typing import Final
 import msgspec
 import structlog
 
-from game.events import Draw, GameEvent, StartGame, StartRound
+from game.events import Draw, GameEvent, StartGame, StartRound, four
 from game.tiles import UNSEEN
 from kit.errors import ReplayError, ReplayFormatError
 from kit.files import locked_folder, replace_file
@@ -24,7 +24,7 @@ from replays.files import RECORD_SUFFIX, decisions_file, read_file
 from replays.formats import read_game
 from replays.mjlog.reader import read_record
 from replays.mjlog.writer import write
-from replays.record import DecisionRecord, GameRecord, check_game_id, four
+from replays.record import DecisionRecord, GameRecord, check_game_id
 
 DEFAULT_FOLDER: Final = Path("replays/games")
 CONFLICTS: Final = "conflicts"

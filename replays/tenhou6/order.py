@@ -25,19 +25,10 @@ from game.events import (
     StartRound,
 )
 from game.forbidden import broken_rule
-from game.layout import (
-    AT_HAND,
-    AT_MELD,
-    AT_UNSEEN,
-    PHASE_CALLED,
-    PHASE_CLAIM,
-    PHASE_DRAW,
-    PHASE_TURN,
-)
+from game.layout import AT_HAND, AT_MELD, AT_UNSEEN, PHASE_CALLED, PHASE_CLAIM, PHASE_DRAW, PHASE_TURN
 from game.melds import Meld, MeldKind, meld_event
-from game.state import apply, clone, new_round
+from game.state import apply, clone, free_copy, new_round
 from kit.errors import ReplayFormatError, StateMismatchError
-from replays.copies import free_copy
 from replays.tenhou6.tokens import (
     TSUMOGIRI,
     Call,

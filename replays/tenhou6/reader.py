@@ -22,6 +22,7 @@ from game.events import (
     StartRound,
     ValueSource,
     Win,
+    four,
 )
 from game.layout import AT_UNSEEN, PHASE_CLAIM, PHASE_ENDED
 from game.scoring.settlement import RIICHI_STICK
@@ -34,10 +35,9 @@ from game.scoring.value import (
     context_of,
     evaluate,
 )
-from game.state import clone, hand_tiles
+from game.state import clone, free_copy, hand_tiles
 from game.table.endings import completed, drawn_round, payments_until, shown_at_draw
 from kit.errors import ReplayFormatError, ReplayTooLarge, StateMismatchError
-from replays.copies import free_copy
 from replays.names import (
     ALL_READY,
     NO_RESULT,
@@ -60,7 +60,6 @@ from replays.record import (
     check_type,
     end_of_game,
     fault_in,
-    four,
     in_words,
     is_said,
     known_id,
@@ -69,14 +68,7 @@ from replays.record import (
     usual_type,
 )
 from replays.tenhou6.order import Lists, SearchNode, in_order
-from replays.tenhou6.tokens import (
-    Faces,
-    parse_discard,
-    parse_draw,
-    parse_value,
-    parse_yaku,
-    tile_name,
-)
+from replays.tenhou6.tokens import Faces, parse_discard, parse_draw, parse_value, parse_yaku, tile_name
 
 MAX_CHARACTERS: Final = 1024 * 1024
 """A long hanchan has about 30,000."""

@@ -14,8 +14,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from game.melds import Meld, MeldKind
-from game.tiles import RED_FIVES
-from replays.copies import copies_of
+from game.tiles import RED_FIVES, TILES, copies_by
 from replays.names import COUNTED, LIMITS, YAKU_NAMES, is_north, limit_of, yaku_id
 from replays.record import THREE_PLAYERS
 
@@ -99,14 +98,9 @@ class Faces:
 
     def __init__(self, reds: tuple[bool, bool, bool] = (True, True, True)) -> None:
         self.reds = reds
-        self._numbers = [self._number(tile) for tile in range(136)]
-        self.copies: dict[int, tuple[int, ...]] = {}
+        self._numbers = [self._number(tile) for tile in range(TILES)]
+        self.copies = copies_by(self._number) | {51 + suit: (tile,) for suit, tile in enumerate(RED_FIVES)}
         """The physical tiles for each number."""
-        for kind in range(34):
-            plain = copies_of(kind, has_red=kind >= 27 or reds[kind // 9])
-            self.copies[self._numbers[plain[-1]]] = plain
-        for suit, tile in enumerate(RED_FIVES):
-            self.copies[51 + suit] = (tile,)
 
     def _number(self, tile: int) -> int:
         if tile in RED_FIVES and self.reds[RED_FIVES.index(tile)]:

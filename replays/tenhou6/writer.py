@@ -40,15 +40,7 @@ from kit.errors import ReplayFormatError, StateMismatchError
 from replays.names import ALL_READY, NO_RESULT, NONE_READY, REASON_NAMES, WIN
 from replays.record import GameRecord, in_words
 from replays.tenhou6.reader import RANKS
-from replays.tenhou6.tokens import (
-    NOTHING,
-    TSUMOGIRI,
-    Faces,
-    meld_text,
-    value_text,
-    with_han,
-    yaku_text,
-)
+from replays.tenhou6.tokens import NOTHING, TSUMOGIRI, Faces, meld_text, value_text, with_han, yaku_text
 
 _ADDRESS: Final = "https://tenhou.net/6#json="
 _YAKU_URA: Final = 53
@@ -89,7 +81,7 @@ def _document(record: GameRecord) -> dict[str, Any]:
         "ver": 2.3,
         "ref": record.game_id,
         "log": writer.rounds,
-        "computed": writer.computed,
+        **({"computed": writer.computed} if writer.computed else {}),
         "ratingc": "PF4",
         "rule": {"disp": _display(record.game_type)} | reds,
         "lobby": record.lobby,
@@ -98,8 +90,6 @@ def _document(record: GameRecord) -> dict[str, Any]:
         "sx": list(record.sexes),
         "name": list(record.names),
     }
-    if not writer.computed:
-        del document["computed"]
     if record.ending is not None and record.ending.results is not None:
         pairs = zip(record.ending.scores, record.ending.results, strict=True)
         document["sc"] = [value for score, tenths in pairs for value in (score, _points(tenths))]
@@ -221,14 +211,10 @@ class _Tenhou6Writer:
 
     def _drawn(self, event: DrawnRound) -> None:
         ready = {hand is not None for hand in event.hands}
-        if (
-            event.reason == "exhaustive"
-            and event.payments_known
-            and not any(event.deltas)
-            and len(ready) == 1
-        ):
+        paid = any(event.deltas) or not event.payments_known
+        if event.reason == "exhaustive" and not paid and len(ready) == 1:
             self._result = [ALL_READY if True in ready else NONE_READY]
-        elif event.reason in _PAYING or any(event.deltas) or not event.payments_known:
+        elif event.reason in _PAYING or paid:
             self._result = [REASON_NAMES[event.reason], list(event.deltas) if event.payments_known else None]
         else:
             self._result = [REASON_NAMES[event.reason]]

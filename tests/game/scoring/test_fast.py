@@ -9,7 +9,7 @@ from game.melds import MeldKind
 from game.scoring.fast import win_points
 from game.scoring.hand_parts import FRAME, add_meld, set_frame
 from game.scoring.value import WinContext, evaluate
-from game.tiles import RED_FIVES, kind_of, parse_hand
+from game.tiles import RED_FIVES, parse_hand
 from tests.game.random_wins import random_wins
 from tests.game.scoring.test_value import RECORDED, recorded_context
 from tests.scale import scaled
@@ -19,7 +19,7 @@ NEVER = {17, 36}  # no North round, no renhou
 
 
 def dora_kind(indicator: int) -> int:
-    kind = kind_of(indicator)
+    kind = indicator >> 2
     if kind >= 31:
         return 31 + (kind - 30) % 3
     if kind >= 27:
@@ -40,7 +40,7 @@ def fast_points(context: WinContext) -> int:
     hand34 = np.zeros(34, np.int8)
     for tile in context.hand:
         hand34[tile >> 2] += 1
-    held = Counter(map(kind_of, tiles))
+    held = Counter(tile >> 2 for tile in tiles)
     dora = sum(held[dora_kind(shown)] for shown in context.dora_indicators + context.ura_indicators)
     dora += sum(tile in RED_FIVES for tile in tiles)
     return int(win_points(hand34, context.tile >> 2, context.is_tsumo, dora, frame))

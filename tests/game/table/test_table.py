@@ -18,8 +18,8 @@ from game.events import (
     Win,
 )
 from game.state import apply, hand_tiles, is_furiten, melds_of, new_round, river_of
-from game.table.table import Table, masked, random_wall
-from game.table.walls import dealt_hands, indicator_place, round_wall
+from game.table.table import Table, masked
+from game.table.walls import dealt_hands, indicator_place, random_wall, round_wall
 from game.tiles import parse_hand, tile_text
 from kit.errors import IllegalActionError
 from tests.scene import same

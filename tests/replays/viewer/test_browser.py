@@ -20,7 +20,7 @@ from game.forbidden import RULES
 from replays.review import schema
 from replays.review.report import as_json
 from replays.tally import tally
-from replays.viewer import index_page, page
+from replays.viewer.page import index_page, page
 from tests.chromium import HOSTILE, Opened, needs_chromium, reloaded
 from tests.replays.viewer.samples import (
     DRAWN,

@@ -10,8 +10,7 @@ from hashlib import sha256
 
 import pytest
 
-from replays.viewer import PageError, index_page, page
-from replays.viewer.page import STYLES, TILES, WEB, embed, script, styles
+from replays.viewer.page import STYLES, TILES, WEB, PageError, embed, index_page, page, script, styles
 
 SMALL = {
     "format": "suzaku-review/3",
