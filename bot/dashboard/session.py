@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
@@ -29,16 +28,14 @@ class SessionFacts:
 
     Args:
         fixed: the constant facts, as sent to the page.
-        now: a clock in seconds.
     """
 
-    def __init__(self, fixed: dict[str, Any], now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, fixed: dict[str, Any]) -> None:
         self.line: LineState = "connecting"
         self.missed = 0
         self.adaptation: AdaptationStatus | None = None
         self._fixed = fixed
-        self._now = now
-        self._began = now()
+        self._began = time.monotonic()
         self._tally = DecisionTally()
         self._places = [0, 0, 0, 0]
         self._results = 0
@@ -76,7 +73,7 @@ class SessionFacts:
         """The whole state."""
         played = sum(self._places)
         first, second, third, fourth = self._places
-        seconds = self._now() - self._began
+        seconds = time.monotonic() - self._began
         return self._fixed | {
             "line": self.line,
             "games": self._games,

@@ -143,7 +143,8 @@ def _played(config: Config, login: str, feed: Feed | None, started: float) -> Ru
         capture = stack.enter_context(_open_capture(config))
         # An account rejoins by its id, and the built-in lobby ends with this process.
         has_code = is_guest and bool(config.local.url or config.play.server == "tenhou")
-        store = stack.enter_context(_resume_store(config)) if has_code else None
+        server = config.local.url if config.play.server == "local" else config.tenhou.hosts[0]
+        store = stack.enter_context(resume_store(_state_folder() / "seats", server)) if has_code else None
         models = PolicyLoader(config.decision)
         clock = MonotonicClock()
         thoughts = thoughts_of(config, models.policy, clock, config.pace)
@@ -403,11 +404,6 @@ def _dashboard(config: Config, environment: Mapping[str, str]) -> Iterator[Dashb
     )
     with open_dashboard(config, environment, about, Feed()) as dashboard:
         yield dashboard
-
-
-def _resume_store(config: Config) -> contextlib.AbstractContextManager[ResumeStore | None]:
-    server = config.local.url if config.play.server == "local" else config.tenhou.hosts[0]
-    return resume_store(_state_folder() / "seats", server)
 
 
 def say_once(folder: Path, say: Callable[[str], None]) -> bool:

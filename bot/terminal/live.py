@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from types import TracebackType
-from typing import Final, NamedTuple, Self, TextIO
+from typing import Final, Self, TextIO
 
 import numpy as np
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.text import Text
 
@@ -25,14 +26,6 @@ LINES_MAX: Final = 10_000
 """Log lines that may queue for a terminal that does not read; further ones are dropped."""
 
 
-class _Picture(NamedTuple):
-    record: np.void
-    player: int
-    names: Sequence[str]
-    decision: Decision | None
-    adaptation: AdaptationStatus | None
-
-
 class LiveTable:
     """Keeps the table on screen up to date, and replaces stderr meanwhile.
 
@@ -43,7 +36,7 @@ class LiveTable:
     def __init__(self, terminal: TextIO, refresh_s: float = REFRESH_S) -> None:
         self._terminal = terminal
         self._refresh_s = refresh_s
-        self._picture: _Picture | None = None
+        self._picture: Callable[[], RenderableType] | None = None
         self._lines: list[str] = []
         self._changed = threading.Condition()
         self._ending = False
@@ -68,7 +61,7 @@ class LiveTable:
             decision: the latest one, if any.
             adaptation: to the round, if it is adapted to.
         """
-        picture = _Picture(clone(record), player, tuple(names), decision, adaptation)
+        picture = partial(render, clone(record), player, tuple(names), decision, adaptation)
         with self._changed:
             self._picture = picture
             self._changed.notify()
@@ -123,7 +116,7 @@ class LiveTable:
         for line in lines:
             console.print(Text.from_ansi(line))
         if picture is not None:
-            live.update(render(*picture), refresh=True)
+            live.update(picture(), refresh=True)
         if not ending:
             with self._changed:
                 self._changed.wait_for(lambda: self._ending, self._refresh_s)

@@ -302,7 +302,7 @@ class TenhouClient:
         if self._connection is not None:
             self._session.leave()
             self._flush()
-            self._connection.end()
+            self._connection.post(None)
 
     def _flush(self) -> None:
         for message in self._session.outbox():

@@ -95,12 +95,7 @@ class Journal:
     @property
     def games(self) -> int:
         """Number of games that are over, including those whose end we missed."""
-        return len(self.results) + self.missed
-
-    @property
-    def missed(self) -> int:
-        """Number of games whose end we did not see."""
-        return len(self.missed_games)
+        return len(self.results) + len(self.missed_games)
 
     def write(self, event: SessionEvent) -> None:
         """Log an event."""

@@ -313,8 +313,6 @@ class Tabletop:
             game_type=self.game_type.number,
             lobby=self._lobby,
             names=rotated([info.name for info in infos], 0),
-            ranks=rotated([info.rank for info in infos], 0),
-            rates=rotated([info.rate for info in infos], 0),
             sexes=rotated([info.sex for info in infos], 0),
             events=tuple(self.events),
             dice=tuple(self.dice),
@@ -328,8 +326,6 @@ class Tabletop:
             MatchFound(self.game_type.number, str(self._lobby), infos[player].resume_code),
             PlayerNames(
                 names=rotated([info.name for info in infos], player),
-                dans=rotated([info.rank for info in infos], player),
-                rates=rotated([info.rate for info in infos], player),
                 sexes=rotated([info.sex for info in infos], player),
             ),
         )

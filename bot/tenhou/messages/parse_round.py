@@ -107,8 +107,8 @@ def _meld_tiles(code: int) -> tuple[int, ...]:
     return (code >> 8,) if tags.is_north(code) else decode_meld(code).tiles
 
 
-def _offers(f: Fields, name: str = "t") -> int:
-    return f.number(name, 0, 255, 0)
+def _offers(f: Fields) -> int:
+    return f.number("t", 0, 255, 0)
 
 
 def _drawn(f: Fields, letter: str, digits: str) -> m.ServerMessage:
