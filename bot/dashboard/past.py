@@ -19,7 +19,7 @@ from game.events import Four
 from kit.errors import ReplayError
 from replays.files import RECORD_SUFFIX
 from replays.formats import read_game
-from replays.record import DecisionRecord, check_game_id, started
+from replays.record import DecisionRecord, check_game_id, four, started
 from replays.review.report import known_hands, length_of
 from replays.store.index import GameEntry, games
 from replays.store.library import readable_beside
@@ -176,5 +176,4 @@ def _ladder(ours: list[GameEntry]) -> dict[str, Any] | None:
 
 
 def _places(ours: list[GameEntry]) -> Four:
-    first, second, third, fourth = (sum(entry.placement == place for entry in ours) for place in (1, 2, 3, 4))
-    return first, second, third, fourth
+    return four(sum(entry.placement == place for entry in ours) for place in (1, 2, 3, 4))

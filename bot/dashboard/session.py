@@ -17,6 +17,7 @@ from bot.terminal.result import decisions_of
 from game.events import Four
 from game.ranking import climb_from, stable_rank
 from game.scoring.settlement import GameLength
+from replays.record import four
 
 LISTED: Final = 200
 """The newest games, listed one by one; all games are counted."""
@@ -72,7 +73,6 @@ class SessionFacts:
     def facts(self) -> dict[str, Any]:
         """The whole state."""
         played = sum(self._places)
-        first, second, third, fourth = self._places
         seconds = time.monotonic() - self._began
         return self._fixed | {
             "line": self.line,
@@ -82,7 +82,7 @@ class SessionFacts:
             **standing(self._places),
             "result": round(self._results / 10, 1),
             "rank": self._rank,
-            "ladder": ladder((first, second, third, fourth), self._length),
+            "ladder": ladder(four(self._places), self._length),
             "adaptation": msgspec.to_builtins(self.adaptation),
             "decisions": msgspec.to_builtins(decisions_of(self._tally)),
             "seconds": round(seconds),

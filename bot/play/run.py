@@ -29,10 +29,10 @@ from bot.player.seat_player import PlayerSettings, SeatPlayer
 from bot.records.keeping import RecordKeeper, closing_text
 from bot.startup.models import PolicyLoader, policy_text, thoughts_of
 from bot.startup.warm import warm_up_visibly
-from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
+from bot.tenhou.client.core import TenhouClient
 from bot.tenhou.client.journal import Journal
-from bot.tenhou.client.settings import AT_LOGIN, IN_GAME, Waits, nobody
-from bot.tenhou.session import Session, SessionSettings
+from bot.tenhou.client.settings import AT_LOGIN, IN_GAME, ClientSettings, Hooks, Waits, nobody
+from bot.tenhou.session.core import Session, SessionSettings
 from bot.tenhou.session.events import GameEnded, GameStarted, SessionEvent, TableEvent
 from bot.terminal.live import LiveTable
 from bot.terminal.result import (

@@ -41,7 +41,7 @@ from bot.tenhou.client.journal import Journal
 from bot.tenhou.lobby.lobby_table import FrameSink, LobbyTable
 from bot.tenhou.lobby.tabletop import Tabletop
 from bot.tenhou.messages import Hello, Ready, ServerMessage, render_json
-from bot.tenhou.session import Session, SessionSettings
+from bot.tenhou.session.core import Session, SessionSettings
 from bot.tenhou.session.events import PromptClosed, PromptOpened, SessionEvent, TableEvent
 from bot.web.limits import Limits
 from bot.web.message_log import MessageLog

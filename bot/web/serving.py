@@ -8,6 +8,7 @@ import errno
 import functools
 import logging
 import os
+import secrets
 import socket
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from typing import Any, Final, TypeAlias
@@ -21,11 +22,12 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from bot.config.settings import Dashboard, TablePage
 from bot.logs.redaction import REDACTOR
 from bot.logs.setup import RateLimit
-from bot.web.access import TOKEN, Access, is_loopback, new_token
+from bot.web.access import TOKEN, Access, is_loopback
 from bot.web.limits import Limits
 from kit.errors import ConfigError
 
 LEAST_TOKEN: Final = 16
+TOKEN_BYTES: Final = 24
 SEND_BUFFER: Final = 256 * 1024
 """Send buffer per browser, in bytes; the system's default would be megabytes."""
 BACKLOG: Final = 32
@@ -214,7 +216,7 @@ def token_of(section: str, settings: PageAddress, environment: Mapping[str, str]
     elif is_loopback(settings.host):
         return ""
     else:
-        token = new_token()
+        token = secrets.token_urlsafe(TOKEN_BYTES)
     REDACTOR.register(token)
     return token
 

@@ -26,7 +26,7 @@ from bot.tenhou.client.recovery import Recovery
 from bot.tenhou.client.settings import ClientSettings, Hooks
 from bot.tenhou.gate import PlayTerms
 from bot.tenhou.messages import ClientMessage, Ready, render_json
-from bot.tenhou.session import Session
+from bot.tenhou.session.core import Session
 from bot.tenhou.session.events import (
     GameEnded,
     GameMissed,

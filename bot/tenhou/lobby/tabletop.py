@@ -61,7 +61,7 @@ from game.rules import twins_of_drawn
 from game.state import apply, clone, is_furiten, new_round
 from game.table.table import Table, masked
 from kit.errors import RemoteProtocolError, StateMismatchError
-from replays.record import GameRecord
+from replays.record import GameRecord, four
 
 Phase: TypeAlias = Literal["seating", "playing", "popup", "over"]
 Envelope: TypeAlias = tuple[int, ServerMessage]
@@ -89,6 +89,20 @@ class Move(msgspec.Struct, frozen=True, omit_defaults=True, tag="move"):
     presence: PlayerLeft | PlayerReturned | None = None
     banks: tuple[float, ...] = ()
     events: tuple[GameEvent, ...] = ()
+
+
+def new_tabletop(
+    rng: np.random.Generator,
+    game_type: GameType,
+    seats: Sequence[SeatInfo],
+    clock: ClockSettings,
+    game_id: str,
+    lobby: int = 0,
+) -> Tabletop:
+    """A new game, with the walls and dice that a generator draws."""
+    seed, dice_seed = (int(number) for number in rng.integers(1 << 62, size=2))
+    table = Table(seed=seed, length=game_type.length, names=four(seat.name for seat in seats))
+    return Tabletop(table, game_type, seats, clock, game_id=game_id, lobby=lobby, dice_seed=dice_seed)
 
 
 class Tabletop:
