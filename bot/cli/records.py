@@ -260,9 +260,7 @@ def _adviser(text: str) -> str | Adviser:
     return EngineAdviser(text) if engine_of(text) else text
 
 
-@command(
-    {"device": "decision.device", "host": "ask.host", "port": "ask.port", "token_env": "ask.token_env"},
-)
+@command({"device": "decision.device", "host": "ask.host", "port": "ask.port", "token_env": "ask.token_env"})
 def ask(
     hand: str = "",
     /,

@@ -57,13 +57,7 @@ from kit.errors import (
 RIICHI_PATIENCE_S: Final = 2.0
 """Source: `docs/tenhou-protocol.md`, section 5; servers also accepted both frames without a pause."""
 
-_CLAIMS: Final = (
-    ActionKind.PASS,
-    ActionKind.CHI,
-    ActionKind.PON,
-    ActionKind.DAIMINKAN,
-    ActionKind.RON,
-)
+_CLAIMS: Final = (ActionKind.PASS, ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN, ActionKind.RON)
 """Answers to another player's tile: the server may wait for other players before it goes on."""
 
 

@@ -196,14 +196,7 @@ def _ryuukyoku(f: Fields) -> m.ServerMessage:
     tag = tags.read_ryuukyoku(f)
     _distinct(f, *(hand for hand in tag.hands if hand))
     return m.RoundDrawn(
-        tag.reason,
-        tag.honba,
-        tag.riichi_sticks,
-        tag.scores,
-        tag.deltas,
-        tag.hands,
-        tag.final,
-        _chips(f),
+        tag.reason, tag.honba, tag.riichi_sticks, tag.scores, tag.deltas, tag.hands, tag.final, _chips(f)
     )
 
 
