@@ -251,7 +251,9 @@ class TenhouClient:
             case PromptClosed(prompt_id):
                 self._player.withdraw(prompt_id)
             case GameEnded():
-                self._end_game(event)
+                self._player.withdraw()
+                self._journal.end_game(event, self._session.log, self._player.decisions)
+                self._leave()
             case GameMissed():
                 self._player.withdraw()
                 self._journal.miss_game(event, self._player.decisions)
@@ -270,11 +272,6 @@ class TenhouClient:
             events=tuple(session.log),
         )
         self._player.ask(prompt, self._answer)
-
-    def _end_game(self, event: GameEnded) -> None:
-        self._player.withdraw()
-        self._journal.end_game(event, self._session.log, self._player.decisions)
-        self._leave()
 
     # --- frames out ---------------------------------------------------------------------------------
 

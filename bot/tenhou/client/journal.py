@@ -129,7 +129,7 @@ class Journal:
 
     def end_game(
         self, event: GameEnded, events: Sequence[GameEvent], decisions: Sequence[DecisionRecord]
-    ) -> GameResult:
+    ) -> None:
         """Record a finished game.
 
         Args:
@@ -162,7 +162,6 @@ class Journal:
         )
         self.log = log
         self._game = None
-        return result
 
     def miss_game(self, event: GameMissed, decisions: Sequence[DecisionRecord]) -> None:
         """Record a game whose end we did not see, as far as we saw it; its record has no end.
