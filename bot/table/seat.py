@@ -58,18 +58,6 @@ MOST: Final = 200
 """Decisions that can be taken back; each takes some ten kilobytes of memory."""
 
 
-class Snapshot(msgspec.Struct, frozen=True):
-    """A game as it was when a prompt opened.
-
-    Attributes:
-        tabletop: the table.
-        session: the seat's session.
-    """
-
-    tabletop: Tabletop
-    session: Session
-
-
 AWAY_S: Final = 8.0
 """Without a page for this long, the person has left; loading a page again takes less."""
 BROWSERS: Final = 8
@@ -130,7 +118,7 @@ class PersonSeat:
         self._on_presence = on_presence
         self._on_take_back = on_take_back
         self._advisor = advisor
-        self._history: list[Snapshot] = []  # the states of the game in which the person was asked
+        self._history: list[tuple[Tabletop, Session]] = []  # where the person was asked
         self.show = MessageLog(program)
         self.sockets = BrowserSockets(
             self.show, Limits(), on_text=self.hear, on_count=self.count_pages, newest=BROWSERS
@@ -260,7 +248,7 @@ class PersonSeat:
             return
         if self._on_take_back is not None:
             assert self._table is not None
-            now = Snapshot(copy.deepcopy(self._table.tabletop), copy.deepcopy(self._session))
+            now = copy.deepcopy(self._table.tabletop), copy.deepcopy(self._session)
             self._history = [*self._history[1 - MOST :], now]
         if self._switches.advice:
             self._ask_advisor()
@@ -368,9 +356,9 @@ class PersonSeat:
         assert self._on_take_back is not None
         if self._prompt is not None:
             self._history.pop()
-        earlier = self._history.pop()
-        self._session, self._at_result, self._result = earlier.session, False, 0
-        self._table = self._on_take_back(earlier.tabletop)
+        tabletop, session = self._history.pop()
+        self._session, self._at_result, self._result = session, False, 0
+        self._table = self._on_take_back(tabletop)
         self._feed.follow(self._session.log)
         self._show_news()
         prompt = self._session.prompt
