@@ -8,6 +8,7 @@ import random
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -44,6 +45,8 @@ from bot.terminal.result import (
     resident_mb,
     result_text,
 )
+from bot.terminal.table import render
+from game.state import clone
 from kit.errors import ConfigError, TransportError
 from kit.reports import write_report
 from policies.flow.decisions import Decision
@@ -361,9 +364,8 @@ class PlayRun:
 
     def _show(self) -> None:
         if self._table is not None:
-            self._table.update(
-                self._session.state, self._session.player, self._names, self._decision, self._adaptation
-            )
+            state, player = clone(self._session.state), self._session.player
+            self._table.update(partial(render, state, player, self._names, self._decision, self._adaptation))
 
     @contextlib.contextmanager
     def _picture(self) -> Iterator[None]:
