@@ -61,7 +61,7 @@ def _weights(message: SeatView, sound: dict[str, np.ndarray], turn: int) -> Adap
         weights = {name: np.full_like(array, np.nan) for name, array in sound.items()}
     elif turn % 4 == 2:
         weights = {name: 100.0 * array for name, array in sound.items()}
-    return AdaptedWeights(key, 0, 64, AdaptationProgress(64, 500, 0.0, 1.0, 0.2, 0.5, 0.01), weights)
+    return AdaptedWeights(key, 0, 64, AdaptationProgress(64, 0.2, 0.5, 0.01, 0.0, 0.0), weights)
 
 
 def _answer(message: SearchRequest, number: int) -> SearchAnswer:
