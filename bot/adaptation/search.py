@@ -113,7 +113,11 @@ class SearchClient:
             or not self._settings.searches(prompt.record, prompt.player)
         ):
             return decision
-        found = await self._ask(send, key, prompt, decision, seconds)
+        seen = Observation(prompt.record, prompt.player, prompt.legal, prompt.length)
+        now = SeatView(key, seen, prompt.events)
+        until = time.monotonic() + seconds
+        request = SearchRequest(next(self._numbers), now, decision.action, until)
+        found = await self._ask(send, request, seconds)
         if found is None:
             return decision
         action = next((each for each in prompt.legal if each == found.values[0].action), None)
@@ -123,20 +127,12 @@ class SearchClient:
         return _with_search(decision, found)
 
     async def _ask(
-        self,
-        send: Callable[[SearchRequest], None],
-        key: RoundKey,
-        prompt: SeatPrompt,
-        decision: Decision,
-        seconds: float,
+        self, send: Callable[[SearchRequest], None], request: SearchRequest, seconds: float
     ) -> Improvement | None:
         self._loop = asyncio.get_running_loop()
-        number = next(self._numbers)
         answer: asyncio.Future[Improvement | None] = self._loop.create_future()
-        self._waiting[number] = answer
-        seen = Observation(prompt.record, prompt.player, prompt.legal, prompt.length)
-        now = SeatView(key, seen, prompt.events)
-        send(SearchRequest(number, now, decision.action, time.monotonic() + seconds))
+        self._waiting[request.number] = answer
+        send(request)
         timer = asyncio.ensure_future(self._clock.sleep(seconds))
         waited_for: set[asyncio.Future[Any]] = {answer, timer}
         try:
@@ -144,7 +140,7 @@ class SearchClient:
             return answer.result() if answer.done() else None
         finally:
             timer.cancel()
-            self._waiting.pop(number, None)
+            self._waiting.pop(request.number, None)
 
     def hear(self, message: SearchAnswer) -> None:
         """Take note of an answer; may be called on any thread."""

@@ -32,6 +32,24 @@ if TYPE_CHECKING:
 _OPTION_WIDTH: Final = 26
 
 
+class AskedPolicy(msgspec.Struct, frozen=True):
+    """Who is asked.
+
+    Attributes:
+        policy: a built-in policy, a folder of checkpoints, or ``python:FILE.py``.
+        averaging: tile permutations that networks average over, unless the name specifies a number.
+        compute: how networks compute.
+    """
+
+    policy: str
+    averaging: Averaging
+    compute: Compute
+
+    def reviewer(self) -> Reviewer:
+        """Loads the policy."""
+        return make_reviewer(self.policy, "", self.averaging, self.compute)
+
+
 class PositionAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
     """A position and what the policy would do; tiles in mjai's notation, probabilities as in a review.
 
@@ -175,20 +193,8 @@ def _tiles(tiles: Sequence[str]) -> str:
     return " ".join(map(text_of_mjai, tiles))
 
 
-def ask(
-    position: WrittenPosition, *, policy: str, averaging: Averaging, compute: Compute, as_json: bool
-) -> int:
-    """Print what a policy would do.
-
-    Args:
-        position: the position.
-        policy: a built-in policy, a folder of checkpoints, or ``python:FILE.py``.
-        averaging: tile permutations that networks average over, unless the name specifies a number.
-        compute: how networks compute.
-        as_json: print JSON.
-
-    Returns:
-        The exit code.
+def ask(position: WrittenPosition, asked: AskedPolicy, *, as_json: bool) -> int:
+    """Print what a policy would do; return the exit code.
 
     Raises:
         PositionError: the position is impossible.
@@ -196,6 +202,6 @@ def ask(
         ModelError: it gives no usable answer.
     """
     placed = place(position)
-    told = answer(make_reviewer(policy, "", averaging, compute), position, placed)
+    told = answer(asked.reviewer(), position, placed)
     sys.stdout.write(msgspec.json.encode(told).decode() + "\n" if as_json else answer_text(told))
     return 0

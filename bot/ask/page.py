@@ -6,7 +6,7 @@ import asyncio
 import re
 import webbrowser
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import quote
 
 import msgspec
@@ -16,12 +16,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from bot.ask.command import PositionAnswer, answer
+from bot.ask.command import AskedPolicy, PositionAnswer, answer
 from bot.ask.questions import Questions
 from bot.config.settings import AskPage
 from bot.logs.redaction import clean_text
 from bot.play.stopping import signals_call
-from bot.review.command import make_reviewer
 from bot.startup.warm import warm_up_visibly
 from bot.terminal.result import EXIT_DONE, EXIT_FAILED
 from bot.web.access import Access
@@ -32,14 +31,9 @@ from game.position import FieldError, WrittenPosition, place
 from kit.distribution import program_name
 from kit.errors import BotError, DecisionError
 from kit.workers.child import Line
-from policies.nets.compute import Compute
 from policies.play.named import load_named
 from replays.mjai.lines import render
 from replays.review.report import Reviewer
-
-if TYPE_CHECKING:
-    from policies.play.inference import Averaging
-
 
 LARGEST: Final = 4096
 """Longest position as JSON, in bytes; the longest possible round takes less than half of it."""
@@ -81,14 +75,6 @@ class PageComplaint(msgspec.Struct, frozen=True):
     fields: tuple[str, ...] = ()
 
 
-class AskedPolicy(msgspec.Struct, frozen=True):
-    """How the processes that answer load their policy; fields as for `bot.ask.command.ask`."""
-
-    policy: str
-    averaging: Averaging
-    compute: Compute
-
-
 def make_ask_app(access: Access, program: str, policy: str, questions: Questions[Any]) -> ASGIApp:
     """The application.
 
@@ -119,7 +105,7 @@ def make_ask_app(access: Access, program: str, policy: str, questions: Questions
 
 def serve_answers(line: Line, asked: AskedPolicy) -> None:
     """Load the policy and answer the bodies of requests, until the connection ends."""
-    reviewer = make_reviewer(asked.policy, "", asked.averaging, asked.compute)
+    reviewer = asked.reviewer()
     answered(reviewer, msgspec.json.encode(_WARM_UP))
     line.ready()
     while True:
@@ -168,35 +154,30 @@ def _response(status: int, body: bytes) -> Response:
 
 def ask_on_page(
     position: WrittenPosition,
+    asked: AskedPolicy,
     settings: AskPage,
     environment: Mapping[str, str],
     *,
-    policy: str,
-    averaging: Averaging,
-    compute: Compute,
     browser: bool,
 ) -> int:
     """Serve the page until Ctrl-C; return the exit code.
 
     Args:
         position: what the page shows at first.
+        asked: who is asked.
         settings: where it is served.
         environment: holds the token, if one is configured.
-        policy: as for `bot.ask.command.ask`.
-        averaging: the same.
-        compute: the same.
         browser: open the page in a browser.
 
     Raises:
         ConfigError: the server cannot listen on the configured address, or the policy does not exist.
     """
-    named = load_named(policy, averaging, compute=compute).name
+    named = load_named(asked.policy, asked.averaging, compute=asked.compute).name
     port = PagePort("ask", settings, token_of("ask", settings, environment))
     try:
         warm_up_visibly()
         fragment = f"#{quote(msgspec.json.encode(position))}" if position != WrittenPosition(hand="") else ""
         shown = (port.url if settings.token_env else port.link) + fragment
-        asked = AskedPolicy(policy, averaging, compute)
         return asyncio.run(_serve(port, named, asked, shown, port.link + fragment if browser else ""))
     finally:
         port.close()

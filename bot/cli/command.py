@@ -78,10 +78,7 @@ class Command:
     """
 
     def __init__(
-        self,
-        run: Callable[..., int],
-        settings: Mapping[str, str | Setting],
-        fixed: Mapping[str, object],
+        self, run: Callable[..., int], settings: Mapping[str, str | Setting], fixed: Mapping[str, object]
     ) -> None:
         self.run, self.fixed = run, fixed
         self.settings = {

@@ -73,16 +73,7 @@ GROUPS: Final[Sequence[tuple[str, str, Sequence[Command]]]] = (
     ("corpus", "Build the training corpus.", (corpus.build, corpus.extract)),
     ("train", "Train networks on real games, or by self-play.", TRAIN),
     ("eval", "Measure the networks and their estimates.", evaluation.EVAL),
-    (
-        "bench",
-        "Run benchmarks.",
-        (
-            bench.features,
-            bench.decision,
-            bench.selfplay,
-            bench.training,
-        ),
-    ),
+    ("bench", "Run benchmarks.", (bench.features, bench.decision, bench.selfplay, bench.training)),
 )
 
 

@@ -29,6 +29,7 @@ from bot.logs.redaction import clean_text
 from bot.tenhou.game_types import describe
 from kit.errors import ConfigError, ReplayError
 from kit.options import flag
+from kit.reports import csv_table, write_json
 
 if TYPE_CHECKING:
     import bot.review.one
@@ -67,7 +68,6 @@ def games(
         csv: write the games to this file too, as a table for a spreadsheet.
         as_json: print the result as one JSON object.
     """
-    from kit.reports import csv_table, write_json
     from replays.files import write_file
     from replays.store import index
 
@@ -260,9 +260,7 @@ def _adviser(text: str) -> str | Adviser:
     return EngineAdviser(text) if engine_of(text) else text
 
 
-@command(
-    {"device": "decision.device", "host": "ask.host", "port": "ask.port", "token_env": "ask.token_env"},
-)
+@command({"device": "decision.device", "host": "ask.host", "port": "ask.port", "token_env": "ask.token_env"})
 def ask(
     hand: str = "",
     /,
@@ -328,6 +326,7 @@ def ask(
     """
     if not hand and not page:
         raise ConfigError("give a hand, such as 123m406p789s11z233z, or --page to write one on a web page")
+    from bot.ask.command import AskedPolicy
     from bot.ask.command import ask as ask_policy
     from bot.startup.models import compute_of
     from bot.tenhou.links import linked_hand
@@ -349,25 +348,13 @@ def ask(
         after_call=called,
         length=length_of(tonpuu=tonpuu),
     )
+    asked = AskedPolicy(policy, config.decision.permutations, compute_of(config.decision))
     if page:
         from bot.ask.page import ask_on_page
 
-        return ask_on_page(
-            position,
-            config.ask,
-            os.environ,
-            policy=policy,
-            averaging=config.decision.permutations,
-            compute=compute_of(config.decision),
-            browser=sys.stdout.isatty() if browser is None else browser,
-        )
-    return ask_policy(
-        position,
-        policy=policy,
-        averaging=config.decision.permutations,
-        compute=compute_of(config.decision),
-        as_json=as_json,
-    )
+        shows = sys.stdout.isatty() if browser is None else browser
+        return ask_on_page(position, asked, config.ask, os.environ, browser=shows)
+    return ask_policy(position, asked, as_json=as_json)
 
 
 def _round_index(name: str) -> int:

@@ -18,15 +18,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from bot.config.problems import ExpectedValues, Problem, describe_errors, report
 from bot.config.sources import SourceValues, merge, read_environment, read_yaml
 from bot.tenhou.game_types import GameType, parse_game_type
-from bot.tenhou.gate import (
-    Gate,
-    PlayTerms,
-    TenhouTerms,
-    breaches,
-    own_host_problem,
-    own_problem,
-    parse_url,
-)
+from bot.tenhou.gate import Gate, PlayTerms, TenhouTerms, breaches, own_host_problem, own_problem, parse_url
 from bot.tenhou.names import NAME_LENGTH, is_guest_name
 from game.ranking import UMA_FORM, UMA_PATTERN
 from game.scoring.settlement import RewardKind
@@ -148,9 +140,7 @@ Url = Annotated[
     ExpectedValues('a WebSocket address like "ws://127.0.0.1:4000", or ""'),
 ]
 Host = Annotated[
-    str,
-    _text(lambda host: _is_host_name(re.sub(r":[0-9]{1,5}$", "", host))),
-    ExpectedValues("a host name"),
+    str, _text(lambda host: _is_host_name(re.sub(r":[0-9]{1,5}$", "", host))), ExpectedValues("a host name")
 ]
 OwnHost = Annotated[
     str,

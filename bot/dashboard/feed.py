@@ -43,7 +43,11 @@ LineState: TypeAlias = Literal["connecting", "open", "waiting", "playing", "lost
 """Words known to the page."""
 
 
-class Began(msgspec.Struct, frozen=True):
+class Item(msgspec.Struct, frozen=True):
+    """Anything the dashboard is told."""
+
+
+class Began(Item, frozen=True):
     """The start of a game, `date` in Japan."""
 
     game: GameStarted
@@ -51,19 +55,19 @@ class Began(msgspec.Struct, frozen=True):
     date: datetime
 
 
-class Happened(msgspec.Struct, frozen=True):
+class Happened(Item, frozen=True):
     """A further event of the running game."""
 
     event: GameEvent
 
 
-class Restated(msgspec.Struct, frozen=True):
+class Restated(Item, frozen=True):
     """The running game from its start: after a lost connection its earlier events may differ."""
 
     events: tuple[GameEvent, ...]
 
 
-class DecisionSent(msgspec.Struct, frozen=True):
+class DecisionSent(Item, frozen=True):
     """A decision that was sent; latency from frame received to reply sent, ``late`` counts the whole run."""
 
     made: DecisionRecord
@@ -71,7 +75,7 @@ class DecisionSent(msgspec.Struct, frozen=True):
     late: int
 
 
-class Finished(msgspec.Struct, frozen=True):
+class Finished(Item, frozen=True):
     """A game is over.
 
     Attributes:
@@ -89,17 +93,17 @@ class Finished(msgspec.Struct, frozen=True):
     results: Four
 
 
-class Missed(msgspec.Struct, frozen=True):
+class Missed(Item, frozen=True):
     """A game that ended while we were disconnected."""
 
 
-class LineStateChanged(msgspec.Struct, frozen=True):
+class LineStateChanged(Item, frozen=True):
     """The state of the connection to the game server."""
 
     state: LineState
 
 
-class HandsGuessed(msgspec.Struct, frozen=True):
+class HandsGuessed(Item, frozen=True):
     """Hands that the opponents may hold at a decision that was sent.
 
     Attributes:
@@ -115,28 +119,14 @@ class HandsGuessed(msgspec.Struct, frozen=True):
     hands: tuple[CandidateHands, ...]
 
 
-class Adapting(msgspec.Struct, frozen=True):
+class Adapting(Item, frozen=True):
     """How adapting to the running round goes; None if it is not adapted to."""
 
     status: AdaptationStatus | None
 
 
-class Lost(msgspec.Struct, frozen=True):
+class Lost(Item, frozen=True):
     """Items were dropped because too many waited; items up to the next game are meaningless."""
-
-
-Item: TypeAlias = (
-    Began
-    | Happened
-    | Restated
-    | DecisionSent
-    | HandsGuessed
-    | Adapting
-    | Finished
-    | Missed
-    | LineStateChanged
-    | Lost
-)
 
 
 class Feed:

@@ -16,13 +16,14 @@ import structlog
 from bot.dashboard.feed import Began, DecisionSent, HandsGuessed, Happened, Item, Restated
 from bot.dashboard.guesses import HandQuestion
 from bot.logs.redaction import REDACTOR
-from game.events import DrawnRound, EndGame, Four, GameEvent, StartGame, StartRound, Win
+from bot.tenhou.session.events import GameStarted
+from game.events import DrawnRound, EndGame, GameEvent, StartGame, StartRound, Win
 from game.rules import legal_actions
-from game.scoring.settlement import GameLength, placements
+from game.scoring.settlement import placements
 from game.state import apply, clone, new_round
 from kit.errors import BotError
 from replays.mjai.lines import render
-from replays.record import DecisionRecord, Names, shown_time
+from replays.record import DecisionRecord, shown_time
 from replays.review.live import played_decision
 from replays.review.moments import Moment, RoundEvents
 from replays.review.notes import Notes
@@ -69,20 +70,8 @@ class GameMessages:
     def take(self, item: Item) -> None:
         """Show an item of the feed, if it belongs to a game that has begun."""
         if isinstance(item, Began):
-            game = item.game
-            own = [player == game.player for player in range(4)]
-            self.begin(
-                game.player,
-                game_id=item.game_id,
-                date=shown_time(item.date),
-                game_type=game.game_type,
-                length=game.length,
-                names=game.names,
-                source="live",
-                known=own,
-                ranks=game.ranks,
-                rates=game.rates,
-            )
+            own = [player == item.game.player for player in range(4)]
+            self.begin(item.game, item.game_id, shown_time(item.date), "live", own)
         elif self.running:
             match item:
                 case Happened(event):
@@ -95,53 +84,37 @@ class GameMessages:
                     self.guessed(item)
 
     def begin(
-        self,
-        player: int,
-        *,
-        game_id: str,
-        date: str,
-        game_type: int,
-        length: GameLength,
-        names: Names,
-        source: Source,
-        known: Sequence[bool],
-        ranks: Four,
-        rates: tuple[float, float, float, float],
+        self, game: GameStarted, game_id: str, date: str, source: Source, known: Sequence[bool]
     ) -> None:
-        """Start a game with an empty review, whose fields these are.
+        """Start a game with an empty review.
 
         Args:
-            player: whose decisions are shown, absolute.
+            game: its type, players and ranks; its player is the one whose decisions are shown.
             game_id: id of its record.
             date: date of its start, as text; "" if unknown.
-            game_type: Tenhou's type bits.
-            length: length of the game.
-            names: public names by player.
             source: live, or from a record.
             known: whether the hand is shown, by player.
-            ranks: rank index by player, zeros where unknown.
-            rates: rating by player.
         """
         self.running = True
-        self._player, self._length, self._game_id = player, length, game_id
+        self._player, self._length, self._game_id = game.player, game.length, game_id
         self._head = {
             "format": "suzaku-review/3",
             "program": self._program,
             "game": {
                 "id": game_id,
                 "date": date or None,
-                "type": game_type,
-                "length": length,
-                "names": [REDACTOR.value(name) for name in names],
-                "ranks": ranks if any(ranks) else None,
-                "rates": rates if any(ranks) else None,
+                "type": game.game_type,
+                "length": game.length,
+                "names": [REDACTOR.value(name) for name in game.names],
+                "ranks": game.ranks if any(game.ranks) else None,
+                "rates": game.rates if any(game.ranks) else None,
                 "scores": None,
                 "results": None,
                 "places": None,
                 "source": source,
                 "known": known,
             },
-            "seat": player,
+            "seat": game.player,
             "policy": {"name": self._policy, "identity": ""},
             "thresholds": {},
             "rounds": [],

@@ -14,7 +14,8 @@ from typing import Any, Final
 from bot.dashboard.game_messages import GameMessages, Message
 from bot.dashboard.session import ladder, standing
 from bot.logs.redaction import REDACTOR
-from game.events import Four
+from bot.tenhou.session.events import GameStarted
+from game.events import Four, four
 from kit.errors import ReplayError
 from replays.files import RECORD_SUFFIX
 from replays.formats import read_game
@@ -73,18 +74,17 @@ def replay_of(folder: Path, game_id: str, program: str) -> dict[str, Any]:
     made, left_out = _decisions(path)
     told: list[Message] = []
     messages = GameMessages(told.append, program, "Suzaku" if made else "–")
-    messages.begin(
+    game = GameStarted(
+        game_id,
+        record.names,
+        length_of(record.game_type),
+        record.game_type,
+        str(record.lobby),
         mode(each.player for each in made) if made else 0,
-        game_id=game_id,
-        date=started(game_id),
-        game_type=record.game_type,
-        length=length_of(record.game_type),
-        names=record.names,
-        source="mjlog",
-        known=known_hands(record),
-        ranks=record.ranks,
-        rates=record.rates,
+        record.ranks,
+        record.rates,
     )
+    messages.begin(game, game_id, started(game_id), "mjlog", known_hands(record))
     messages.replay(record.events, made)
     return {"messages": told, "left_out": left_out}
 
@@ -176,5 +176,4 @@ def _ladder(ours: list[GameEntry]) -> dict[str, Any] | None:
 
 
 def _places(ours: list[GameEntry]) -> Four:
-    first, second, third, fourth = (sum(entry.placement == place for entry in ours) for place in (1, 2, 3, 4))
-    return first, second, third, fourth
+    return four(sum(entry.placement == place for entry in ours) for place in (1, 2, 3, 4))

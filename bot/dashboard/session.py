@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
@@ -15,7 +14,7 @@ from bot.adaptation.status import AdaptationStatus
 from bot.dashboard.feed import Began, DecisionSent, Finished, LineState
 from bot.player.tally import DecisionTally
 from bot.terminal.result import decisions_of
-from game.events import Four
+from game.events import Four, four
 from game.ranking import climb_from, stable_rank
 from game.scoring.settlement import GameLength
 
@@ -29,16 +28,14 @@ class SessionFacts:
 
     Args:
         fixed: the constant facts, as sent to the page.
-        now: a clock in seconds.
     """
 
-    def __init__(self, fixed: dict[str, Any], now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, fixed: dict[str, Any]) -> None:
         self.line: LineState = "connecting"
         self.missed = 0
         self.adaptation: AdaptationStatus | None = None
         self._fixed = fixed
-        self._now = now
-        self._began = now()
+        self._began = time.monotonic()
         self._tally = DecisionTally()
         self._places = [0, 0, 0, 0]
         self._results = 0
@@ -75,8 +72,7 @@ class SessionFacts:
     def facts(self) -> dict[str, Any]:
         """The whole state."""
         played = sum(self._places)
-        first, second, third, fourth = self._places
-        seconds = self._now() - self._began
+        seconds = time.monotonic() - self._began
         return self._fixed | {
             "line": self.line,
             "games": self._games,
@@ -85,7 +81,7 @@ class SessionFacts:
             **standing(self._places),
             "result": round(self._results / 10, 1),
             "rank": self._rank,
-            "ladder": ladder((first, second, third, fourth), self._length),
+            "ladder": ladder(four(self._places), self._length),
             "adaptation": msgspec.to_builtins(self.adaptation),
             "decisions": msgspec.to_builtins(decisions_of(self._tally)),
             "seconds": round(seconds),

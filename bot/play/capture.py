@@ -17,7 +17,7 @@ import structlog
 
 from bot.logs.redaction import redact
 from bot.logs.setup import RateLimit
-from bot.tenhou.client import Direction
+from bot.tenhou.client.settings import Direction
 
 MAX_FILE_BYTES: Final = 64 * 1024 * 1024
 CHAT: Final = ('{"tag":"CHAT"', "<CHAT")

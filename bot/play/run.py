@@ -8,6 +8,7 @@ import random
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -29,10 +30,10 @@ from bot.player.seat_player import PlayerSettings, SeatPlayer
 from bot.records.keeping import RecordKeeper, closing_text
 from bot.startup.models import PolicyLoader, policy_text, thoughts_of
 from bot.startup.warm import warm_up_visibly
-from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
+from bot.tenhou.client.core import TenhouClient
 from bot.tenhou.client.journal import Journal
-from bot.tenhou.client.settings import AT_LOGIN, IN_GAME, Waits, nobody
-from bot.tenhou.session import Session, SessionSettings
+from bot.tenhou.client.settings import AT_LOGIN, IN_GAME, ClientSettings, Hooks, Waits, nobody
+from bot.tenhou.session.core import Session, SessionSettings
 from bot.tenhou.session.events import GameEnded, GameStarted, SessionEvent, TableEvent
 from bot.terminal.live import LiveTable
 from bot.terminal.result import (
@@ -44,6 +45,8 @@ from bot.terminal.result import (
     resident_mb,
     result_text,
 )
+from bot.terminal.table import render
+from game.state import clone
 from kit.errors import ConfigError, TransportError
 from kit.reports import write_report
 from policies.flow.decisions import Decision
@@ -143,7 +146,8 @@ def _played(config: Config, login: str, feed: Feed | None, started: float) -> Ru
         capture = stack.enter_context(_open_capture(config))
         # An account rejoins by its id, and the built-in lobby ends with this process.
         has_code = is_guest and bool(config.local.url or config.play.server == "tenhou")
-        store = stack.enter_context(_resume_store(config)) if has_code else None
+        server = config.local.url if config.play.server == "local" else config.tenhou.hosts[0]
+        store = stack.enter_context(resume_store(_state_folder() / "seats", server)) if has_code else None
         models = PolicyLoader(config.decision)
         clock = MonotonicClock()
         thoughts = thoughts_of(config, models.policy, clock, config.pace)
@@ -360,9 +364,8 @@ class PlayRun:
 
     def _show(self) -> None:
         if self._table is not None:
-            self._table.update(
-                self._session.state, self._session.player, self._names, self._decision, self._adaptation
-            )
+            state, player = clone(self._session.state), self._session.player
+            self._table.update(partial(render, state, player, self._names, self._decision, self._adaptation))
 
     @contextlib.contextmanager
     def _picture(self) -> Iterator[None]:
@@ -403,11 +406,6 @@ def _dashboard(config: Config, environment: Mapping[str, str]) -> Iterator[Dashb
     )
     with open_dashboard(config, environment, about, Feed()) as dashboard:
         yield dashboard
-
-
-def _resume_store(config: Config) -> contextlib.AbstractContextManager[ResumeStore | None]:
-    server = config.local.url if config.play.server == "local" else config.tenhou.hosts[0]
-    return resume_store(_state_folder() / "seats", server)
 
 
 def say_once(folder: Path, say: Callable[[str], None]) -> bool:

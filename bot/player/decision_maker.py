@@ -52,10 +52,6 @@ Adapt: TypeAlias = Callable[[SeatPrompt, Decision], Decision]
 """Replaces a decision of the initial policy by that of an adapted one."""
 
 
-def _as_it_is(_: SeatPrompt, decision: Decision) -> Decision:
-    return decision
-
-
 class _RunningDecision(NamedTuple):
     """A running decision: its prompt, its worker, and until when to wait for it."""
 
@@ -73,7 +69,7 @@ class DecisionMaker:
         failures: number of failed decisions after which the rules play the rest of the game.
         clock: measures the budget.
         tally: counts late decisions.
-        adapt: asked after the policy, on its worker.
+        adapt: asked after the policy, on its worker; None if nothing adapts.
 
     Attributes:
         was_late: whether the last decision took longer than its budget.
@@ -86,7 +82,7 @@ class DecisionMaker:
         failures: int,
         clock: Clock,
         tally: DecisionTally,
-        adapt: Adapt = _as_it_is,
+        adapt: Adapt | None = None,
     ) -> None:
         self.was_late = False
         self._adapt = adapt
@@ -175,7 +171,7 @@ class DecisionMaker:
             if self._policy is None:
                 self._policy = self._load_policy()
             decision = look_further(decide_strictly(prompt, self._policy), prompt, self._policy)
-            return self._adapt(prompt, decision)
+            return self._adapt(prompt, decision) if self._adapt else decision
 
         reserve_ms = min(RULES_RESERVE_MS, self._budget_ms / 2)
         until = self.deadline(prompt) - reserve_ms / 1000

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, Protocol, TypeAlias
+from random import Random
+from typing import Final, Literal, TypeAlias
 
 from game.actions import Action, ActionKind
 
@@ -16,15 +17,7 @@ READY_DELAY_S: Final = (3.0, 4.8)
 """Between rounds; the server continues by itself after five seconds."""
 
 
-class Uniform(Protocol):
-    """The only method used of a random generator."""
-
-    def uniform(self, a: float, b: float, /) -> float:
-        """A number between ``a`` and ``b``."""
-        ...
-
-
-def action_delay_s(pace: Pace, action: Action, rng: Uniform) -> float:
+def action_delay_s(pace: Pace, action: Action, rng: Random) -> float:
     """Seconds between receiving a choice and answering it with ``action``.
 
     Source: delays of the official client and of open bots (`docs/tenhou-protocol.md`, section 5.2).
@@ -41,6 +34,6 @@ def pass_delay_s(pace: Pace) -> float:
     return 0.0 if pace == "instant" else PASS_DELAY_S
 
 
-def ready_delay_s(pace: Pace, rng: Uniform) -> float:
+def ready_delay_s(pace: Pace, rng: Random) -> float:
     """Seconds before telling the server that we are ready for the next round."""
     return 0.0 if pace == "instant" else rng.uniform(*READY_DELAY_S)

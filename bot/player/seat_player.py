@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from random import Random
 from typing import Final, Protocol, TypeAlias
 
 import msgspec
@@ -12,7 +13,7 @@ import structlog
 
 from bot.player.clock import Clock
 from bot.player.decision_maker import JOIN_S, DecisionMaker, SeatPrompt
-from bot.player.pace import Pace, Uniform, action_delay_s
+from bot.player.pace import Pace, action_delay_s
 from bot.player.tally import DecisionTally
 from game.actions import Action, ActionKind
 from game.events import GameEvent
@@ -83,7 +84,7 @@ class SeatPlayer:
         load_policy: Callable[[], Policy],
         settings: PlayerSettings,
         clock: Clock,
-        rng: Uniform,
+        rng: Random,
         *,
         on_decision: Callable[[DecisionRecord], None] | None = None,
         thoughts: Improver | None = None,
@@ -96,9 +97,9 @@ class SeatPlayer:
         self._rng = rng
         self._on_decision = on_decision
         self._thoughts = thoughts
-        adapt = {"adapt": thoughts.adapted} if thoughts is not None else {}
+        adapt = thoughts.adapted if thoughts else None
         self._maker = DecisionMaker(
-            load_policy, settings.budget_ms, settings.failures, clock, self.tally, **adapt
+            load_policy, settings.budget_ms, settings.failures, clock, self.tally, adapt
         )
         self._prompt: SeatPrompt | None = None
         self._task: asyncio.Task[None] | None = None

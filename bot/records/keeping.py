@@ -23,14 +23,9 @@ KEPT_BACK: Final = 8
 
 
 class SpareDescriptors:
-    """Holds some descriptors open, and releases them while an important file is written.
+    """Holds some descriptors open, and releases them while an important file is written."""
 
-    Args:
-        count: how many to hold; fewer if the system has fewer left.
-    """
-
-    def __init__(self, count: int = KEPT_BACK) -> None:
-        self._count = count
+    def __init__(self) -> None:
         self._held: list[int] = []
         self._take()
         weakref.finalize(self, _close, self._held)
@@ -46,7 +41,7 @@ class SpareDescriptors:
 
     def _take(self) -> None:
         with contextlib.suppress(OSError):  # none free; try again next time
-            while len(self._held) < self._count:
+            while len(self._held) < KEPT_BACK:
                 self._held.append(os.open(os.devnull, os.O_RDONLY))
 
 

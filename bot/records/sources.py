@@ -22,15 +22,7 @@ from game.state import apply_all, new_round
 from kit.cache import cache_folder
 from kit.errors import ReplayError, ReplayTooLarge, StateMismatchError
 from replays.files import DECISIONS_SUFFIX, RECORD_SUFFIX, read_file, record_file
-from replays.formats import (
-    MAX_FILE,
-    SUFFIXES,
-    SourceFormat,
-    format_of,
-    id_in_name,
-    parse,
-    read_game,
-)
+from replays.formats import MAX_FILE, SUFFIXES, SourceFormat, format_of, id_in_name, parse, read_game
 from replays.record import GameRecord
 from replays.store.index import INDEX_FILE
 from replays.store.library import decisions_beside

@@ -64,11 +64,7 @@ def make_table_app(access: Access, host: TableHost) -> ASGIApp:
         else:
             await seat.sockets.watch(socket)
 
-    routes = [
-        Route("/", home),
-        Route("/review/{game_id}", review),
-        WebSocketRoute("/live", live),
-    ]
+    routes = [Route("/", home), Route("/review/{game_id}", review), WebSocketRoute("/live", live)]
     return page_app(access, "bot.table", routes)
 
 

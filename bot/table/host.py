@@ -22,9 +22,9 @@ from bot.table.saved import GameFile, SavedGame, TakenBack
 from bot.table.seat import PersonSeat
 from bot.tenhou.lobby.lobby_table import LobbyTable
 from bot.tenhou.lobby.table_seat import SeatInfo
-from bot.tenhou.lobby.tabletop import Move, Tabletop
+from bot.tenhou.lobby.tabletop import Move, Tabletop, new_tabletop
 from game.actions import Action
-from game.table.table import Table
+from game.events import four
 from kit.errors import BotError
 from policies.play.rollout import Chooser, Request
 from replays.record import GameRecord, game_id
@@ -233,23 +233,14 @@ class TableHost:
         rng = np.random.default_rng([self._seed, self.games])
         players = (*self.people, *self._opponents.bots)
         self._order = tuple(players[place] for place in rng.permutation(SEATS))
-        seed, dice_seed = (int(number) for number in rng.integers(1 << 62, size=2))
         seats = [
             SeatInfo(each.name, is_client=True)
             if isinstance(each, PersonSeat)
             else SeatInfo(each.name, sex="C")
             for each in self._order
         ]
-        kind = self._plan.game_type
-        names = (seats[0].name, seats[1].name, seats[2].name, seats[3].name)
-        tabletop = Tabletop(
-            Table(seed=seed, length=kind.length, names=names),
-            kind,
-            seats,
-            self._plan.clock_settings,
-            game_id=record_id,
-            dice_seed=dice_seed,
-        )
+        kind, names = self._plan.game_type, four(seat.name for seat in seats)
+        tabletop = new_tabletop(rng, kind, seats, self._plan.clock_settings, record_id)
         table = self._seat_at(tabletop)
         for player, each in enumerate(self._order):
             if isinstance(each, PersonSeat):

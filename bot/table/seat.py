@@ -41,7 +41,7 @@ from bot.tenhou.client.journal import Journal
 from bot.tenhou.lobby.lobby_table import FrameSink, LobbyTable
 from bot.tenhou.lobby.tabletop import Tabletop
 from bot.tenhou.messages import Hello, Ready, ServerMessage, render_json
-from bot.tenhou.session import Session, SessionSettings
+from bot.tenhou.session.core import Session, SessionSettings
 from bot.tenhou.session.events import PromptClosed, PromptOpened, SessionEvent, TableEvent
 from bot.web.limits import Limits
 from bot.web.message_log import MessageLog
@@ -56,44 +56,6 @@ from replays.record import DecisionRecord
 
 MOST: Final = 200
 """Decisions that can be taken back; each takes some ten kilobytes of memory."""
-
-
-class Snapshot(msgspec.Struct, frozen=True):
-    """A game as it was when a prompt opened.
-
-    Attributes:
-        tabletop: the table.
-        session: the seat's session.
-    """
-
-    tabletop: Tabletop
-    session: Session
-
-
-class DecisionHistory:
-    """The states of a game in which a person was asked, oldest first."""
-
-    def __init__(self) -> None:
-        self._states: list[Snapshot] = []
-
-    def keep(self, tabletop: Tabletop, session: Session) -> None:
-        """Add a copy of the state in which a prompt has just opened."""
-        now = Snapshot(copy.deepcopy(tabletop), copy.deepcopy(session))
-        self._states = [*self._states[1 - MOST :], now]
-
-    def reaches(self, *, is_open: bool) -> bool:
-        """Whether there is a decision to return to.
-
-        Args:
-            is_open: the last prompt has not been answered, so that its state is not an earlier one.
-        """
-        return len(self._states) > is_open
-
-    def take(self, *, is_open: bool) -> Snapshot:
-        """Remove and return the state to return to, and forget all later ones; arguments as for `reaches`."""
-        if is_open:
-            self._states.pop()
-        return self._states.pop()
 
 
 AWAY_S: Final = 8.0
@@ -156,7 +118,7 @@ class PersonSeat:
         self._on_presence = on_presence
         self._on_take_back = on_take_back
         self._advisor = advisor
-        self._history = DecisionHistory()
+        self._history: list[tuple[Tabletop, Session]] = []  # where the person was asked
         self.show = MessageLog(program)
         self.sockets = BrowserSockets(
             self.show, Limits(), on_text=self.hear, on_count=self.count_pages, newest=BROWSERS
@@ -199,7 +161,7 @@ class PersonSeat:
         self._replaying = replaying
         self._table, self.player, self.ready = table, player, False
         self._prompt, self._at_result, self._result = None, False, 0
-        self._history = DecisionHistory()
+        self._history = []
         self._switches = Switches(advice=self._switches.advice)
         self._journal = Journal()
         self._session = Session(SessionSettings(auto_queue=False))
@@ -286,7 +248,8 @@ class PersonSeat:
             return
         if self._on_take_back is not None:
             assert self._table is not None
-            self._history.keep(self._table.tabletop, self._session)
+            now = copy.deepcopy(self._table.tabletop), copy.deepcopy(self._session)
+            self._history = [*self._history[1 - MOST :], now]
         if self._switches.advice:
             self._ask_advisor()
 
@@ -383,16 +346,19 @@ class PersonSeat:
     @property
     def _can_take_back(self) -> bool:
         possible = self._on_take_back is not None and self._in_game and self._listens
-        return possible and self._history.reaches(is_open=self._prompt is not None)
+        # the state of an open prompt is not an earlier one
+        return possible and len(self._history) > (self._prompt is not None)
 
     def _take_back(self) -> None:
         """Return to the last decision before the open prompt."""
         if not self._can_take_back:
             return
         assert self._on_take_back is not None
-        earlier = self._history.take(is_open=self._prompt is not None)
-        self._session, self._at_result, self._result = earlier.session, False, 0
-        self._table = self._on_take_back(earlier.tabletop)
+        if self._prompt is not None:
+            self._history.pop()
+        tabletop, session = self._history.pop()
+        self._session, self._at_result, self._result = session, False, 0
+        self._table = self._on_take_back(tabletop)
         self._feed.follow(self._session.log)
         self._show_news()
         prompt = self._session.prompt

@@ -5,32 +5,18 @@ from __future__ import annotations
 import io
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable
 from types import TracebackType
-from typing import Final, NamedTuple, Self, TextIO
+from typing import Final, Self, TextIO
 
-import numpy as np
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.text import Text
-
-from bot.adaptation.status import AdaptationStatus
-from bot.terminal.table import render
-from game.state import clone
-from policies.flow.decisions import Decision
 
 REFRESH_S: Final = 0.1
 JOIN_S: Final = 2.0
 LINES_MAX: Final = 10_000
 """Log lines that may queue for a terminal that does not read; further ones are dropped."""
-
-
-class _Picture(NamedTuple):
-    record: np.void
-    player: int
-    names: Sequence[str]
-    decision: Decision | None
-    adaptation: AdaptationStatus | None
 
 
 class LiveTable:
@@ -43,7 +29,7 @@ class LiveTable:
     def __init__(self, terminal: TextIO, refresh_s: float = REFRESH_S) -> None:
         self._terminal = terminal
         self._refresh_s = refresh_s
-        self._picture: _Picture | None = None
+        self._picture: Callable[[], RenderableType] | None = None
         self._lines: list[str] = []
         self._changed = threading.Condition()
         self._ending = False
@@ -51,24 +37,12 @@ class LiveTable:
         self._thread = threading.Thread(target=self._run, name="live table", daemon=True)
         self._stderr: TextIO | None = None
 
-    def update(
-        self,
-        record: np.void,
-        player: int,
-        names: Sequence[str],
-        decision: Decision | None,
-        adaptation: AdaptationStatus | None = None,
-    ) -> None:
-        """Show this state soon; of several updates within a tenth of a second only the last is shown.
+    def update(self, picture: Callable[[], RenderableType]) -> None:
+        """Show this soon; of several updates within a tenth of a second only the last is shown.
 
         Args:
-            record: the round, copied.
-            player: as for `bot.terminal.table.render`, like those below.
-            names: untrusted text.
-            decision: the latest one, if any.
-            adaptation: to the round, if it is adapted to.
+            picture: draws the table, from a copy of the state; called on another thread.
         """
-        picture = _Picture(clone(record), player, tuple(names), decision, adaptation)
         with self._changed:
             self._picture = picture
             self._changed.notify()
@@ -123,7 +97,7 @@ class LiveTable:
         for line in lines:
             console.print(Text.from_ansi(line))
         if picture is not None:
-            live.update(render(*picture), refresh=True)
+            live.update(picture(), refresh=True)
         if not ending:
             with self._changed:
                 self._changed.wait_for(lambda: self._ending, self._refresh_s)

@@ -12,7 +12,7 @@ from bot.logs.redaction import clean_text
 from bot.player.tally import DecisionTally
 from bot.tenhou.client.journal import GameResult, MissedGame
 from bot.tenhou.game_types import describe
-from game.events import Four
+from game.events import Four, four
 
 EXIT_DONE: Final = 0
 EXIT_FAILED: Final = 1
@@ -116,17 +116,15 @@ def played_game(
 ) -> PlayedGame:
     """One game as the result shows it; ``late`` is the path of its record if it was not written at once."""
     record = result.record or late
-    a, b, c, d = (clean_text(name) for name in names)
-    first, second, third, fourth = (tenths / 10 for tenths in result.results)
     return PlayedGame(
         game_id=result.game_id,
         type=result.game_type,
-        names=(a, b, c, d),
+        names=four(map(clean_text, names)),
         player=result.player,
         placement=result.placement,
         placements=result.placements,
         scores=result.scores,
-        results=(first, second, third, fourth),
+        results=four(tenths / 10 for tenths in result.results),
         rounds=result.rounds,
         record=None if record is None else str(record),
         rss_mb=rss_mb,
@@ -152,7 +150,9 @@ def resident_mb() -> float | None:
         pages = int(_STATM.read_text(encoding="ascii").split()[1])
     except (OSError, IndexError, ValueError):
         return None
-    return round(pages * _page_size() / 2**20, 1)
+    import resource  # noqa: PLC0415 - not on every system, but on those with /proc
+
+    return round(pages * resource.getpagesize() / 2**20, 1)
 
 
 def standings_text(game: PlayedGame) -> str:
@@ -201,9 +201,3 @@ def _troubles(result: RunResult) -> list[str]:
 def _missed_text(game: MissedGame) -> str:
     kept = f"\n  its record up to there: {game.record}" if game.record is not None else ""
     return f"game {game.game_id or 'with unknown id'} was missed: {game.why}{kept}"
-
-
-def _page_size() -> int:
-    import resource  # noqa: PLC0415 - not on every system, but on those with /proc
-
-    return resource.getpagesize()

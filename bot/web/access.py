@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
-import secrets
 import socket
 from http.cookies import CookieError, SimpleCookie
 from typing import Final
@@ -21,7 +20,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 POLICY_VIOLATION: Final = 1008
 TOKEN: Final = "token"  # noqa: S105 - the name of the parameter
-TOKEN_BYTES: Final = 24
 HTTP: Final = 80
 
 SECURITY: Final = {
@@ -47,7 +45,7 @@ class Access:
         self.port = port
         self.cookie = f"suzaku_{port}"
         self._token = token
-        self._any_address = _is_wildcard(host)
+        self._any_address = _is_address(host) and ipaddress.ip_address(host).is_unspecified
         names = {host.lower()}
         if is_loopback(host) or self._any_address:
             names.add("localhost")
@@ -127,11 +125,6 @@ class RequestGuard:
         return answer
 
 
-def new_token() -> str:
-    """A token that cannot be guessed."""
-    return secrets.token_urlsafe(TOKEN_BYTES)
-
-
 def is_loopback(host: str) -> bool:
     """Whether a server on this host can be reached only from this machine.
 
@@ -198,7 +191,3 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _is_wildcard(host: str) -> bool:
-    return _is_address(host) and ipaddress.ip_address(host).is_unspecified

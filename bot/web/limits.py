@@ -1,11 +1,8 @@
-"""Limits of a page: they leave the program the file descriptors that it needs, and keep its log short."""
+"""Limits of a page: they leave the program the file descriptors that it needs."""
 
 from __future__ import annotations
 
-import logging
 import sys
-import time
-from collections.abc import Callable
 from typing import Final
 
 import msgspec
@@ -18,7 +15,6 @@ LEAST: Final = 8
 SHARE: Final = 4
 """Connections get one `SHARE`-th of the program's file descriptors, and watching browsers one `SHARE`-th of
 the connections."""
-MINUTE_S: Final = 60.0
 
 
 def most_connections() -> int:
@@ -50,37 +46,3 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     def watching(self) -> int:
         """The maximum number of watching browsers, low enough that others can still load a page."""
         return max(1, self.connections // SHARE)
-
-
-class OncePerMinute:
-    """Limits the log lines about an event that can happen a thousand times a second to one a minute.
-
-    Args:
-        now: a clock in seconds.
-    """
-
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._now = now
-        self._next = now()
-        self._count = 0
-
-    def due(self) -> int:
-        """Count an event; return the count since the last line if a line is due, else 0."""
-        self._count += 1
-        if self._now() < self._next:
-            return 0
-        self._next = self._now() + MINUTE_S
-        count, self._count = self._count, 0
-        return count
-
-
-class OncePerMinuteFilter(logging.Filter):
-    """Passes one line a minute of those logged at one place in a library."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._places: dict[tuple[str, int], OncePerMinute] = {}
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether this line is due."""
-        return bool(self._places.setdefault((record.pathname, record.lineno), OncePerMinute()).due())

@@ -8,9 +8,10 @@ import errno
 import functools
 import logging
 import os
+import secrets
 import socket
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final, TypeAlias
 
 import structlog
 import uvicorn
@@ -18,12 +19,15 @@ from anyio.to_thread import current_default_thread_limiter
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from bot.config.settings import Dashboard, TablePage
 from bot.logs.redaction import REDACTOR
-from bot.web.access import TOKEN, Access, is_loopback, new_token
-from bot.web.limits import Limits, OncePerMinute, OncePerMinuteFilter
+from bot.logs.setup import RateLimit
+from bot.web.access import TOKEN, Access, is_loopback
+from bot.web.limits import Limits
 from kit.errors import ConfigError
 
 LEAST_TOKEN: Final = 16
+TOKEN_BYTES: Final = 24
 SEND_BUFFER: Final = 256 * 1024
 """Send buffer per browser, in bytes; the system's default would be megabytes."""
 BACKLOG: Final = 32
@@ -45,26 +49,13 @@ _NO_MORE: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 """Errors after which asyncio waits a second before it accepts again."""
 _TICKS_PER_S: Final = 10
 """How often uvicorn calls `on_tick`."""
-_UVICORN_LOGS: Final = OncePerMinuteFilter()
-_CROWDED: Final = OncePerMinute()
+PageAddress: TypeAlias = Dashboard | TablePage
+"""The settings of a page: where it is served, and to whom."""
+
+_SELDOM: Final = RateLimit(limit=1)
+"""Of log lines about events that can happen a thousand times a second, one a minute."""
 
 log = structlog.get_logger(__name__)
-
-
-class PageAddress(Protocol):
-    """The settings of a page: where it is served, and to whom."""
-
-    @property
-    def host(self) -> str:
-        """An address of this machine."""
-
-    @property
-    def port(self) -> int:
-        """0 for any free port."""
-
-    @property
-    def token_env(self) -> str:
-        """Name of the environment variable with the token, "" for none."""
 
 
 class PagePort:
@@ -200,8 +191,13 @@ def _log_error(listening: socket.socket, loop: asyncio.AbstractEventLoop, contex
 
 
 def _log_crowd(reason: str) -> None:
-    if times := _CROWDED.due():
-        log.warning("dashboard.crowded", times=times, reason=reason, hint="no others until some end")
+    if (unsaid := _SELDOM.admit("crowded")) is not None:
+        log.warning("dashboard.crowded", times=unsaid + 1, reason=reason, hint="no others until some end")
+
+
+def _is_due(record: logging.LogRecord) -> bool:
+    """Whether a line of uvicorn's is due."""
+    return _SELDOM.admit(f"{record.pathname}:{record.lineno}") is not None
 
 
 def token_of(section: str, settings: PageAddress, environment: Mapping[str, str]) -> str:
@@ -220,7 +216,7 @@ def token_of(section: str, settings: PageAddress, environment: Mapping[str, str]
     elif is_loopback(settings.host):
         return ""
     else:
-        token = new_token()
+        token = secrets.token_urlsafe(TOKEN_BYTES)
     REDACTOR.register(token)
     return token
 
@@ -257,7 +253,7 @@ def _listen(section: str, settings: PageAddress) -> socket.socket:
 
 
 def _server_config(app: ASGIApp, limits: Limits) -> uvicorn.Config:
-    logging.getLogger("uvicorn.error").addFilter(_UVICORN_LOGS)
+    logging.getLogger("uvicorn.error").addFilter(_is_due)
     config = uvicorn.Config(
         app,
         loop="asyncio",

@@ -10,8 +10,9 @@ from typing import Final
 import structlog
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from bot.logs.setup import RateLimit
 from bot.web.access import POLICY_VIOLATION
-from bot.web.limits import Limits, OncePerMinute
+from bot.web.limits import Limits
 from bot.web.message_log import BrowserPosition, MessageLog
 from kit.budget import Budget
 
@@ -51,7 +52,7 @@ class BrowserSockets:
         self._on_text = on_text
         self._on_count = on_count
         self._newest = newest
-        self._slow, self._flooding = OncePerMinute(), OncePerMinute()
+        self._logged = RateLimit(limit=1)
         self._watching: dict[WebSocket, BrowserPosition] = {}
         self._leaving: dict[WebSocket, asyncio.Future[tuple[int, str]]] = {}
         self._moved = asyncio.Event()
@@ -119,8 +120,8 @@ class BrowserSockets:
                 else:
                     await bell.wait()
         except TimeoutError:
-            if dropped := self._slow.due():
-                log.info("dashboard.dropped", browsers=dropped, why="too slow")
+            if (unsaid := self._logged.admit("slow")) is not None:
+                log.info("dashboard.dropped", browsers=unsaid + 1, why="too slow")
         except WebSocketDisconnect:
             pass
 
@@ -131,8 +132,8 @@ class BrowserSockets:
             if socket not in self._watching:
                 return
             if not budget.spend():
-                if dismissed := self._flooding.due():
-                    log.warning("dashboard.dropped", browsers=dismissed, why="too many messages")
+                if (unsaid := self._logged.admit("flooding")) is not None:
+                    log.warning("dashboard.dropped", browsers=unsaid + 1, why="too many messages")
                 self._dismiss(socket, POLICY_VIOLATION, "too many messages")
                 return
             if (text := message.get("text")) is not None:

@@ -11,9 +11,10 @@ from structlog.testing import capture_logs
 
 from bot.player.clock import Clock
 from bot.player.seat_player import PlayerSettings, SeatPlayer
-from bot.tenhou.client import ClientSettings, Hooks, TenhouClient
+from bot.tenhou.client.core import TenhouClient
 from bot.tenhou.client.journal import Journal
-from bot.tenhou.session import Session, SessionSettings
+from bot.tenhou.client.settings import ClientSettings, Hooks
+from bot.tenhou.session.core import Session, SessionSettings
 from policies.flow.slots import Policy
 from policies.heuristic.player import HeuristicPolicy
 from tests.bot.fake_clock import FakeClock, until

@@ -79,7 +79,7 @@ async def play_through(
     return Outcome(
         records[0],
         journal.results,
-        journal.missed,
+        len(journal.missed_games),
         relay.frames,
         relay.connections,
         bench.player.tally,

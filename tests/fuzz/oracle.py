@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from bot.tenhou import messages as m
-from bot.tenhou.session import Session, SessionSettings
+from bot.tenhou.session.core import Session, SessionSettings
 from bot.tenhou.session.events import PromptOpened, SessionEvent
 from game.actions import ActionKind
 from game.events import StartRound

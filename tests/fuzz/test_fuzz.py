@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.tenhou.session import Session
+from bot.tenhou.session.core import Session
 from bot.tenhou.session.events import SessionEvent
 from game.layout import AT_UNSEEN
 from kit.errors import StateMismatchError

@@ -21,7 +21,7 @@ from bot.tenhou.game_types import THREE_PLAYERS, refusal
 from bot.tenhou.messages import parse_client
 from bot.tenhou.messages import server_messages as m
 from bot.tenhou.messages.client_messages import Leave, Login
-from bot.tenhou.session import Stage
+from bot.tenhou.session.core import Stage
 from bot.tenhou.session.events import (
     Disagreement,
     GameEnded,

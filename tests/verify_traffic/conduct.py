@@ -11,7 +11,7 @@ import numpy as np
 
 from bot.tenhou.messages import client_messages as c
 from bot.tenhou.messages import server_messages as m
-from bot.tenhou.session import Session, SessionSettings, Stage
+from bot.tenhou.session.core import Session, SessionSettings, Stage
 from bot.tenhou.session.events import SessionEvent
 from bot.tenhou.session.seat import Seat
 from bot.tenhou.session.translate import TABLE_MESSAGES

@@ -118,7 +118,7 @@ class EditorPage {
       this.facts(),
       ...SEATS.map((seat) => this.seat(seat)),
       make("p", { class: "quiet" }, text.hints.rivers, " ", text.hints.melds),
-      make("label", { class: "ask-check" }, this.keep("after_call", make("input", { type: "checkbox", checked: Boolean(this.values.after_call) })), make("span", {}, text.fields.after_call)),
+      make("label", { class: "toggle" }, this.keep("after_call", make("input", { type: "checkbox", checked: Boolean(this.values.after_call) })), make("span", {}, text.fields.after_call)),
     );
     this.place = make("div", { class: "ask-place" });
     this.root.classList.add("ask-page");

@@ -18,6 +18,7 @@ from bot.cli.shared import (
     Workers,
 )
 from kit.options import Count, Seed, flag
+from kit.reports import write_report
 
 if TYPE_CHECKING:
     import learning.measure.bench
@@ -33,7 +34,6 @@ def features(*, as_json: AsJson = False, seed: WallSeed = 0) -> int:
 
     Reports encodings per second on one core and the time per decision.
     """
-    from kit.reports import write_report
     from learning.measure.bench import bench_features
 
     return write_report(bench_features(seed=seed), as_json=as_json)
@@ -61,7 +61,6 @@ def decision(
         as_json: whether to print JSON.
     """
     from bot.startup.models import compute_of, load, policy_text
-    from kit.reports import write_report
     from learning.measure.bench import UntrainedNetworks, bench_decisions
 
     policy, name = None, policy_text(config.decision)
@@ -102,7 +101,6 @@ def selfplay(
         as_json: whether to print JSON.
         seed: of all walls.
     """
-    from kit.reports import write_report
     from kit.workers.ordered import default_workers
     from learning.measure.bench import PLAYERS, TABLES, bench_selfplay
     from learning.runs.store import compute_for
@@ -146,7 +144,6 @@ def training(
         seed: seed of weights, sample order and tile permutations.
         as_json: whether to print JSON.
     """
-    from kit.reports import write_report
     from learning.measure.bench import bench_training
     from learning.train.plan import make_plan
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from bot.cli.command import command
 from bot.cli.shared import AsJson, OutputFolder, Records, Workers
 from kit.options import Count, flag
+from kit.reports import write_report
 
 if TYPE_CHECKING:
     import learning.data.layout
@@ -24,7 +25,6 @@ def build(paths: Records, /, *, out: OutputFolder, as_json: AsJson = False, work
         as_json: whether to print JSON.
         workers: number of processes.
     """
-    from kit.reports import write_report
     from learning.data.build import build as build_from
 
     return write_report(build_from(paths, out, workers), as_json=as_json)

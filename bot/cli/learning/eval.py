@@ -19,6 +19,7 @@ from bot.cli.shared import (
     ResumedFolder,
     Workers,
 )
+from kit.reports import write_report
 
 if TYPE_CHECKING:
     import learning.cfr.exploitability
@@ -65,7 +66,6 @@ def accuracy(
         precision: of the networks.
         as_json: whether to print JSON.
     """
-    from kit.reports import write_report
     from learning.measure.accuracy import AccuracyPlan, evaluate
     from learning.runs.store import compute_for
     from policies.play.included import SHIPPED
@@ -94,7 +94,6 @@ def hands(
         plots: folder for plots of shanten and waits.
         as_json: whether to print JSON.
     """
-    from kit.reports import write_report
     from learning.measure.hands import evaluate_hands, save_plots
     from policies.hands.direct import HAND_MODELS_FOLDER
     from policies.nets.device import use_one_torch_thread
@@ -123,7 +122,6 @@ def deals(
     sampled deals and over the true hands. Reports how the differences between the two correlate, and what the
     choices made over sampled deals gain with the true hands.
     """
-    from kit.reports import write_report
     from learning.measure.deals import DEALS, make_plan
     from learning.runs.store import compute_for
 
@@ -150,7 +148,6 @@ def adaptation(
     Takes hands from self-play, lets a copy of the policy learn from rounds played out over sampled deals, and
     compares it with the policy over other deals, with the same tiles for both.
     """
-    from kit.reports import write_report
     from learning.measure.adaptation import ADAPTATION, make_plan, text_of
     from learning.runs.store import compute_for
 
@@ -177,7 +174,6 @@ def prices(
     true hands over redrawn walls. Reviews read the prices from replays/review/prices.json, which is the
     report's ``figures.prices``.
     """
-    from kit.reports import write_report
     from learning.measure.prices import PRICES, make_plan
     from learning.runs.store import compute_for
 
@@ -207,7 +203,6 @@ def exploitability(
         workers: processes.
         as_json: whether to print JSON.
     """
-    from kit.reports import write_report
     from learning.cfr.exploitability import ExploitPlan, measure_exploitability
 
     return write_report(measure_exploitability(ExploitPlan(table, **given), workers), as_json=as_json)

@@ -21,6 +21,7 @@ from bot.cli.shared import (
 )
 from kit.errors import ConfigError
 from kit.options import Count, flag
+from kit.reports import write_report
 
 if TYPE_CHECKING:
     import learning.cfr.duel
@@ -213,7 +214,6 @@ def duel(
         workers: processes.
         as_json: whether to print JSON.
     """
-    from kit.reports import write_report
     from learning.cfr.duel import DuelPlan, play_duels
 
     return write_report(play_duels(DuelPlan((player, opponent), **given), workers=workers), as_json=as_json)

@@ -28,6 +28,7 @@ from bot.cli.shared import (
     length_of,
 )
 from kit.options import Count
+from kit.reports import write_report
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -243,7 +244,6 @@ def labels(
         precision: of the networks.
         as_json: whether to print JSON.
     """
-    from kit.reports import write_report
     from learning.data.corpus import Corpus
     from learning.runs.store import compute_for
     from learning.train.labelling import labels as measurement
@@ -322,7 +322,6 @@ def reward(
         plan: what to train.
         as_json: whether to print JSON.
     """
-    from kit.reports import write_report
     from learning.data.corpus import Corpus
     from learning.train.reward import train_reward
     from policies.checkpoint.card import describe

@@ -59,16 +59,18 @@ class TenhouConnection:
         self._outgoing: asyncio.Queue[str | None] = asyncio.Queue(OUTGOING_LIMIT)
         self._overflow = asyncio.Event()
 
-    def post(self, frame: str) -> None:
-        """Queue a frame without waiting. If the server does not read our frames, the connection ends."""
-        self._put(frame)
+    def post(self, frame: str | None) -> None:
+        """Queue a frame without waiting. If the server does not read our frames, the connection ends.
 
-    def end(self) -> None:
-        """Let `run` return once everything posted so far is sent."""
-        self._put(None)
+        After None, `run` returns once everything posted so far is sent.
+        """
+        try:
+            self._outgoing.put_nowait(frame)
+        except asyncio.QueueFull:
+            self._overflow.set()
 
     async def run(self, on_frame: Callable[[str | bytes], None]) -> None:
-        """Pass every frame to ``on_frame`` until `end`, or until something fails; then raise the error."""
+        """Pass every frame to ``on_frame`` until None is posted, or something fails; then raise the error."""
         tasks = [
             asyncio.create_task(coroutine, name=f"connection.{name}")
             for name, coroutine in (
@@ -88,12 +90,6 @@ class TenhouConnection:
             await asyncio.gather(*tasks, return_exceptions=True)
         for task in finished:
             task.result()
-
-    def _put(self, frame: str | None) -> None:
-        try:
-            self._outgoing.put_nowait(frame)
-        except asyncio.QueueFull:
-            self._overflow.set()
 
     async def _read(self, on_frame: Callable[[str | bytes], None]) -> None:
         while True:

@@ -26,7 +26,7 @@ from bot.tenhou.client.recovery import Recovery
 from bot.tenhou.client.settings import ClientSettings, Hooks
 from bot.tenhou.gate import PlayTerms
 from bot.tenhou.messages import ClientMessage, Ready, render_json
-from bot.tenhou.session import Session
+from bot.tenhou.session.core import Session
 from bot.tenhou.session.events import (
     GameEnded,
     GameMissed,
@@ -57,13 +57,7 @@ from kit.errors import (
 RIICHI_PATIENCE_S: Final = 2.0
 """Source: `docs/tenhou-protocol.md`, section 5; servers also accepted both frames without a pause."""
 
-_CLAIMS: Final = (
-    ActionKind.PASS,
-    ActionKind.CHI,
-    ActionKind.PON,
-    ActionKind.DAIMINKAN,
-    ActionKind.RON,
-)
+_CLAIMS: Final = (ActionKind.PASS, ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN, ActionKind.RON)
 """Answers to another player's tile: the server may wait for other players before it goes on."""
 
 
@@ -257,7 +251,9 @@ class TenhouClient:
             case PromptClosed(prompt_id):
                 self._player.withdraw(prompt_id)
             case GameEnded():
-                self._end_game(event)
+                self._player.withdraw()
+                self._journal.end_game(event, self._session.log, self._player.decisions)
+                self._leave()
             case GameMissed():
                 self._player.withdraw()
                 self._journal.miss_game(event, self._player.decisions)
@@ -276,11 +272,6 @@ class TenhouClient:
             events=tuple(session.log),
         )
         self._player.ask(prompt, self._answer)
-
-    def _end_game(self, event: GameEnded) -> None:
-        self._player.withdraw()
-        self._journal.end_game(event, self._session.log, self._player.decisions)
-        self._leave()
 
     # --- frames out ---------------------------------------------------------------------------------
 
@@ -302,7 +293,7 @@ class TenhouClient:
         if self._connection is not None:
             self._session.leave()
             self._flush()
-            self._connection.end()
+            self._connection.post(None)
 
     def _flush(self) -> None:
         for message in self._session.outbox():

@@ -95,12 +95,7 @@ class Journal:
     @property
     def games(self) -> int:
         """Number of games that are over, including those whose end we missed."""
-        return len(self.results) + self.missed
-
-    @property
-    def missed(self) -> int:
-        """Number of games whose end we did not see."""
-        return len(self.missed_games)
+        return len(self.results) + len(self.missed_games)
 
     def write(self, event: SessionEvent) -> None:
         """Log an event."""
@@ -134,7 +129,7 @@ class Journal:
 
     def end_game(
         self, event: GameEnded, events: Sequence[GameEvent], decisions: Sequence[DecisionRecord]
-    ) -> GameResult:
+    ) -> None:
         """Record a finished game.
 
         Args:
@@ -167,7 +162,6 @@ class Journal:
         )
         self.log = log
         self._game = None
-        return result
 
     def miss_game(self, event: GameMissed, decisions: Sequence[DecisionRecord]) -> None:
         """Record a game whose end we did not see, as far as we saw it; its record has no end.

@@ -124,9 +124,7 @@ class Lobby:
     """The server; use it as an async context manager."""
 
     def __init__(
-        self,
-        settings: LobbySettings | None = None,
-        on_record: Callable[[GameRecord], object] | None = None,
+        self, settings: LobbySettings | None = None, on_record: Callable[[GameRecord], object] | None = None
     ) -> None:
         """Prepare a lobby; entering it opens the port.
 

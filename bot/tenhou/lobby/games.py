@@ -20,10 +20,9 @@ from bot.tenhou.game_types import GameType, refusal
 from bot.tenhou.lobby.lobby_table import LobbyTable
 from bot.tenhou.lobby.member import LobbyConnection, Member, Register
 from bot.tenhou.lobby.table_seat import ClockSettings, clock_of
-from bot.tenhou.lobby.tabletop import SeatInfo, Tabletop
+from bot.tenhou.lobby.tabletop import SeatInfo, new_tabletop
 from game.actions import Action
 from game.observation import Observation
-from game.table.table import Table
 from kit.errors import RemoteProtocolError
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.decide import decide
@@ -164,18 +163,10 @@ class LobbyGames:
         self.count += 1
         rng = np.random.default_rng([self._seed, self.count])
         players = [int(player) for player in rng.permutation(4)][: len(members)]
-        seed, dice_seed = (int(number) for number in rng.integers(1 << 62, size=2))
         seats = self._seats(game_type, dict(zip(players, members, strict=True)))
-        names = (seats[0].name, seats[1].name, seats[2].name, seats[3].name)
-        tabletop = Tabletop(
-            Table(seed=seed, length=game_type.length, names=names),
-            game_type,
-            seats,
-            self._settings.clock or clock_of(game_type),
-            game_id=game_id(datetime.now(UTC), game_type.number, lobby, secrets.randbits(32)),
-            lobby=lobby,
-            dice_seed=dice_seed,
-        )
+        record_id = game_id(datetime.now(UTC), game_type.number, lobby, secrets.randbits(32))
+        clock = self._settings.clock or clock_of(game_type)
+        tabletop = new_tabletop(rng, game_type, seats, clock, record_id, lobby)
         table = LobbyTable(
             tabletop, members, self._decider(game_type), self._settings.delay_s, self._finished
         )

@@ -47,7 +47,6 @@ from game.events import (
     Draw,
     DrawnRound,
     EndGame,
-    Four,
     GameEvent,
     Kakan,
     Pon,
@@ -55,6 +54,7 @@ from game.events import (
     RiichiAccepted,
     StartRound,
     Win,
+    four,
 )
 from game.layout import RIVER_CALLED, RIVER_RIICHI
 from game.melds import MeldKind, encode_meld
@@ -85,14 +85,13 @@ _BY_KIND: Final = {
 _CALLS: Final = {ResponseType.PON: ActionKind.PON, ResponseType.CHI: ActionKind.CHI}
 
 
-def rotated(four: Sequence[T], viewer: int) -> tuple[T, T, T, T]:
+def rotated(values: Sequence[T], viewer: int) -> tuple[T, T, T, T]:
     """Values by player in the viewer's order, the viewer's own first.
 
     >>> rotated("ESWN", 3)
     ('N', 'E', 'S', 'W')
     """
-    first, second, third, fourth = (four[(viewer + seat) % 4] for seat in range(4))
-    return first, second, third, fourth
+    return four(values[(viewer + seat) % 4] for seat in range(4))
 
 
 def offers_of(legal: Iterable[Action]) -> int:
@@ -135,7 +134,7 @@ def frame_of(
         case Riichi(player=player):
             return RiichiStep(seat(player), 1)
         case RiichiAccepted(player=player):
-            scores = [int(score) for score in before["scores"]]
+            scores = before["scores"].tolist()
             scores[player] -= RIICHI_STICK
             return RiichiStep(seat(player), 2, rotated(scores, viewer))
         case Win():
@@ -169,7 +168,7 @@ def snapshot_for(record: np.void, viewer: int, dice: tuple[int, int]) -> RoundSn
         honba=int(record["honba"]),
         riichi_sticks=int(record["riichi_sticks"]),
         indicators=indicators_of(record),
-        scores=rotated(scores_of(record), viewer),
+        scores=rotated(record["scores"].tolist(), viewer),
         dealer=(int(record["dealer"]) - viewer) % 4,
         hand=tuple(hand_tiles(record, viewer)),
         melds=rotated(codes, viewer),
@@ -185,7 +184,7 @@ def scores_for(record: np.void, viewer: int) -> ScoresResumed:
         honba=int(record["honba"]),
         riichi_sticks=int(record["riichi_sticks"]),
         dealer=(int(record["dealer"]) - viewer) % 4,
-        scores=rotated(scores_of(record), viewer),
+        scores=rotated(record["scores"].tolist(), viewer),
     )
 
 
@@ -215,12 +214,6 @@ def standing_of(player: int, events: Iterable[GameEvent], final: EndGame, lobby:
         game_type=kind,
         figures=",".join((tenths_text(final.results[player]), *map(str, figures))),
     )
-
-
-def scores_of(record: np.void) -> Four:
-    """The scores of a record as plain numbers."""
-    first, second, third, fourth = (int(score) for score in record["scores"])
-    return first, second, third, fourth
 
 
 def indicators_of(record: np.void) -> tuple[int, ...]:
@@ -272,7 +265,7 @@ def _won(event: Win, before: np.void, viewer: int, final: EndGame | None) -> Rou
         ura_indicators=event.ura_indicators,
         honba=event.honba,
         riichi_sticks=event.riichi_sticks,
-        scores=rotated(scores_of(before), viewer),
+        scores=rotated(before["scores"].tolist(), viewer),
         deltas=rotated(event.deltas, viewer),
         liable=(event.liable - viewer) % 4 if event.liable >= 0 else -1,
         final=_final_for(final, viewer),
@@ -284,7 +277,7 @@ def _drawn(event: DrawnRound, before: np.void, viewer: int, final: EndGame | Non
         reason=event.reason,
         honba=int(before["honba"]),
         riichi_sticks=int(before["riichi_sticks"]),
-        scores=rotated(scores_of(before), viewer),
+        scores=rotated(before["scores"].tolist(), viewer),
         deltas=rotated(event.deltas, viewer),
         hands=rotated(event.hands, viewer),
         final=_final_for(final, viewer),

@@ -88,16 +88,12 @@ class SeatInfo(msgspec.Struct, frozen=True):
         name: public name.
         is_client: plays over a connection; the others are built-in players.
         resume_code: token that takes the seat back, empty if there is none.
-        rank: rank index.
-        rate: rating.
         sex: ``M``, ``F``, or ``C`` for a computer.
     """
 
     name: str
     is_client: bool = False
     resume_code: str = ""
-    rank: int = 0
-    rate: float = 1500.0
     sex: str = "M"
 
 

@@ -56,6 +56,7 @@ from game.events import (
     StartGame,
     StartRound,
     Win,
+    four,
 )
 from game.rules import twins_of_drawn
 from game.state import apply, clone, is_furiten, new_round
@@ -89,6 +90,20 @@ class Move(msgspec.Struct, frozen=True, omit_defaults=True, tag="move"):
     presence: PlayerLeft | PlayerReturned | None = None
     banks: tuple[float, ...] = ()
     events: tuple[GameEvent, ...] = ()
+
+
+def new_tabletop(
+    rng: np.random.Generator,
+    game_type: GameType,
+    seats: Sequence[SeatInfo],
+    clock: ClockSettings,
+    game_id: str,
+    lobby: int = 0,
+) -> Tabletop:
+    """A new game, with the walls and dice that a generator draws."""
+    seed, dice_seed = (int(number) for number in rng.integers(1 << 62, size=2))
+    table = Table(seed=seed, length=game_type.length, names=four(seat.name for seat in seats))
+    return Tabletop(table, game_type, seats, clock, game_id=game_id, lobby=lobby, dice_seed=dice_seed)
 
 
 class Tabletop:
@@ -313,8 +328,6 @@ class Tabletop:
             game_type=self.game_type.number,
             lobby=self._lobby,
             names=rotated([info.name for info in infos], 0),
-            ranks=rotated([info.rank for info in infos], 0),
-            rates=rotated([info.rate for info in infos], 0),
             sexes=rotated([info.sex for info in infos], 0),
             events=tuple(self.events),
             dice=tuple(self.dice),
@@ -328,8 +341,6 @@ class Tabletop:
             MatchFound(self.game_type.number, str(self._lobby), infos[player].resume_code),
             PlayerNames(
                 names=rotated([info.name for info in infos], player),
-                dans=rotated([info.rank for info in infos], player),
-                rates=rotated([info.rate for info in infos], player),
                 sexes=rotated([info.sex for info in infos], player),
             ),
         )

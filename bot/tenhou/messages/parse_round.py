@@ -107,8 +107,8 @@ def _meld_tiles(code: int) -> tuple[int, ...]:
     return (code >> 8,) if tags.is_north(code) else decode_meld(code).tiles
 
 
-def _offers(f: Fields, name: str = "t") -> int:
-    return f.number(name, 0, 255, 0)
+def _offers(f: Fields) -> int:
+    return f.number("t", 0, 255, 0)
 
 
 def _drawn(f: Fields, letter: str, digits: str) -> m.ServerMessage:
@@ -196,14 +196,7 @@ def _ryuukyoku(f: Fields) -> m.ServerMessage:
     tag = tags.read_ryuukyoku(f)
     _distinct(f, *(hand for hand in tag.hands if hand))
     return m.RoundDrawn(
-        tag.reason,
-        tag.honba,
-        tag.riichi_sticks,
-        tag.scores,
-        tag.deltas,
-        tag.hands,
-        tag.final,
-        _chips(f),
+        tag.reason, tag.honba, tag.riichi_sticks, tag.scores, tag.deltas, tag.hands, tag.final, _chips(f)
     )
 
 

@@ -5,7 +5,3 @@
 and our riichi until it is confirmed. `resume` and `path_events` rebuild a round from a snapshot, in an order
 that `game.position.turn_order` finds.
 """
-
-from bot.tenhou.session.core import Session, SessionSettings, Stage
-
-__all__ = ["Session", "SessionSettings", "Stage"]

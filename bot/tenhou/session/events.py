@@ -34,12 +34,10 @@ class Rejected(SessionEvent, frozen=True):
     Attributes:
         code: the server's error code, or our own ``unsupported``.
         text: the meaning of the code and the remedy.
-        retry: waiting may help (the player is still connected elsewhere, a server does not respond).
     """
 
     code: str
     text: str
-    retry: bool = False
 
 
 class Replaced(SessionEvent, frozen=True):
@@ -182,18 +180,18 @@ class UnknownTag(SessionEvent, frozen=True):
     attribute: str = ""
 
 
-_TEXTS: Final[dict[str, tuple[str, bool]]] = {
-    "1001": ("the name has characters the server does not allow; choose another", False),
-    "1002": ("the name belongs to a registered id; log in with that id", False),
-    "1003": ("the id is invalid, suspended or deleted; check it before you try again", False),
-    "1004": ("this player is still connected; try again later", True),
-    "1005": ("the name is taken; choose another", False),
-    "1006": ("this IP address may not register a new id for about seven days", False),
-    "1012": ("a new id was registered", False),
-    "1019": ("the tournament lobby does not exist; check its number", False),
-    "1020": ("this needs an id with paid days", False),
-    "1021": ("the external login server does not respond; try again later", True),
-    "1027": ("registration for the tournament is complete", False),
+_TEXTS: Final[dict[str, str]] = {
+    "1001": "the name has characters the server does not allow; choose another",
+    "1002": "the name belongs to a registered id; log in with that id",
+    "1003": "the id is invalid, suspended or deleted; check it before you try again",
+    "1004": "this player is still connected; try again later",
+    "1005": "the name is taken; choose another",
+    "1006": "this IP address may not register a new id for about seven days",
+    "1012": "a new id was registered",
+    "1019": "the tournament lobby does not exist; check its number",
+    "1020": "this needs an id with paid days",
+    "1021": "the external login server does not respond; try again later",
+    "1027": "registration for the tournament is complete",
 }
 
 
@@ -202,7 +200,5 @@ def rejection(code: str) -> Rejected:
 
     Source: the texts of the official client.
     """
-    text, retry = _TEXTS.get(
-        code, ("the server refused the request with a code that is not documented", False)
-    )
-    return Rejected(code, text, retry)
+    unknown = "the server refused the request with a code that is not documented"
+    return Rejected(code, _TEXTS.get(code, unknown))

@@ -8,17 +8,7 @@ import msgspec
 import numpy as np
 
 from bot.tenhou.messages import server_messages as m
-from game.events import (
-    Chi,
-    Discard,
-    DoraRevealed,
-    Draw,
-    Four,
-    GameEvent,
-    Pon,
-    Riichi,
-    RiichiAccepted,
-)
+from game.events import Chi, Discard, DoraRevealed, Draw, Four, GameEvent, Pon, Riichi, RiichiAccepted
 from game.melds import Meld, meld_event
 from game.position.turn_order import OWN_KANS, Begin, Move, Path, with_kans
 from game.state import hand_tiles, melds_of

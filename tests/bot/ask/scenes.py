@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from bot.ask import questions as questions_module
-from bot.ask.page import AskedPolicy, make_ask_app, serve_answers
+from bot.ask.command import AskedPolicy
+from bot.ask.page import make_ask_app, serve_answers
 from bot.ask.questions import Questions
 from bot.config.settings import AskPage
 from bot.web.limits import Limits

@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from bot.ask import page as page_module
+from bot.ask.command import AskedPolicy
 from bot.ask.page import LARGEST
 from bot.ask.questions import PROCESSES, WAITING, Questions
 from bot.config.settings import AskPage
@@ -271,11 +272,9 @@ def test_the_command_serves_until_it_is_interrupted(
     monkeypatch.setattr("webbrowser.open", browse)
     code = page_module.ask_on_page(
         WrittenPosition(hand=HAND),
+        AskedPolicy("heuristic", 1, IN_PLAY),
         AskPage(port=0),
         {},
-        policy="heuristic",
-        averaging=1,
-        compute=IN_PLAY,
         browser=True,
     )
     link = capsys.readouterr().out.strip()

@@ -18,8 +18,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.logs.setup import LIMIT, tell_left_out
-from bot.tenhou.client import ClientSettings
-from bot.tenhou.client.settings import Waits
+from bot.tenhou.client.settings import ClientSettings, Waits
 from bot.tenhou.lobby import Lobby, LobbySettings
 from policies.heuristic.player import HeuristicPolicy
 from tests.bot.beside import beside

@@ -22,7 +22,7 @@ from replays.formats import MAX_FILE, compress, read_game, write_game
 from replays.record import GameRecord
 from replays.review.schema import Note, Price, Review, ReviewAction, ReviewIndex
 from replays.store.library import save
-from replays.viewer import page
+from replays.viewer.page import page
 from tests.cli import Result, run_cli
 from tests.learning.selfplay.engine_players import engine_text
 from tests.replays.games import GAME_ID, ended_early, seen_from

@@ -14,11 +14,13 @@ import pytest
 
 from bot.config.settings import load_config
 from bot.player.seat_player import PlayerSettings, SeatPlayer
-from bot.tenhou.client import ClientSettings, Hooks, TenhouClient, core
+from bot.tenhou.client import core
+from bot.tenhou.client.core import TenhouClient
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.client.opening import open_connection
+from bot.tenhou.client.settings import ClientSettings, Hooks
 from bot.tenhou.gate import Gate, PlayTerms, TenhouTerms
-from bot.tenhou.session import Session, SessionSettings
+from bot.tenhou.session.core import Session, SessionSettings
 from kit.errors import ConfigError, NotAllowed
 from policies.heuristic.player import HeuristicPolicy
 from tests.bot.client_bench import ClientBench

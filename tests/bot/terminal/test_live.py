@@ -3,13 +3,15 @@ from __future__ import annotations
 import io
 import sys
 import threading
+from functools import partial
 
 import pytest
 import structlog
 
 from bot.logs.setup import set_up_logs
 from bot.terminal.live import LiveTable
-from game.state import new_round
+from bot.terminal.table import render
+from game.state import clone, new_round
 
 NAMES = ("a", "b", "c", "d")
 PATIENCE_S = 240.0
@@ -30,7 +32,7 @@ def test_the_last_picture_and_every_line_are_shown_before_it_ends() -> None:
     with LiveTable(terminal, refresh_s=0) as table:
         for index in range(50):
             record["round_index"] = index % 8
-            table.update(record, 0, NAMES, None)
+            table.update(partial(render, clone(record), 0, NAMES, None))
             print(f"line {index}", file=sys.stderr)
     shown = terminal.getvalue()
     assert [f"line {index}\n" in shown for index in range(50)] == [True] * 50
@@ -63,7 +65,7 @@ def test_a_terminal_that_does_not_read_delays_nobody() -> None:
 
     with LiveTable(Stuck(), refresh_s=0) as table:
         for _ in range(100):
-            table.update(new_round(), 0, NAMES, None)
+            table.update(partial(render, new_round(), 0, NAMES, None))
             print("line", file=sys.stderr)
         reading.set()
 
@@ -82,7 +84,7 @@ def test_a_terminal_that_fails_costs_the_picture_not_the_game() -> None:
 
     gone = Gone()
     with LiveTable(gone, refresh_s=0) as table:
-        table.update(new_round(), 0, NAMES, None)
+        table.update(partial(render, new_round(), 0, NAMES, None))
         assert told.wait(PATIENCE_S)
         print("still here", file=sys.stderr)
     assert "can no longer be shown" in gone.getvalue()

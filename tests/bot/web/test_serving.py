@@ -24,7 +24,8 @@ import structlog
 from websockets.exceptions import ConnectionClosed
 
 from bot.dashboard.feed import Feed
-from bot.web.limits import MINUTE_S, Limits, OncePerMinute, most_connections
+from bot.logs.setup import RateLimit
+from bot.web.limits import Limits, most_connections
 from tests.bot.dashboard.scenes import Watcher, is_over, library, played, put, server
 from tests.bot.descriptors import no_descriptor_left
 from tests.bot.web.requests import PATIENCE_S, asked
@@ -46,7 +47,7 @@ FEW = Limits(connections=16)
 
 @pytest.fixture(autouse=True)
 def _this_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.web.serving._CROWDED", OncePerMinute())
+    monkeypatch.setattr("bot.web.serving._SELDOM", RateLimit(limit=1))
     monkeypatch.setattr("asyncio.constants.ACCEPT_RETRY_DELAY", 0.05)
 
 
@@ -220,14 +221,6 @@ def test_invalid_requests_are_logged_once_a_minute(caplog: pytest.LogCaptureFixt
         assert all(is_closed(line) for line in lines)
     assert sum("Invalid HTTP request" in record.message for record in caplog.records) <= 1
     assert all(record.levelno < logging.ERROR for record in caplog.records)
-
-
-def test_frequent_events_are_counted_and_logged_once_a_minute() -> None:
-    now = 0.0
-    seldom = OncePerMinute(lambda: now)
-    assert [seldom.due() for _ in range(3)] == [1, 0, 0]
-    now = MINUTE_S
-    assert [seldom.due() for _ in range(3)] == [3, 0, 0]
 
 
 # --- through the program ----------------------------------------------------------------------------------

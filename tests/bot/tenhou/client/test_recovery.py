@@ -18,9 +18,9 @@ from websockets.frames import Close
 from websockets.http11 import Response
 
 from bot.player.clock import MonotonicClock
-from bot.tenhou.client import ClientSettings
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.client.recovery import Recovery, explain, process_exception
+from bot.tenhou.client.settings import ClientSettings
 from kit.errors import (
     ConnectionLost,
     LocalProtocolError,

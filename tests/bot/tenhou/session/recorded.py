@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from bot.tenhou import messages as m
-from bot.tenhou.session import Session, SessionSettings
+from bot.tenhou.session.core import Session, SessionSettings
 from bot.tenhou.session.translate import TABLE_MESSAGES
 from game.layout import PHASE_ENDED, PHASE_IDLE, RIVER_CALLED, RIVER_RIICHI
 from game.melds import encode_meld

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.tenhou import messages as m
-from bot.tenhou.session import Session
+from bot.tenhou.session.core import Session
 from bot.tenhou.session.events import PromptOpened, Resumed, SessionEvent, StateLost
 from game.events import Discard, Draw, StartGame, StartRound
 from game.state import apply_all, new_round

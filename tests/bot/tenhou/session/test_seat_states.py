@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from bot.tenhou import messages as m
-from bot.tenhou.session import Session
+from bot.tenhou.session.core import Session
 from bot.tenhou.session.events import GameStarted, StateLost
 from bot.tenhou.session.seat import TRANSITIONS, SeatState, Trigger
 from game.layout import PHASE_TURN

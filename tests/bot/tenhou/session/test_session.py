@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bot.tenhou import messages as m
-from bot.tenhou.session import Session, SessionSettings
+from bot.tenhou.session.core import Session, SessionSettings
 from bot.tenhou.session.events import (
     Disagreement,
     GameEnded,
