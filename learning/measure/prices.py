@@ -23,7 +23,7 @@ from learning.data.choice import place_in_shares
 from learning.data.layout import is_ai, split_of
 from learning.data.sources import load, stored_games
 from learning.runs.commit import current_commit
-from learning.runs.measurement import Measurement
+from learning.runs.measurement import Measurement, MeasurementReport, report_text
 from learning.runs.statistics import Estimate, Floats, Means
 from learning.runs.store import ResumablePlan
 from policies.checkpoint.store import load_predictor
@@ -162,6 +162,8 @@ def _setup(plan: PricesPlan) -> tuple[PricesPlan, list[str]]:
 # --- figures ----------------------------------------------------------------------------------------------
 
 _FOLDS: Final = 5
+_RATIOS: Final = (0.1, 0.03, 0.01, 0.003, 0.001)
+_COLUMNS: Final = ("ratio", "1-shanten or less", "2-shanten", "3-shanten or more")
 
 
 class PricesFigures(msgspec.Struct, frozen=True):
@@ -267,6 +269,26 @@ def _slope_of(means: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         slope: Floats = (product - priced * cost) / (square - priced**2)
     return slope
+
+
+def text_of(report: MeasurementReport[PricesPlan, PricesFigures]) -> str:
+    """The report for people: what errors cost, whether held-out games agree, and prices in points."""
+    plan, found = report.plan, report.figures
+    verdicts = (
+        f"an error costs {found.cost.text(0)} points on average to the end of the round",
+        f"slope of costs in held-out games on prices: points {found.slope.text(2)}, final reward "
+        f"{found.slope_reward.text(2)}; on the included prices {found.slope_included.text(2)}",
+    )
+    rows = [
+        (f"{ratio:g}", *(f"{price.points:.0f} ± {price.error:.0f}" for price in prices))
+        for ratio in _RATIOS
+        for prices in [[found.prices.price(Unlikeness(ratio, distance)) for distance in (1, 2, 3)]]
+    ]
+    measured = (
+        f"{found.played:,} of {found.disagreements:,} disagreements with {plan.policy}, {found.games:,} games"
+        f", seed {plan.seed}; {found.cpu_hours} CPU hours; {plan.compute.precision}"
+    )
+    return report_text(verdicts, _COLUMNS, rows, measured)
 
 
 PRICES: Final = Measurement("prices", PricesPlan, GamePrices, figures_of, _setup, prices_of_games)

@@ -174,13 +174,13 @@ def prices(
     true hands over redrawn walls. Reviews read the prices from replays/review/prices.json, which is the
     report's ``figures.prices``.
     """
-    from learning.measure.prices import PRICES, make_plan
+    from learning.measure.prices import PRICES, make_plan, text_of
     from learning.runs.store import compute_for
 
     if so_far:
-        return write_report(PRICES.so_far(out), as_json=as_json)
+        return write_report(PRICES.so_far(out), text_of, as_json=as_json)
     plan = make_plan(data, compute=compute_for(out, "cpu", "auto"), **given)
-    return write_report(PRICES.run(plan, out, workers=workers, quiet=as_json), as_json=as_json)
+    return write_report(PRICES.run(plan, out, workers=workers, quiet=as_json), text_of, as_json=as_json)
 
 
 @command()

@@ -112,6 +112,9 @@ def test_disagreements_of_real_games_are_played_out_and_reported(tmp_path: Path)
     report = json.loads(done.stdout)
     assert report["figures"]["disagreements"] > report["figures"]["played"] > 20
     assert run_cli(*words, "--games", 1, "--so-far", "--json").stdout == done.stdout
+    told = run_cli(*words, "--games", 1, "--so-far").stdout.splitlines()
+    assert told[0].startswith("an error costs ")
+    assert told[3].split("  ")[0] == "ratio"
     refused = run_cli(*words, "--games", 2)
     assert refused.exit_code == 2
     assert "the data has 1 games outside the training part" in refused.stderr
