@@ -35,6 +35,7 @@ LISTED_ENV: Final = frozenset(
 )
 """Variables with our prefix that are not configuration keys."""
 
+_FLAGS: Final = "the command line"
 _SAMPLERS: Final = ("uniform", "autoregressive", "diffusion")
 _USER_ID: Final = re.compile(r"ID[0-9A-F]{8}-[0-9a-zA-Z]{8}")
 _LOBBY: Final = re.compile(r"0|L?[1-9][0-9]{3}|C[0-9]{8}")
@@ -426,10 +427,11 @@ def load_config(
     layers = [read_yaml(file) if file else _without_file()]
     from_environment, problems = read_environment(environment, LISTED_ENV)
     layers.append(from_environment)
-    layers.append(SourceValues("the command line", {k: v for k, v in (flags or {}).items() if v is not None}))
+    layers.append(SourceValues(_FLAGS, {k: v for k, v in (flags or {}).items() if v is not None}))
     values, origins = merge(layers)
     config, more = _validate(values, origins)
     problems += more
+    problems += _meant_for_local(config, origins)
     problems += [
         Problem(p.paths, p.message, origins.get(p.path, ""))
         for p in impossible(config, environment)
@@ -444,6 +446,14 @@ def _without_file() -> SourceValues:
     """Where the current folder has no `config.yaml`, it is no folder for records either."""
     folder = platformdirs.user_data_path("suzaku") / "games"
     return SourceValues("the user's data folder", {"records.folder": str(folder)})
+
+
+def _meant_for_local(config: Config, origins: Mapping[str, str]) -> Iterator[Problem]:
+    """Flags for a local lobby, while the configuration says Tenhou: where to connect must not be guessed."""
+    why = "for a local lobby, but play.server is tenhou; add --server local"
+    for key in ("local.url", "local.name"):
+        if config.play.server == "tenhou" and origins.get(key) == _FLAGS:
+            yield Problem((key, "play.server"), why, _FLAGS)
 
 
 def impossible(config: Config, environment: Mapping[str, str]) -> list[Problem]:

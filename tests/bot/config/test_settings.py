@@ -312,6 +312,14 @@ def test_impossible_pair_on_tenhou_is_refused(flags: dict[str, Any], key: str) -
     assert [line.split()[0].rstrip(":") for line in str(caught.value).splitlines()[1:]] == [key]
 
 
+@pytest.mark.parametrize("flag", [{"local__url": "ws://127.0.0.1:4000"}, {"local__name": "Alice"}])
+def test_a_flag_for_a_local_lobby_never_leads_to_tenhou(flag: dict[str, str]) -> None:
+    text = "play: {server: tenhou}\ntenhou: {enabled: true}\n"
+    (found,) = problems(text, {}, **flag)
+    assert found.endswith("for a local lobby, but play.server is tenhou; add --server local")
+    assert load(text, play__server="local", **flag).play.server == "local"
+
+
 def test_ranked_type_needs_explicit_permission() -> None:
     assert on_tenhou(server__type="hanchan", tenhou__permission=True).tenhou.type == 9
 
@@ -343,7 +351,7 @@ def test_a_local_login_may_have_an_id_too() -> None:
 
 def test_a_guest_may_have_a_name_at_home_and_an_id_brings_its_own() -> None:
     assert login_name(load(local__name="Alice"), {}) == "Alice"
-    assert login_name(on_tenhou({}, tenhou__user_id_env="", local__name="Alice"), {}) == "NoName"
+    assert login_name(on_tenhou({"SUZAKU_LOCAL__NAME": "Alice"}, tenhou__user_id_env=""), {}) == "NoName"
     found = problems(environment={"MY_ID": LOGIN}, local__name="Alice", server__user_id_env="MY_ID")
     assert "an id has its own name" in found[0]
 
