@@ -139,6 +139,9 @@ class TenhouClient:
         self._broken = 0
         self._moved_at = None
         wire = await self._connect()
+        if self._is_done():  # told to finish during the handshake
+            await wire.close()
+            return
         self._journal.log.info("conn.opened", host=urlsplit(self._url).netloc, in_game=self._session.in_game)
         self._hooks.on_line("open")
         self._connection = TenhouConnection(
