@@ -15,6 +15,7 @@ from bot.cli.command import Given, Setting, command
 from bot.cli.shared import (
     ANSWER_S,
     LOGS,
+    NO_LOGIN,
     RECORDS,
     SAVED_GAMES,
     AnswerTimeout,
@@ -79,7 +80,7 @@ def play(config: Config, *, as_json: AsJson = False, dry_run: DryRun = False) ->
         **LOGS,
         **RECORDS,
     },
-    fixed={"play.server": "local", "local.url": ""},
+    fixed=NO_LOGIN,
 )
 def lobby(config: Config, *, dry_run: DryRun = False) -> int:
     """Run only the built-in lobby.
@@ -98,7 +99,8 @@ def lobby(config: Config, *, dry_run: DryRun = False) -> int:
         "port": "dashboard.port",
         "token_env": "dashboard.token_env",
         **LOGS,
-    }
+    },
+    fixed=NO_LOGIN,
 )
 def dashboard(config: Config) -> int:
     """Show past games on a web page.
@@ -121,7 +123,7 @@ def dashboard(config: Config) -> int:
         "device": "decision.device",
         **LOGS,
     },
-    fixed={"play.server": "local", "local.url": "", "logs.level": "warning"},
+    fixed={**NO_LOGIN, "logs.level": "warning"},
 )
 def engine(
     config: Config,
@@ -185,7 +187,7 @@ def config() -> int:
         **LOGS,
         **RECORDS,
     },
-    fixed={"play.server": "local", "logs.level": "warning"},
+    fixed={**NO_LOGIN, "logs.level": "warning"},
 )
 def table(
     config: Config,
