@@ -158,7 +158,7 @@ def check(config: Config, *, as_json: AsJson = False) -> int:
     """
     from bot.check import check_everything
 
-    return check_everything(config, os.environ, as_json=as_json)
+    return check_everything(config, as_json=as_json)
 
 
 @command()
