@@ -130,7 +130,7 @@ class Lobby:
 
         Args:
             settings: settings of the lobby.
-            on_record: called with the record of each finished game, on a separate thread.
+            on_record: called with the record of each finished game but practice, on a separate thread.
         """
         self.settings = settings or LobbySettings()
         self.seed = secrets.randbits(63) if self.settings.seed is None else self.settings.seed

@@ -99,7 +99,7 @@ class LobbyGames:
         seed: determines seats and walls.
         register: gives and takes back resume codes.
         timers: for what happens some time after a game.
-        on_record: called with the record of each finished game, on a separate thread.
+        on_record: called with the record of each finished game but practice, on a separate thread.
         on_end: called soon after each game.
 
     Attributes:
@@ -216,7 +216,8 @@ class LobbyGames:
         record = table.tabletop.record()
         ending = record.ending
         _log.info("game.ended", game_id=record.game_id, scores=ending and ending.scores, rounds=record.rounds)
-        if self._on_record is not None:
+        # a practice game has no id for its player, who keeps it under another
+        if self._on_record is not None and not table.tabletop.game_type.is_practice:
             task = asyncio.create_task(self._hand_over(record))
             self._saving.add(task)
             task.add_done_callback(self._saving.discard)
