@@ -20,7 +20,6 @@ from bot.cli.shared import (
     SAVED_GAMES,
     AnswerTimeout,
     AsJson,
-    Checkpoints,
     DryRun,
     OpenBrowser,
     OutputFile,
@@ -116,9 +115,6 @@ def dashboard(config: Config) -> int:
     {
         "type": Setting("local.type", str, "Game type: hanchan or tonpuu."),
         "policy": "decision.policy",
-        "checkpoints": Setting(
-            "decision.checkpoints", Checkpoints, "Folder of the models; default: the configured one."
-        ),
         "permutations": "decision.permutations",
         "device": "decision.device",
         **LOGS,
