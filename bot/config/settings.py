@@ -311,7 +311,7 @@ class Records(Section):
 
     Attributes:
         folder: folder for the records of finished games.
-        capture: write all frames sent and received to this file, redacted.
+        capture: write all frames sent and received to this new file, redacted.
     """
 
     folder: Folder = Path("replays/games")
