@@ -131,8 +131,6 @@ def shown(value: object) -> str:
         text = json.dumps(value, ensure_ascii=False, default=str)
     except TypeError:
         text = str(value)
-    except ValueError:  # Python prints no integer of more than 4,300 digits
-        text = "a huge number"
     return _clipped(redact(clean_text(text)), _FOUND_MAX)
 
 

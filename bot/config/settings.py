@@ -81,11 +81,6 @@ def _is_host_name(text: str) -> bool:
     return len(text) <= 253 and all(re.fullmatch("[A-Za-z0-9-]{1,63}", part) for part in parts)
 
 
-def _off(value: object) -> object:
-    """YAML reads the bare word ``off`` as false."""
-    return "off" if value is False else value
-
-
 def _folder(value: object) -> Path:
     if not isinstance(value, str | Path) or not str(value).strip():
         raise ValueError
@@ -176,7 +171,6 @@ Policy = Annotated[
     ),
 ]
 UmaText = Annotated[str, Field(pattern=f"^({UMA_PATTERN})?$"), ExpectedValues(f'{UMA_FORM}, or ""')]
-AdaptationMode = Annotated[Literal["off", "adapt", "search", "both"], BeforeValidator(_off)]
 Sampler = Annotated[
     str,
     _text(lambda sampler: sampler.partition(":")[0] in _SAMPLERS),
@@ -283,7 +277,7 @@ class AdaptationSection(Section):
         mode: use of a round's time: off, adapt (the policy to the hand), search (close options) or both.
     """
 
-    mode: AdaptationMode = "off"
+    mode: Literal["off", "adapt", "search", "both"] = "off"
     when: Literal["always", "last_rounds", "stake"] = "always"
     reward: RewardKind = "global"
     sampler: Sampler = "diffusion"
