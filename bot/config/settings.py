@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, Literal
 import platformdirs
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from bot.config.problems import ExpectedValues, Problem, describe_errors, report
+from bot.config.problems import ExpectedValues, Problem, describe_errors, field_at, report
 from bot.config.sources import SourceValues, merge, read_environment, read_yaml
 from bot.tenhou.game_types import GameType, parse_game_type
 from bot.tenhou.gate import Gate, PlayTerms, TenhouTerms, breaches, own_host_problem, own_problem, parse_url
@@ -419,7 +419,7 @@ def load_config(
     """
     file = path or (DEFAULT_FILE if DEFAULT_FILE.exists() else None)
     layers = [read_yaml(file) if file else _without_file()]
-    from_environment, problems = read_environment(environment, LISTED_ENV)
+    from_environment, problems = read_environment(environment, LISTED_ENV, _is_text)
     layers.append(from_environment)
     layers.append(SourceValues(_FLAGS, {k: v for k, v in (flags or {}).items() if v is not None}))
     values, origins = merge(layers)
@@ -434,6 +434,11 @@ def load_config(
     if problems:
         raise ConfigError(report(problems))
     return config
+
+
+def _is_text(path: str) -> bool:
+    field = field_at(path.split("."), Config)
+    return field is not None and field.annotation in (str, Path)
 
 
 def _without_file() -> SourceValues:

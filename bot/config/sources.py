@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -54,9 +54,15 @@ def read_yaml(path: Path) -> SourceValues:
 
 
 def read_environment(
-    environment: Mapping[str, str], others: frozenset[str]
+    environment: Mapping[str, str], others: frozenset[str], is_text: Callable[[str], bool]
 ) -> tuple[SourceValues, list[Problem]]:
-    """Values of variables such as ``SUZAKU_PLAY__GAMES``; ``others`` have our prefix but another purpose."""
+    """Values of variables such as ``SUZAKU_PLAY__GAMES``.
+
+    Args:
+        environment: all variables.
+        others: those that have our prefix but another purpose.
+        is_text: whether the value at a key path is text, even one that looks like a number.
+    """
     values: dict[str, Any] = {}
     names: dict[str, str] = {}
     problems = []
@@ -70,7 +76,8 @@ def read_environment(
             )
             continue
         path = f"{section}.{key}"
-        values[path] = _scalar(environment[name])
+        value = _scalar(environment[name])
+        values[path] = environment[name] if is_text(path) and not isinstance(value, str) else value
         names[path] = name
     return SourceValues("environment", values, names), problems
 

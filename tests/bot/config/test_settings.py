@@ -274,6 +274,13 @@ def test_empty_file_is_the_defaults(text: str) -> None:
     assert load(text) == Config()
 
 
+@pytest.mark.parametrize("value", ["2468", "true", "null"])
+def test_text_of_the_environment_is_text_whatever_it_looks_like(value: str) -> None:
+    config = load(environment={"SUZAKU_LOCAL__NAME": value, "SUZAKU_RECORDS__FOLDER": value})
+    assert (config.local.name, config.records.folder) == (value, Path(value))
+    assert load(environment={"SUZAKU_LOCAL__NAME": f"'{value}'"}).local.name == value
+
+
 @pytest.mark.parametrize("value", ["[", "{a: b", "\t", "&x"])
 def test_odd_environment_value_is_a_problem_not_a_crash(value: str) -> None:
     assert "play.games" in problems(environment={"SUZAKU_PLAY__GAMES": value})[0]
