@@ -276,15 +276,13 @@ class AdaptationServer:
         begun = time.process_time()
         view = RoundView.of(now.observation)
         try:
-            seed = drawn_bits(self._setup.seed, done) >> 1
+            seed = drawn_bits(done) >> 1
             self._adapter.play_out(adaptation, view, count, seed, self._between)
             done = adaptation.figures.playouts
             in_time = self._spent + time.process_time() - begun < self._setup.seconds
             if done >= update or not in_time:
                 self._learned = done
-                self._adapter.learn(
-                    adaptation, view, drawn_bits(self._setup.seed, done, _TRIAL) >> 1, self._between
-                )
+                self._adapter.learn(adaptation, view, drawn_bits(done, _TRIAL) >> 1, self._between)
                 self._send_weights(now, adaptation)
         except (ModelError, StateMismatchError) as error:
             log.warning("adaptation.failed", reason=str(error))
@@ -293,7 +291,7 @@ class AdaptationServer:
             self._spent += time.process_time() - begun
 
     def _begin(self, now: SeatView) -> None:
-        seed = drawn_bits(self._setup.seed, len(now.events)) >> 1
+        seed = drawn_bits(len(now.events)) >> 1
         self._adaptation, self._adapted = self._adapter.adaptation(now.events, seed), None
         self._key, self._wanted, self._learned, self._spent = now.key, self._setup.thinking.playouts, 0, 0.0
 
