@@ -64,7 +64,7 @@ class SessionSettings(msgspec.Struct, frozen=True):
         lobby: ``0``, the number of a private lobby, or ``C`` and eight digits for a tournament lobby.
         game_type: Tenhou's number for the game type.
         gpid: code that reclaims a guest's seat after a restart.
-        auto_queue: queue automatically after the login; otherwise call `Session.queue`.
+        auto_queue: whether to queue after the login.
     """
 
     name: str = c.GUEST
@@ -178,17 +178,6 @@ class Session:
         messages, self._out = self._out, []
         return messages
 
-    def queue(self) -> None:
-        """Queue for the game in the settings.
-
-        Raises:
-            LocalProtocolError: not logged in, or a game is running.
-        """
-        if self.stage not in (Stage.LOBBY, Stage.QUEUED):
-            raise LocalProtocolError(f"cannot queue now ({self.stage.value})")
-        self.stage = Stage.QUEUED
-        self._send(c.Queue(self.settings.ticket))
-
     def answer(self, prompt_id: int, action: Action) -> None:
         """Answer a prompt.
 
@@ -287,7 +276,8 @@ class Session:
     def _queue_first(self) -> list[SessionEvent]:
         if not self.settings.auto_queue:
             return []
-        self.queue()
+        self.stage = Stage.QUEUED
+        self._send(c.Queue(self.settings.ticket))
         return [Queued(self.settings.ticket)]
 
     def _tournament(self, _: m.TournamentInfo) -> list[SessionEvent]:
