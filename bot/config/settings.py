@@ -19,7 +19,7 @@ from bot.config.problems import ExpectedValues, Problem, describe_errors, field_
 from bot.config.sources import SourceValues, merge, read_environment, read_yaml
 from bot.tenhou.game_types import GameType, parse_game_type
 from bot.tenhou.gate import Gate, PlayTerms, TenhouTerms, breaches, own_host_problem, own_problem, parse_url
-from bot.tenhou.names import NAME_LENGTH, is_guest_name
+from bot.tenhou.names import GUEST, LOGIN_ID, NAME_LENGTH, is_guest_name
 from game.ranking import UMA_FORM, UMA_PATTERN
 from game.scoring.settlement import RewardKind
 from kit.errors import ConfigError
@@ -28,7 +28,6 @@ from policies.nets.identities import split_identity
 from policies.play.included import INCLUDED, included
 
 DEFAULT_FILE: Final = Path("config.yaml")
-GUEST: Final = "NoName"
 BUILT_IN_POLICIES: Final = ("network", "heuristic")
 LISTED_ENV: Final = frozenset(
     {"SUZAKU_CACHE_DIR", "SUZAKU_CONFIG", "SUZAKU_FOLD_GAMES", "SUZAKU_SHARED"}  # the last two are the tests'
@@ -37,7 +36,6 @@ LISTED_ENV: Final = frozenset(
 
 _FLAGS: Final = "the command line"
 _SAMPLERS: Final = ("uniform", "autoregressive", "diffusion")
-_USER_ID: Final = re.compile(r"ID[0-9A-F]{8}-[0-9a-zA-Z]{8}")
 _LOBBY: Final = re.compile(r"0|L?[1-9][0-9]{3}|C[0-9]{8}")
 
 
@@ -537,7 +535,7 @@ def _impossible_on_tenhou(config: Config, terms: TenhouTerms) -> Iterator[Proble
 
 def _bad_login(config: Config, environment: Mapping[str, str]) -> list[Problem]:
     name = config.server.user_id_env
-    if not name or _USER_ID.fullmatch(environment.get(name, "")):
+    if not name or LOGIN_ID.fullmatch(environment.get(name, "")):
         return []
     if environment.get(name):
         why = (

@@ -305,7 +305,7 @@ class Lobby:
         if old is None:
             return
         _log.warning("session.replaced", line=old.number, name=member.name)
-        old.push(m.ServerError("1004"))
+        old.push(m.ServerError(m.ALREADY_CONNECTED))
         self._gone(old)
         old.close(CloseCode.POLICY_VIOLATION, "logged in elsewhere")
 
