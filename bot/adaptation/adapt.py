@@ -52,7 +52,7 @@ class AdaptedWeights(msgspec.Struct, frozen=True):
     Attributes:
         key: the round.
         turn: discards of all players when the latest play-outs began.
-        of: play-outs that there are to be, as far as the round has got.
+        of: play-outs planned so far.
         progress: how it went.
         weights: parameters of the network, by name.
     """
@@ -79,7 +79,7 @@ class AdaptationClient:
         drop: counts a result that is not used, by its reason.
 
     Attributes:
-        status: how adapting to the running round goes; None if it is not adapted to.
+        status: progress of adapting to the current round; None if it is not adapted to.
     """
 
     def __init__(

@@ -357,7 +357,7 @@ class PlayRun:
         self._show()
 
     def _look_at_adaptation(self) -> None:
-        """Take note of how adapting to the round goes."""
+        """Pass on the progress of adapting to the round."""
         status = None if self._thoughts is None else self._thoughts.status
         if self._feed is not None and status != self._adaptation:
             self._feed.put(Adapting(status))

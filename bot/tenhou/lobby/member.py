@@ -83,12 +83,12 @@ class LobbyConnection:
             self._frames.put_nowait(None)
 
     def count_frame(self) -> None:
-        """Count a frame; of a client that sends too many, the connection is closed."""
+        """Count a frame; close the connection if the client sends too many."""
         if not self._budget.spend():
             self.close(CloseCode.POLICY_VIOLATION, "too many frames")
 
     def count(self, kind: Literal["unreadable", "illegal"]) -> None:
-        """Count a frame that is no good; after some of a kind, the connection is closed."""
+        """Count an unreadable or illegal frame; close the connection after too many of one kind."""
         self._bad[kind] += 1
         if self._bad[kind] >= BAD_FRAMES[kind]:
             self.close(CloseCode.POLICY_VIOLATION, f"too many {kind} frames")
