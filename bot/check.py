@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
@@ -17,7 +17,7 @@ from bot.config.settings import Config
 from bot.logs.redaction import redact
 from bot.play.lobby import local_lobby
 from bot.records.keeping import RecordKeeper
-from bot.startup.models import load, policy_text
+from bot.startup.models import load, policy_text, thinking_of
 from bot.startup.warm import first_decision, warm_up_visibly
 from bot.tenhou.game_types import GameType
 from kit.cache import cache_folder
@@ -35,11 +35,12 @@ class CheckResult(msgspec.Struct, frozen=True):
     found: str
 
 
-def check_everything(config: Config, environment: Mapping[str, str], *, as_json: bool) -> int:
+def check_everything(config: Config, *, as_json: bool) -> int:
     """Print the configuration and the findings; return the exit code.
 
     Raises:
-        ConfigError: a model cannot be used, a folder is not writable, or the lobby's port is in use.
+        ConfigError: a model cannot be used, adaptation is not possible, a folder is not writable, or the
+            lobby's port is in use.
     """
     values = config.model_dump(mode="json")
     policy = load(config.decision)
@@ -50,9 +51,10 @@ def check_everything(config: Config, environment: Mapping[str, str], *, as_json:
         *_models(policy),
         _kernels(policy),
         _policy(config, policy),
+        *_adaptation(config),
         _records(config.records.folder),
-        _lobby(config),
-        _login(config, environment),
+        *_lobby(config),
+        _login(config),
     ]
     if as_json:
         write_json({"config": values, "found": findings})
@@ -99,6 +101,12 @@ def _policy(config: Config, policy: Policy) -> CheckResult:
     )
 
 
+def _adaptation(config: Config) -> Iterator[CheckResult]:
+    if config.adaptation.mode != "off":
+        device = thinking_of(config).device
+        yield CheckResult("adaptation", f"{config.adaptation.mode}, device {device}")
+
+
 def _records(folder: Path) -> CheckResult:
     RecordKeeper(folder).check()
     return CheckResult(
@@ -106,18 +114,18 @@ def _records(folder: Path) -> CheckResult:
     )
 
 
-def _lobby(config: Config) -> CheckResult:
+def _lobby(config: Config) -> Iterator[CheckResult]:
+    """The built-in lobby, if it is played in."""
+    if config.play.server == "tenhou" or config.local.url:
+        return
+
     async def open_and_close() -> str:
         async with local_lobby(config, RecordKeeper(config.records.folder)) as lobby:
             return lobby.url
 
-    return CheckResult("lobby", f"opens at {asyncio.run(open_and_close())}")
+    yield CheckResult("lobby", f"opens at {asyncio.run(open_and_close())}")
 
 
-def _login(config: Config, environment: Mapping[str, str]) -> CheckResult:
+def _login(config: Config) -> CheckResult:
     name = config.server.user_id_env
-    if not name:
-        return CheckResult("login", "as a guest")
-    return CheckResult(
-        "login", f"{name} holds an id (not shown)" if environment.get(name) else f"{name} is not set"
-    )
+    return CheckResult("login", f"{name} holds an id (not shown)" if name else "as a guest")

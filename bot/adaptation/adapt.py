@@ -52,7 +52,7 @@ class AdaptedWeights(msgspec.Struct, frozen=True):
     Attributes:
         key: the round.
         turn: discards of all players when the latest play-outs began.
-        of: play-outs that there are to be, as far as the round has got.
+        of: play-outs planned so far.
         progress: how it went.
         weights: parameters of the network, by name.
     """
@@ -79,7 +79,7 @@ class AdaptationClient:
         drop: counts a result that is not used, by its reason.
 
     Attributes:
-        status: how adapting to the running round goes; None if it is not adapted to.
+        status: progress of adapting to the current round; None if it is not adapted to.
     """
 
     def __init__(
@@ -276,15 +276,13 @@ class AdaptationServer:
         begun = time.process_time()
         view = RoundView.of(now.observation)
         try:
-            seed = drawn_bits(self._setup.seed, done) >> 1
+            seed = drawn_bits(done) >> 1
             self._adapter.play_out(adaptation, view, count, seed, self._between)
             done = adaptation.figures.playouts
             in_time = self._spent + time.process_time() - begun < self._setup.seconds
             if done >= update or not in_time:
                 self._learned = done
-                self._adapter.learn(
-                    adaptation, view, drawn_bits(self._setup.seed, done, _TRIAL) >> 1, self._between
-                )
+                self._adapter.learn(adaptation, view, drawn_bits(done, _TRIAL) >> 1, self._between)
                 self._send_weights(now, adaptation)
         except (ModelError, StateMismatchError) as error:
             log.warning("adaptation.failed", reason=str(error))
@@ -293,7 +291,7 @@ class AdaptationServer:
             self._spent += time.process_time() - begun
 
     def _begin(self, now: SeatView) -> None:
-        seed = drawn_bits(self._setup.seed, len(now.events)) >> 1
+        seed = drawn_bits(len(now.events)) >> 1
         self._adaptation, self._adapted = self._adapter.adaptation(now.events, seed), None
         self._key, self._wanted, self._learned, self._spent = now.key, self._setup.thinking.playouts, 0, 0.0
 

@@ -25,7 +25,6 @@ class WorkerSetup(msgspec.Struct, frozen=True, kw_only=True):
         device: where its networks compute.
         seconds: most CPU time of the process for adapting in one round.
         memory_mb: the process gives up if it takes more.
-        seed: determines deals and draws.
     """
 
     folder: Path
@@ -33,7 +32,6 @@ class WorkerSetup(msgspec.Struct, frozen=True, kw_only=True):
     device: DeviceName
     seconds: float
     memory_mb: int
-    seed: int = 0
 
 
 class SeatView(msgspec.Struct, frozen=True):

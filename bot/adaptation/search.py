@@ -198,7 +198,7 @@ class SearchServer:
         request, self.asked = self.asked, None
         assert request is not None
         number, now = request.number, request.now
-        seed = drawn_bits(self._setup.seed, len(now.events), number) >> 1
+        seed = drawn_bits(len(now.events), number) >> 1
         found: Improvement | None = None
         try:
             found = self._searcher.search(

@@ -10,11 +10,11 @@ from game.scoring.settlement import RewardKind
 
 
 class AdaptationStatus(msgspec.Struct, frozen=True):
-    """How adapting to the running round has gone so far.
+    """Progress of adapting to the current round.
 
     Attributes:
         playouts: rounds played out and learned from.
-        of: rounds that are to be played out, as far as the round has got.
+        of: rounds planned so far.
         worth: unit of gains: ``points``, ``global`` for a 7-dan's rank points, or ``uma``.
         gain: on held-out deals, by greedy play; 0 if nothing was found.
         gain_error: standard error of that.

@@ -152,7 +152,7 @@ class Thoughts:
 
     @property
     def status(self) -> AdaptationStatus | None:
-        """How adapting to the running round goes; None if it is not adapted to."""
+        """Progress of adapting to the current round; None if it is not adapted to."""
         return self._adapt.status
 
     # --- the process ---------------------------------------------------------------------------------

@@ -15,11 +15,11 @@ from bot.cli.command import Given, Setting, command
 from bot.cli.shared import (
     ANSWER_S,
     LOGS,
+    NO_LOGIN,
     RECORDS,
     SAVED_GAMES,
     AnswerTimeout,
     AsJson,
-    Checkpoints,
     DryRun,
     OpenBrowser,
     OutputFile,
@@ -79,7 +79,7 @@ def play(config: Config, *, as_json: AsJson = False, dry_run: DryRun = False) ->
         **LOGS,
         **RECORDS,
     },
-    fixed={"play.server": "local", "local.url": ""},
+    fixed=NO_LOGIN,
 )
 def lobby(config: Config, *, dry_run: DryRun = False) -> int:
     """Run only the built-in lobby.
@@ -98,7 +98,8 @@ def lobby(config: Config, *, dry_run: DryRun = False) -> int:
         "port": "dashboard.port",
         "token_env": "dashboard.token_env",
         **LOGS,
-    }
+    },
+    fixed=NO_LOGIN,
 )
 def dashboard(config: Config) -> int:
     """Show past games on a web page.
@@ -114,14 +115,11 @@ def dashboard(config: Config) -> int:
     {
         "type": Setting("local.type", str, "Game type: hanchan or tonpuu."),
         "policy": "decision.policy",
-        "checkpoints": Setting(
-            "decision.checkpoints", Checkpoints, "Folder of the models; default: the configured one."
-        ),
         "permutations": "decision.permutations",
         "device": "decision.device",
         **LOGS,
     },
-    fixed={"play.server": "local", "local.url": "", "logs.level": "warning"},
+    fixed={**NO_LOGIN, "logs.level": "warning"},
 )
 def engine(
     config: Config,
@@ -156,7 +154,7 @@ def check(config: Config, *, as_json: AsJson = False) -> int:
     """
     from bot.check import check_everything
 
-    return check_everything(config, os.environ, as_json=as_json)
+    return check_everything(config, as_json=as_json)
 
 
 @command()
@@ -185,7 +183,7 @@ def config() -> int:
         **LOGS,
         **RECORDS,
     },
-    fixed={"play.server": "local", "logs.level": "warning"},
+    fixed={**NO_LOGIN, "logs.level": "warning"},
 )
 def table(
     config: Config,

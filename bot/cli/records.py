@@ -15,6 +15,7 @@ from cyclopts import Parameter
 
 from bot.cli.command import command
 from bot.cli.shared import (
+    NO_LOGIN,
     SAVED_GAMES,
     AsJson,
     ComparedPolicy,
@@ -48,7 +49,7 @@ _ROUNDS: Final = tuple(f"{wind}{number}" for wind in "ESW" for number in range(1
 _SEATS: Final = {"shimocha": 1, "toimen": 2, "kamicha": 3}
 
 
-@command(SAVED_GAMES)
+@command(SAVED_GAMES, fixed=NO_LOGIN)
 def games(
     config: Config,
     choice: replays.store.index.GameChoice,
@@ -198,7 +199,7 @@ def convert(
     return 0
 
 
-@command({"device": "decision.device", "uma": "decision.uma"})
+@command({"device": "decision.device", "uma": "decision.uma"}, fixed=NO_LOGIN)
 def review(
     sources: Annotated[list[Source], Parameter(name="SOURCE...")],
     /,
@@ -260,7 +261,10 @@ def _adviser(text: str) -> str | Adviser:
     return EngineAdviser(text) if engine_of(text) else text
 
 
-@command({"device": "decision.device", "host": "ask.host", "port": "ask.port", "token_env": "ask.token_env"})
+@command(
+    {"device": "decision.device", "host": "ask.host", "port": "ask.port", "token_env": "ask.token_env"},
+    fixed=NO_LOGIN,
+)
 def ask(
     hand: str = "",
     /,

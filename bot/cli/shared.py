@@ -188,6 +188,13 @@ OpenBrowser: TypeAlias = Annotated[
 ]
 DryRun: TypeAlias = Annotated[bool, Parameter(help="Check the settings, print what would be done, and exit.")]
 
+NO_LOGIN: Final = {
+    "play.server": "local",
+    "local.url": "",
+    "local.user_id_env": "",
+    "adaptation.mode": "off",
+}
+"""For commands that join no server: whatever is configured, they need no id, and no models to adapt."""
 LOGS: Final = {"log_level": "logs.level", "log_format": "logs.format"}
 RECORDS: Final = {"out": Setting("records.folder", OutputFolder)}
 SAVED_GAMES: Final = {

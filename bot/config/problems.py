@@ -79,14 +79,15 @@ def _message(error: ErrorDetails, model: type[BaseModel]) -> str:
     loc = [str(part) for part in error["loc"]]
     if error["type"] == "extra_forbidden":
         return "unknown key" + _nearest(loc, model)
-    field = _field(loc, model)
+    field = field_at(loc, model)
     expected = _expectation(field) if field else "a section of keys"
     detail = str(error["ctx"]["error"]) if error["type"] == "value_error" else ""
     why = f": {_clipped(redact(clean_text(detail)), 2 * _FOUND_MAX)}" if detail else ""
     return f"found {shown(error['input'])}, expected {expected}{why}"
 
 
-def _field(loc: Sequence[str], model: type[BaseModel]) -> FieldInfo | None:
+def field_at(loc: Sequence[str], model: type[BaseModel]) -> FieldInfo | None:
+    """The field of a key, given as section and name; None if it is unknown."""
     section = model.model_fields.get(loc[0])
     return _find(section).get(loc[1]) if section and len(loc) > 1 else None
 
@@ -131,8 +132,6 @@ def shown(value: object) -> str:
         text = json.dumps(value, ensure_ascii=False, default=str)
     except TypeError:
         text = str(value)
-    except ValueError:  # Python prints no integer of more than 4,300 digits
-        text = "a huge number"
     return _clipped(redact(clean_text(text)), _FOUND_MAX)
 
 

@@ -15,11 +15,11 @@ from typing import Annotated, Any, Final, Literal
 import platformdirs
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from bot.config.problems import ExpectedValues, Problem, describe_errors, report
+from bot.config.problems import ExpectedValues, Problem, describe_errors, field_at, report
 from bot.config.sources import SourceValues, merge, read_environment, read_yaml
 from bot.tenhou.game_types import GameType, parse_game_type
 from bot.tenhou.gate import Gate, PlayTerms, TenhouTerms, breaches, own_host_problem, own_problem, parse_url
-from bot.tenhou.names import NAME_LENGTH, is_guest_name
+from bot.tenhou.names import GUEST, LOGIN_ID, NAME_LENGTH, is_guest_name
 from game.ranking import UMA_FORM, UMA_PATTERN
 from game.scoring.settlement import RewardKind
 from kit.errors import ConfigError
@@ -28,15 +28,14 @@ from policies.nets.identities import split_identity
 from policies.play.included import INCLUDED, included
 
 DEFAULT_FILE: Final = Path("config.yaml")
-GUEST: Final = "NoName"
 BUILT_IN_POLICIES: Final = ("network", "heuristic")
 LISTED_ENV: Final = frozenset(
     {"SUZAKU_CACHE_DIR", "SUZAKU_CONFIG", "SUZAKU_FOLD_GAMES", "SUZAKU_SHARED"}  # the last two are the tests'
 )
 """Variables with our prefix that are not configuration keys."""
 
+_FLAGS: Final = "the command line"
 _SAMPLERS: Final = ("uniform", "autoregressive", "diffusion")
-_USER_ID: Final = re.compile(r"ID[0-9A-F]{8}-[0-9a-zA-Z]{8}")
 _LOBBY: Final = re.compile(r"0|L?[1-9][0-9]{3}|C[0-9]{8}")
 
 
@@ -78,11 +77,6 @@ def _is_host_name(text: str) -> bool:
     """Whether the text is a valid host name; on overlong or empty labels the resolver raises no `OSError`."""
     parts = text.removesuffix(".").split(".")
     return len(text) <= 253 and all(re.fullmatch("[A-Za-z0-9-]{1,63}", part) for part in parts)
-
-
-def _off(value: object) -> object:
-    """YAML reads the bare word ``off`` as false."""
-    return "off" if value is False else value
 
 
 def _folder(value: object) -> Path:
@@ -175,7 +169,6 @@ Policy = Annotated[
     ),
 ]
 UmaText = Annotated[str, Field(pattern=f"^({UMA_PATTERN})?$"), ExpectedValues(f'{UMA_FORM}, or ""')]
-AdaptationMode = Annotated[Literal["off", "adapt", "search", "both"], BeforeValidator(_off)]
 Sampler = Annotated[
     str,
     _text(lambda sampler: sampler.partition(":")[0] in _SAMPLERS),
@@ -282,7 +275,7 @@ class AdaptationSection(Section):
         mode: use of a round's time: off, adapt (the policy to the hand), search (close options) or both.
     """
 
-    mode: AdaptationMode = "off"
+    mode: Literal["off", "adapt", "search", "both"] = "off"
     when: Literal["always", "last_rounds", "stake"] = "always"
     reward: RewardKind = "global"
     sampler: Sampler = "diffusion"
@@ -310,7 +303,7 @@ class Records(Section):
 
     Attributes:
         folder: folder for the records of finished games.
-        capture: write all frames sent and received to this file, redacted.
+        capture: write all frames sent and received to this new file, redacted.
     """
 
     folder: Folder = Path("replays/games")
@@ -424,12 +417,13 @@ def load_config(
     """
     file = path or (DEFAULT_FILE if DEFAULT_FILE.exists() else None)
     layers = [read_yaml(file) if file else _without_file()]
-    from_environment, problems = read_environment(environment, LISTED_ENV)
+    from_environment, problems = read_environment(environment, LISTED_ENV, _is_text)
     layers.append(from_environment)
-    layers.append(SourceValues("the command line", {k: v for k, v in (flags or {}).items() if v is not None}))
+    layers.append(SourceValues(_FLAGS, {k: v for k, v in (flags or {}).items() if v is not None}))
     values, origins = merge(layers)
     config, more = _validate(values, origins)
     problems += more
+    problems += _meant_for_local(config, origins)
     problems += [
         Problem(p.paths, p.message, origins.get(p.path, ""))
         for p in impossible(config, environment)
@@ -440,10 +434,23 @@ def load_config(
     return config
 
 
+def _is_text(path: str) -> bool:
+    field = field_at(path.split("."), Config)
+    return field is not None and field.annotation in (str, Path)
+
+
 def _without_file() -> SourceValues:
     """Where the current folder has no `config.yaml`, it is no folder for records either."""
     folder = platformdirs.user_data_path("suzaku") / "games"
     return SourceValues("the user's data folder", {"records.folder": str(folder)})
+
+
+def _meant_for_local(config: Config, origins: Mapping[str, str]) -> Iterator[Problem]:
+    """Flags for a local lobby, while the configuration says Tenhou: where to connect must not be guessed."""
+    why = "for a local lobby, but play.server is tenhou; add --server local"
+    for key in ("local.url", "local.name"):
+        if config.play.server == "tenhou" and origins.get(key) == _FLAGS:
+            yield Problem((key, "play.server"), why, _FLAGS)
 
 
 def impossible(config: Config, environment: Mapping[str, str]) -> list[Problem]:
@@ -528,7 +535,7 @@ def _impossible_on_tenhou(config: Config, terms: TenhouTerms) -> Iterator[Proble
 
 def _bad_login(config: Config, environment: Mapping[str, str]) -> list[Problem]:
     name = config.server.user_id_env
-    if not name or _USER_ID.fullmatch(environment.get(name, "")):
+    if not name or LOGIN_ID.fullmatch(environment.get(name, "")):
         return []
     if environment.get(name):
         why = (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+import re
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,9 +54,15 @@ def read_yaml(path: Path) -> SourceValues:
 
 
 def read_environment(
-    environment: Mapping[str, str], others: frozenset[str]
+    environment: Mapping[str, str], others: frozenset[str], is_text: Callable[[str], bool]
 ) -> tuple[SourceValues, list[Problem]]:
-    """Values of variables such as ``SUZAKU_PLAY__GAMES``; ``others`` have our prefix but another purpose."""
+    """Values of variables such as ``SUZAKU_PLAY__GAMES``.
+
+    Args:
+        environment: all variables.
+        others: those that have our prefix but another purpose.
+        is_text: whether the value at a key path is text, even one that looks like a number.
+    """
     values: dict[str, Any] = {}
     names: dict[str, str] = {}
     problems = []
@@ -69,7 +76,8 @@ def read_environment(
             )
             continue
         path = f"{section}.{key}"
-        values[path] = _scalar(environment[name])
+        value = _scalar(environment[name])
+        values[path] = environment[name] if is_text(path) and not isinstance(value, str) else value
         names[path] = name
     return SourceValues("environment", values, names), problems
 
@@ -125,13 +133,20 @@ def _scalar(text: str) -> object:
 
 
 class _Loader(yaml.SafeLoader):
-    """Refuses what PyYAML takes silently: a key given twice, and references that can expand to gigabytes."""
+    """Refuses what PyYAML takes silently: a key given twice, tags, and references that can fill gigabytes.
+
+    Only `_PLAIN` values are not text: PyYAML reads 010 as 8, 1:30 as 90 and off as false.
+    """
+
+    yaml_implicit_resolvers = {}  # noqa: RUF012 - as in the base class
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        place = _place(event.start_mark)
         if isinstance(event, yaml.AliasEvent):
-            place = _place(event.start_mark)
             raise ValueError(f"{place}`*{event.anchor}` is a reference, not supported here")  # noqa: TRY004
+        if getattr(event, "tag", None):
+            raise ValueError(f"{place}this is a tag, not supported here")
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
@@ -141,6 +156,16 @@ class _Loader(yaml.SafeLoader):
                 raise ValueError(f"{_place(key.start_mark)}the key `{key.value}` is given twice; remove one")
             seen.add(key.value if isinstance(key, yaml.ScalarNode) else None)
         return super().construct_mapping(node, deep)
+
+
+_PLAIN: Final = {
+    "null": "|~|null",
+    "bool": "true|false",
+    "int": "[-+]?(0|[1-9][0-9]{0,18})",
+    "float": r"[-+]?[0-9]*\.[0-9]+",
+}
+for _tag, _form in _PLAIN.items():
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"(?i:{_form})$"), None)
 
 
 def _parsed(text: str) -> object:

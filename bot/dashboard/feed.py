@@ -120,7 +120,7 @@ class HandsGuessed(Item, frozen=True):
 
 
 class Adapting(Item, frozen=True):
-    """How adapting to the running round goes; None if it is not adapted to."""
+    """Progress of adapting to the current round; None if it is not adapted to."""
 
     status: AdaptationStatus | None
 

@@ -94,7 +94,7 @@ class Redactor:
 
 
 REDACTOR: Final = Redactor()
-"""The redactor of this process: ids are registered when read, tokens when the session receives them."""
+"""The redactor of this process; our id and the tokens of pages are registered, and patterns find the rest."""
 
 
 def redact(text: str) -> str:

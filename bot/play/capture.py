@@ -31,10 +31,10 @@ class Capture:
     """A capture file. If the disk fails, the capture ends and the game goes on."""
 
     def __init__(self, path: Path, now: Callable[[], float] = time.monotonic) -> None:
-        """Open the file.
+        """Create the file.
 
         Raises:
-            OSError: the file cannot be written.
+            OSError: the file cannot be written, or exists: an earlier capture is not replaced.
         """
         self._now = now
         self._chat = RateLimit(now=now)
@@ -42,7 +42,7 @@ class Capture:
         self._began = now()
         path.parent.mkdir(parents=True, exist_ok=True)
         # readable by the owner only: it contains chat and other players' names
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         self._file: TextIO | None = os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="\n")
         self._write("# seconds\tC client, S server\tframe, secrets redacted\n")
 

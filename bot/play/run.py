@@ -72,7 +72,8 @@ def plan_text(config: Config) -> str:
             f"would play {config.play.games} game{'s' if config.play.games > 1 else ''} on {where}",
             f"  lobby {config.server.lobby}, type {config.server.type} ({config.game_type}), as {login}",
             f"  {config.pace} pace, {config.decision.budget_ms} ms per decision",
-            f"  decisions by {policy_text(config.decision)}",
+            f"  decisions by {policy_text(config.decision)}"
+            + ("" if config.adaptation.mode == "off" else f", adaptation: {config.adaptation.mode}"),
             f"  records to {config.records.folder}"
             + (f", frames to {config.records.capture}" if config.records.capture else ""),
             *([f"  dashboard on {config.dashboard.host}"] if config.dashboard.enabled else []),
@@ -356,7 +357,7 @@ class PlayRun:
         self._show()
 
     def _look_at_adaptation(self) -> None:
-        """Take note of how adapting to the round goes."""
+        """Pass on the progress of adapting to the round."""
         status = None if self._thoughts is None else self._thoughts.status
         if self._feed is not None and status != self._adaptation:
             self._feed.put(Adapting(status))

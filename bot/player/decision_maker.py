@@ -30,6 +30,8 @@ log = structlog.get_logger(__name__)
 
 RULES_RESERVE_MS: Final = 300
 """Part of the budget reserved for the rule-based answer."""
+FURTHER: Final = 3
+"""Most questions that looking further asks for each of the decision; only people see the answers."""
 JOIN_S: Final = 2.0
 """Longer than any decision takes unless it hangs."""
 
@@ -166,15 +168,19 @@ class DecisionMaker:
 
     async def _ask_policy(self, prompt: SeatPrompt) -> Decision:
         thinker = self._usable_thinker()
+        reserve_ms = min(RULES_RESERVE_MS, self._budget_ms / 2)
+        until = self.deadline(prompt) - reserve_ms / 1000
 
         def work() -> Decision:
             if self._policy is None:
                 self._policy = self._load_policy()
-            decision = look_further(decide_strictly(prompt, self._policy), prompt, self._policy)
+            began = self._clock.now()
+            decision = decide_strictly(prompt, self._policy)
+            decided = self._clock.now()
+            if decided + FURTHER * (decided - began) < until:
+                decision = look_further(decision, prompt, self._policy)
             return self._adapt(prompt, decision) if self._adapt else decision
 
-        reserve_ms = min(RULES_RESERVE_MS, self._budget_ms / 2)
-        until = self.deadline(prompt) - reserve_ms / 1000
         return await self._in_time(thinker.submit(work), _RunningDecision(prompt, thinker, until))
 
     async def _ask_rules(self, prompt: SeatPrompt, reason: str) -> Decision:

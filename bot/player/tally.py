@@ -16,7 +16,7 @@ class DecisionTally:
         decisions: prompts answered.
         fallbacks: those answered by the rules instead of the policy.
         late: answers that exceeded their budget, or whose prompt was over before they were sent.
-        improved: those that an adapted policy or a search had a say in.
+        improved: decisions that adaptation or a search took part in.
         changed: those of them in which the policy alone would have done something else.
     """
 

@@ -21,9 +21,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from bot.config.settings import DecisionSection
-from bot.logs.setup import set_up_logs
-from bot.startup.models import load, try_out
+from bot.startup.models import try_out
 from game.table.table import Table
 from game.warmup import compile_later, modules_with_kernels, warm_up
 from kit.jit import WARM_UPS, kernels, watched_compiler
@@ -134,8 +132,3 @@ def _reminders() -> Iterator[OnKernel]:
     finally:
         ended.set()
         thread.join()
-
-
-if __name__ == "__main__":
-    set_up_logs()
-    warm_up_visibly(policy=load(DecisionSection()))

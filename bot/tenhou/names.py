@@ -1,9 +1,12 @@
-"""Names that guests may have in a local lobby; on Tenhou every guest is called NoName."""
+"""Names to log in with: an id, or in a local lobby a guest's name; on Tenhou every guest is called NoName."""
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
+GUEST: Final = "NoName"
+LOGIN_ID: Final = re.compile(r"ID[0-9A-F]{8}-[0-9a-zA-Z]{8}")
 NAME_LENGTH: Final = 16
 
 

@@ -61,7 +61,7 @@ class DecisionFigures(msgspec.Struct, frozen=True):
         p99_ms: 99th percentile of it.
         fallbacks: those answered by the rules instead of the policy.
         late: those late.
-        improved: those that an adapted policy or a search had a say in.
+        improved: decisions that adaptation or a search took part in.
         changed: those of them in which the policy alone would have done something else.
     """
 

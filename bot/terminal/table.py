@@ -49,7 +49,7 @@ def render(
             hands hidden.
         names: names of the players, by absolute number; untrusted text.
         decision: the latest one, if any.
-        adaptation: how adapting to the round goes, if it is adapted to.
+        adaptation: progress of adapting to the round; None if it is not adapted to.
     """
     us = max(player, 0)
     columns = Table.grid(padding=(0, 1))

@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from bot.cli.command import Given, command
 from bot.cli.shared import (
+    NO_LOGIN,
     AsJson,
     CorpusFolder,
     Device,
@@ -39,7 +40,7 @@ def features(*, as_json: AsJson = False, seed: WallSeed = 0) -> int:
     return write_report(bench_features(seed=seed), as_json=as_json)
 
 
-@command({"permutations": "decision.permutations", "device": "decision.device"})
+@command({"permutations": "decision.permutations", "device": "decision.device"}, fixed=NO_LOGIN)
 def decision(
     *,
     config: Config,

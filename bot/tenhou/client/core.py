@@ -57,6 +57,11 @@ from kit.errors import (
 RIICHI_PATIENCE_S: Final = 2.0
 """Source: `docs/tenhou-protocol.md`, section 5; servers also accepted both frames without a pause."""
 
+LOBBY_SILENCE_S: Final = 300.0
+"""Maximum silence of the server outside a game."""
+BROKEN_LIMIT: Final = 3
+"""Unreadable frames on one connection before we reconnect."""
+
 _CLAIMS: Final = (ActionKind.PASS, ActionKind.CHI, ActionKind.PON, ActionKind.DAIMINKAN, ActionKind.RON)
 """Answers to another player's tile: the server may wait for other players before it goes on."""
 
@@ -139,6 +144,9 @@ class TenhouClient:
         self._broken = 0
         self._moved_at = None
         wire = await self._connect()
+        if self._is_done():  # told to finish during the handshake
+            await wire.close()
+            return
         self._journal.log.info("conn.opened", host=urlsplit(self._url).netloc, in_game=self._session.in_game)
         self._hooks.on_line("open")
         self._connection = TenhouConnection(
@@ -176,7 +184,7 @@ class TenhouClient:
         if not self._logged_in:
             return self._settings.login_s
         if not self._session.in_game:
-            return self._settings.lobby_silence_s
+            return LOBBY_SILENCE_S
         if self._broken:
             return self._settings.broken_silence_s
         if self._moved_at is not None and self._connection is not None:
@@ -217,7 +225,7 @@ class TenhouClient:
         self._journal.log.warning(
             "proto.rejected", reason=redact(exc.reason), excerpt=redact(exc.excerpt), count=self._broken
         )
-        if self._broken >= self._settings.broken_limit:
+        if self._broken >= BROKEN_LIMIT:
             raise ConnectionLost(f"{self._broken} unreadable frames on one connection") from exc
 
     def _handle(self, event: SessionEvent, arrived_at: float) -> None:

@@ -89,7 +89,6 @@ class Journal:
         """Games whose end we did not see."""
         self._keep = keep
         self._game: GameStarted | None = None
-        self._told: set[tuple[str, str]] = set()
         self.log = log
 
     @property
@@ -121,7 +120,7 @@ class Journal:
             case PromptOpened(_, _, offered, str(mismatch)):
                 self.log.warning("state.mismatch", subject="offer", detail=mismatch, offered=offered)
             case UnknownTag(tag, attribute):
-                self._unknown(tag, attribute)
+                self.log.warning("proto.unknown_tag", tag=tag[:40], attribute=attribute[:40])
             case ServerText(name, text):
                 self.log.info("server.text", name=name, text=text)
             case ServerClosing():
@@ -201,11 +200,6 @@ class Journal:
     def _start_round(self, start: StartRound) -> None:
         self.log = self.log.bind(round=start.round_index, honba=start.honba)
         self.log.info("round.started", scores=start.scores, dealer=start.dealer)
-
-    def _unknown(self, tag: str, attribute: str) -> None:
-        if (tag, attribute) not in self._told:
-            self._told.add((tag, attribute))
-            self.log.warning("proto.unknown_tag", tag=tag[:40], attribute=attribute[:40])
 
     @property
     def game_id(self) -> str:

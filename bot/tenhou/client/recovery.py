@@ -19,6 +19,7 @@ from websockets.exceptions import (
 from bot.player.clock import Clock
 from bot.tenhou.client.journal import Journal
 from bot.tenhou.client.settings import ClientSettings, Waits
+from bot.tenhou.messages import ALREADY_CONNECTED
 from kit.errors import (
     BotError,
     ConnectionLost,
@@ -32,8 +33,7 @@ from kit.errors import (
 
 Verdict: TypeAlias = Literal["retry", "stop"]
 
-CODE_ALREADY_CONNECTED: Final = "1004"
-_BUSY_CODES: Final = (CODE_ALREADY_CONNECTED, "1021")
+_BUSY_CODES: Final = (ALREADY_CONNECTED, "1021")
 """This player is already connected; the external login server does not respond. Both may be temporary."""
 STEADY_S: Final = 60.0
 """A connection that lasted this long was stable."""
@@ -86,7 +86,7 @@ class Recovery:
         self.reset()
 
     def reset(self) -> None:
-        """A connection ended as it should: nothing is held against the next one."""
+        """Reset the counts after a connection that ended normally."""
         self.count = self._forgiven = 0
 
     def line_ended(self, *, progress: bool, lasted_s: float) -> None:

@@ -52,8 +52,6 @@ class ClientSettings(msgspec.Struct, frozen=True):
         echo_s: the same after a move on our own turn, which the server confirms before anything else.
         broken_silence_s: the same after an unreadable frame of the running game.
         login_s: time limit for the answer to a login.
-        lobby_silence_s: maximum silence of the server outside a game.
-        broken_limit: unreadable frames on one connection before we reconnect.
         open_s: time limit for a handshake.
         in_game: waits before reconnecting to a running game.
         at_login: waits before another login.
@@ -69,8 +67,6 @@ class ClientSettings(msgspec.Struct, frozen=True):
     echo_s: float = 15.0
     broken_silence_s: float = 5.0
     login_s: float = 15.0
-    lobby_silence_s: float = 300.0
-    broken_limit: int = 3
     open_s: float = 10.0
     in_game: Waits = IN_GAME
     at_login: Waits = AT_LOGIN

@@ -130,7 +130,7 @@ class Lobby:
 
         Args:
             settings: settings of the lobby.
-            on_record: called with the record of each finished game, on a separate thread.
+            on_record: called with the record of each finished game but practice, on a separate thread.
         """
         self.settings = settings or LobbySettings()
         self.seed = secrets.randbits(63) if self.settings.seed is None else self.settings.seed
@@ -305,7 +305,7 @@ class Lobby:
         if old is None:
             return
         _log.warning("session.replaced", line=old.number, name=member.name)
-        old.push(m.ServerError("1004"))
+        old.push(m.ServerError(m.ALREADY_CONNECTED))
         self._gone(old)
         old.close(CloseCode.POLICY_VIOLATION, "logged in elsewhere")
 

@@ -41,7 +41,6 @@ class LobbySettings(msgspec.Struct, frozen=True):
         clock: replaces the clock of the game type.
         login_s: a connection without a login is closed after this time.
         requeue_s: interval at which a waiting client is asked to queue again.
-        retell_s: time for which a client that lost its connection can still receive the end of the game.
     """
 
     port: int = 0
@@ -52,7 +51,6 @@ class LobbySettings(msgspec.Struct, frozen=True):
     clock: ClockSettings | None = None
     login_s: float = 30.0
     requeue_s: float = 5.0
-    retell_s: float = 30.0
 
 
 class Timers:
@@ -79,6 +77,8 @@ class Timers:
 
 MAX_GAMES: Final = 64
 """Concurrent games; further tables wait until one ends."""
+RETELL_S: Final = 30.0
+"""Time for which a client that lost its connection can still receive the end of the game."""
 BUILT_IN: Final = ("Genbu", "Seiryuu", "Byakko")
 PRACTICE_NAME: Final = "COM"
 TYPE_REFUSED: Final = "9001"
@@ -99,7 +99,7 @@ class LobbyGames:
         seed: determines seats and walls.
         register: gives and takes back resume codes.
         timers: for what happens some time after a game.
-        on_record: called with the record of each finished game, on a separate thread.
+        on_record: called with the record of each finished game but practice, on a separate thread.
         on_end: called soon after each game.
 
     Attributes:
@@ -212,11 +212,12 @@ class LobbyGames:
         for member in table.members:
             member.unheard = True
             forget = functools.partial(self._forget, member, table.tabletop.game_id)
-            self._timers.later(self._settings.retell_s, forget)
+            self._timers.later(RETELL_S, forget)
         record = table.tabletop.record()
         ending = record.ending
         _log.info("game.ended", game_id=record.game_id, scores=ending and ending.scores, rounds=record.rounds)
-        if self._on_record is not None:
+        # a practice game has no id for its player, who keeps it under another
+        if self._on_record is not None and not table.tabletop.game_type.is_practice:
             task = asyncio.create_task(self._hand_over(record))
             self._saving.add(task)
             task.add_done_callback(self._saving.discard)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import secrets
 from typing import Final, Literal
 
@@ -13,8 +12,8 @@ from websockets.frames import CloseCode
 from websockets.protocol import State
 
 from bot.tenhou.lobby.lobby_table import LobbyTable
-from bot.tenhou.messages import Login, ServerMessage, render_json
-from bot.tenhou.names import is_guest_name
+from bot.tenhou.messages import ALREADY_CONNECTED, Login, ServerMessage, render_json
+from bot.tenhou.names import LOGIN_ID, is_guest_name
 from kit.budget import Budget
 from kit.errors import LoginRejected
 
@@ -26,9 +25,7 @@ FRAMES_PER_S: Final = 1000.0
 """Frames from a client, for as long as it goes on; a bot without any delay sends a hundred."""
 FRAMES_BURST: Final = 2000
 ID_REJECTED: Final = "1003"
-ALREADY_CONNECTED: Final = "1004"
 
-_ID: Final = re.compile(r"ID[0-9A-F]{8}-[0-9a-zA-Z]{8}")
 _SEXES: Final = ("M", "F", "C")
 
 
@@ -86,12 +83,12 @@ class LobbyConnection:
             self._frames.put_nowait(None)
 
     def count_frame(self) -> None:
-        """Count a frame; of a client that sends too many, the connection is closed."""
+        """Count a frame; close the connection if the client sends too many."""
         if not self._budget.spend():
             self.close(CloseCode.POLICY_VIOLATION, "too many frames")
 
     def count(self, kind: Literal["unreadable", "illegal"]) -> None:
-        """Count a frame that is no good; after some of a kind, the connection is closed."""
+        """Count an unreadable or illegal frame; close the connection after too many of one kind."""
         self._bad[kind] += 1
         if self._bad[kind] >= BAD_FRAMES[kind]:
             self.close(CloseCode.POLICY_VIOLATION, f"too many {kind} frames")
@@ -172,7 +169,7 @@ class Register:
             if not member.is_guest:
                 raise LoginRejected("a guest sent the resume code of an account's seat", ID_REJECTED)
         else:
-            if not _ID.fullmatch(login.name):
+            if not LOGIN_ID.fullmatch(login.name):
                 raise LoginRejected("the id is not valid, suspended or deleted", ID_REJECTED)
             member = self._accounts.get(login.name) or Member(
                 f"Player{len(self._accounts) + 1}", is_guest=False

@@ -11,13 +11,7 @@ from typing import Final, TypeVar
 import numpy as np
 
 from bot.tenhou.messages import (
-    OFFER_CHI,
-    OFFER_DAIMINKAN,
-    OFFER_NINE_TERMINALS,
-    OFFER_PON,
-    OFFER_RIICHI,
-    OFFER_RON,
-    OFFER_TSUMO,
+    OFFERS,
     ClientMessage,
     DeclareRiichi,
     DiscardTile,
@@ -66,16 +60,6 @@ from replays.mjlog.writer import meld_of, tenths_text
 
 T = TypeVar("T")
 
-_OFFERS: Final = {
-    ActionKind.PON: OFFER_PON,
-    ActionKind.DAIMINKAN: OFFER_DAIMINKAN,
-    ActionKind.CHI: OFFER_CHI,
-    ActionKind.RON: OFFER_RON,
-    ActionKind.TSUMO: OFFER_TSUMO,
-    ActionKind.RIICHI: OFFER_RIICHI,
-    ActionKind.NINE_TERMINALS: OFFER_NINE_TERMINALS,
-}
-"""Kans on the player's own turn are never offered."""
 _BY_KIND: Final = {
     ResponseType.DAIMINKAN: ActionKind.DAIMINKAN,
     ResponseType.RON: ActionKind.RON,
@@ -98,7 +82,7 @@ def offers_of(legal: Iterable[Action]) -> int:
     """The bits of ``t`` for the legal actions of a seat."""
     bits = 0
     for action in legal:
-        bits |= _OFFERS.get(action.kind, 0)
+        bits |= OFFERS.get(action.kind, 0)
     return bits
 
 

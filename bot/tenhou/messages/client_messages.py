@@ -5,8 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from bot.tenhou.messages.server_messages import Message
-
-GUEST = "NoName"
+from bot.tenhou.names import GUEST
 
 
 class ClientMessage(Message, frozen=True):

@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from game.actions import ActionKind
 from game.events import DrawReason, Four
 from replays.mjlog import tags as tenhou_tags
 
@@ -26,6 +27,18 @@ OFFER_TSUMO: Final = 16
 OFFER_RIICHI: Final = 32
 OFFER_NINE_TERMINALS: Final = 64
 OFFER_NORTH: Final = 128
+OFFERS: Final = {
+    ActionKind.PON: OFFER_PON,
+    ActionKind.DAIMINKAN: OFFER_DAIMINKAN,
+    ActionKind.CHI: OFFER_CHI,
+    ActionKind.RON: OFFER_RON,
+    ActionKind.TSUMO: OFFER_TSUMO,
+    ActionKind.RIICHI: OFFER_RIICHI,
+    ActionKind.NINE_TERMINALS: OFFER_NINE_TERMINALS,
+}
+"""The offer bit of each kind of action. Discards, passes and kans on our own turn have none."""
+ALREADY_CONNECTED: Final = "1004"
+"""Error code: at a login the id is connected already; in a game it has logged in elsewhere."""
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from bot.tenhou.game_types import GameType, refusal
 from bot.tenhou.messages import client_messages as c
 from bot.tenhou.messages import server_messages as m
 from bot.tenhou.messages.parse_server import parse_server
+from bot.tenhou.names import GUEST
 from bot.tenhou.session.events import (
     GameMissed,
     LoggedIn,
@@ -40,7 +41,6 @@ from game.scoring.settlement import GameLength
 from game.state import new_round
 from kit.errors import LocalProtocolError, StateMismatchError
 
-ALREADY_CONNECTED: Final = "1004"
 LOGIN_PAUSE_S: Final = 5.0
 
 
@@ -64,10 +64,10 @@ class SessionSettings(msgspec.Struct, frozen=True):
         lobby: ``0``, the number of a private lobby, or ``C`` and eight digits for a tournament lobby.
         game_type: Tenhou's number for the game type.
         gpid: code that reclaims a guest's seat after a restart.
-        auto_queue: queue automatically after the login; otherwise call `Session.queue`.
+        auto_queue: whether to queue after the login.
     """
 
-    name: str = c.GUEST
+    name: str = GUEST
     sex: str = "M"
     lobby: str = "0"
     game_type: int = 9
@@ -75,7 +75,7 @@ class SessionSettings(msgspec.Struct, frozen=True):
     auto_queue: bool = True
 
     def __repr__(self) -> str:
-        name = self.name if self.name == c.GUEST else "hidden"
+        name = self.name if self.name == GUEST else "hidden"
         return f"SessionSettings(name={name!r}, lobby={self.lobby!r}, game_type={self.game_type})"
 
     @property
@@ -178,17 +178,6 @@ class Session:
         messages, self._out = self._out, []
         return messages
 
-    def queue(self) -> None:
-        """Queue for the game in the settings.
-
-        Raises:
-            LocalProtocolError: not logged in, or a game is running.
-        """
-        if self.stage not in (Stage.LOBBY, Stage.QUEUED):
-            raise LocalProtocolError(f"cannot queue now ({self.stage.value})")
-        self.stage = Stage.QUEUED
-        self._send(c.Queue(self.settings.ticket))
-
     def answer(self, prompt_id: int, action: Action) -> None:
         """Answer a prompt.
 
@@ -279,7 +268,7 @@ class Session:
         if settings.is_tournament:
             self._send(c.JoinTournament(settings.lobby))
             return []
-        self._send(c.ShowStatistics(1 if settings.name == c.GUEST else settings.game_type))
+        self._send(c.ShowStatistics(1 if settings.name == GUEST else settings.game_type))
         if settings.lobby != "0":
             self._send(c.MoveLobby(settings.lobby))
         return self._queue_first()
@@ -287,7 +276,8 @@ class Session:
     def _queue_first(self) -> list[SessionEvent]:
         if not self.settings.auto_queue:
             return []
-        self.queue()
+        self.stage = Stage.QUEUED
+        self._send(c.Queue(self.settings.ticket))
         return [Queued(self.settings.ticket)]
 
     def _tournament(self, _: m.TournamentInfo) -> list[SessionEvent]:
@@ -304,7 +294,7 @@ class Session:
         return [Queued(message.ticket, again=True)]
 
     def _error(self, message: m.ServerError) -> list[SessionEvent]:
-        if message.code == ALREADY_CONNECTED and self.in_game and not self._fresh:
+        if message.code == m.ALREADY_CONNECTED and self.in_game and not self._fresh:
             return [Replaced()]
         return [rejection(message.code)]
 

@@ -102,8 +102,10 @@ class KnownRound:
         player: our absolute player number, -1 if unknown.
         log: the game's log.
         record: the round's state; without it, an empty record.
-        source: where the record comes from.
         comeback: the snapshot's possible explanations, until the next frame decides between them.
+
+    Attributes:
+        source: where the record comes from.
     """
 
     def __init__(
@@ -111,11 +113,10 @@ class KnownRound:
         player: int,
         log: GameLog,
         record: np.void | None = None,
-        source: RoundSource = RoundSource.WATCHED,
         comeback: Comeback | None = None,
     ) -> None:
         self.record = new_round() if record is None else record
-        self.source = source
+        self.source = RoundSource.WATCHED
         self._player = player
         self._log = log
         self._comeback = comeback

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
-from typing import Final
 
 import numpy as np
 
@@ -31,17 +30,6 @@ from game.rules import legal_actions
 from game.state import declared
 from game.tiles import face_of
 from kit.errors import LocalProtocolError
-
-OFFERS: Final = {
-    ActionKind.PON: m.OFFER_PON,
-    ActionKind.DAIMINKAN: m.OFFER_DAIMINKAN,
-    ActionKind.CHI: m.OFFER_CHI,
-    ActionKind.RON: m.OFFER_RON,
-    ActionKind.TSUMO: m.OFFER_TSUMO,
-    ActionKind.RIICHI: m.OFFER_RIICHI,
-    ActionKind.NINE_TERMINALS: m.OFFER_NINE_TERMINALS,
-}
-"""The offer bit of each kind of action. Discards, passes and kans on our own turn have none."""
 
 
 class RiichiState(Enum):
@@ -250,7 +238,7 @@ def agree(ours: Sequence[Action], offered: int, *, claim: bool) -> tuple[tuple[A
     Returns:
         The legal actions common to both, and the difference as text or None. A claim always includes a pass.
     """
-    legal = tuple(action for action in ours if not OFFERS.get(action.kind) or OFFERS[action.kind] & offered)
+    legal = tuple(action for action in ours if action.kind not in m.OFFERS or m.OFFERS[action.kind] & offered)
     if claim and PASS not in legal:
         legal = (*legal, PASS)
     return legal, difference({action.kind for action in ours}, offered)
@@ -260,7 +248,7 @@ def difference(ours: Iterable[ActionKind], offered: int) -> str | None:
     """The difference between our choices and the server's offer bits, as text; None if they agree."""
     kinds = set(ours)
     parts = []
-    for kind, bit in OFFERS.items():
+    for kind, bit in m.OFFERS.items():
         if bool(offered & bit) != (kind in kinds):
             parts.append(
                 f"{kind.name.lower()} {'offered but not legal' if offered & bit else 'legal but not offered'}"

@@ -89,6 +89,21 @@ def test_check_prints_the_configuration_and_what_it_found(monkeypatch: pytest.Mo
     assert found["config"]["play"]["server"] == "local"
 
 
+def test_check_and_dry_run_tell_of_adaptation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SUZAKU_DECISION__POLICY")
+    monkeypatch.setenv("SUZAKU_ADAPTATION__MODE", "both")
+    assert re.search("^adaptation +both", run("check").stdout, re.MULTILINE)
+    assert "adaptation: both" in run("play", "--dry-run").stdout
+    monkeypatch.setenv("SUZAKU_ADAPTATION__SAMPLER", "diffusion:steps=abc")
+    assert run("check").exit_code == 2
+
+
+def test_check_opens_no_lobby_where_another_is_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUZAKU_LOCAL__URL", "ws://127.0.0.1:4000")
+    code, out, _ = run("check")
+    assert (code, "opens at" in out) == (0, False)
+
+
 @pytest.mark.parametrize("command", ["check", "play", "lobby"])
 def test_a_records_folder_that_cannot_be_written_exits_2_before_anything_starts(
     command: str, tmp_path: Path

@@ -171,6 +171,26 @@ def test_bad_configuration_exits_2_and_says_why_on_stderr(args: list[str]) -> No
 
 
 @pytest.mark.parametrize(
+    "args",
+    [
+        ["games", "--folder", "."],
+        ["dashboard", "--host", "0.0.0.0", "--token-env", "UNSET_TOKEN"],
+        ["lobby", "--dry-run"],
+        ["engine"],
+        ["table", "--opponents", "nobody"],
+        ["review", "nothing.xml"],
+        ["ask"],
+        ["bench", "decision", "--decisions", "1"],
+    ],
+)
+def test_a_command_that_joins_no_server_needs_no_id(args: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUZAKU_DECISION__POLICY", "heuristic")
+    text = "play: {server: tenhou}\nlocal: {user_id_env: X}\nadaptation: {mode: both}\n"
+    Path("config.yaml").write_text(text)
+    assert "the configuration has" not in run(*args).stderr
+
+
+@pytest.mark.parametrize(
     ("error", "code"),
     [
         (ConfigError(f"bad {LOGIN}\x1b[31m"), 2),

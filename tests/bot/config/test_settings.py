@@ -141,7 +141,7 @@ def test_server_flags_go_to_the_server_that_is_played_on() -> None:
         ('play: {games: "2"}', ["play.games", 'found "2"', "a whole number"]),
         ("play: {games: true}", ["play.games", "found true"]),
         ("play: {games: null}", ["play.games", "found nothing (null)"]),
-        ("play: {server: on}", ["play.server", "found true", "one of local, tenhou"]),
+        ("play: {server: true}", ["play.server", "found true", "one of local, tenhou"]),
         ("decision: {policy: neural}", ["decision.policy", "one of network, heuristic"]),
         ("decision: {checkpoints: null}", ["decision.checkpoints", "a folder, one of network"]),
         ("play: {seed: -1}", ["play.seed", "a whole number or null, at least 0"]),
@@ -163,10 +163,11 @@ def test_server_flags_go_to_the_server_that_is_played_on() -> None:
         ("connection: {silence_s: .nan}", ["connection.silence_s", "a number, at least 5"]),
         ("records: {folder: ''}", ["records.folder", "a path"]),
         ('play: {"\\e[31mgames": 1}', ["play.[31mgames", "unknown key"]),
-        # values that YAML reads as other than text
-        ("play: {games: 2001-09-09}", ["play.games", "found", "a whole number"]),
-        ("play: {games: !!set {a}}", ["play.games", "found", "a whole number"]),
-        (f"play: {{games: 0x{'f' * 5000}}}", ["play.games", "found a huge number", "a whole number"]),
+        # values that others read as numbers, dates, true or false
+        *(
+            (f"play: {{games: {value}}}", ["play.games", f'found "{value[:60]}', "a whole number"])
+            for value in ("0x10", "1:30", "010", "1_000", "off", "2001-09-09", "9" * 5000)
+        ),
         ("connection: {keepalive_s: 1.e5000}", ["connection.keepalive_s", "a number, at least 1"]),
         ("records: {folder: ~nosuchuser/x}", ["records.folder", "no home folder is known for `~nosuchuser`"]),
     ],
@@ -218,6 +219,7 @@ def test_unreadable_file_is_a_config_error(data: bytes) -> None:
         ("play:\n\tgames: 1\n", "line 2, column 1: this is not YAML; check indentation (spaces, no tabs)"),
         ("play: {games: 1\nlogs:\n", "line 2, column 5: this is not YAML"),
         ("tenhou: {hosts: [*x]}\n", "line 1, column 18: `*x` is a reference"),
+        ("play: {games: !!int '5'}\n", "line 1, column 15: this is a tag"),
         ("play: 1\n---\nlogs: 2\n", "line 2, column 1: this is not YAML"),
         ("play: 1\nlogs: \0\n", "unacceptable character"),
         ("? [a]\n: 1\n", "line 1, column 3: this is not YAML"),
@@ -272,6 +274,13 @@ def test_empty_file_is_the_defaults(text: str) -> None:
     assert load(text) == Config()
 
 
+@pytest.mark.parametrize("value", ["2468", "true", "null"])
+def test_text_of_the_environment_is_text_whatever_it_looks_like(value: str) -> None:
+    config = load(environment={"SUZAKU_LOCAL__NAME": value, "SUZAKU_RECORDS__FOLDER": value})
+    assert (config.local.name, config.records.folder) == (value, Path(value))
+    assert load(environment={"SUZAKU_LOCAL__NAME": f"'{value}'"}).local.name == value
+
+
 @pytest.mark.parametrize("value", ["[", "{a: b", "\t", "&x"])
 def test_odd_environment_value_is_a_problem_not_a_crash(value: str) -> None:
     assert "play.games" in problems(environment={"SUZAKU_PLAY__GAMES": value})[0]
@@ -312,6 +321,14 @@ def test_impossible_pair_on_tenhou_is_refused(flags: dict[str, Any], key: str) -
     assert [line.split()[0].rstrip(":") for line in str(caught.value).splitlines()[1:]] == [key]
 
 
+@pytest.mark.parametrize("flag", [{"local__url": "ws://127.0.0.1:4000"}, {"local__name": "Alice"}])
+def test_a_flag_for_a_local_lobby_never_leads_to_tenhou(flag: dict[str, str]) -> None:
+    text = "play: {server: tenhou}\ntenhou: {enabled: true}\n"
+    (found,) = problems(text, {}, **flag)
+    assert found.endswith("for a local lobby, but play.server is tenhou; add --server local")
+    assert load(text, play__server="local", **flag).play.server == "local"
+
+
 def test_ranked_type_needs_explicit_permission() -> None:
     assert on_tenhou(server__type="hanchan", tenhou__permission=True).tenhou.type == 9
 
@@ -343,7 +360,7 @@ def test_a_local_login_may_have_an_id_too() -> None:
 
 def test_a_guest_may_have_a_name_at_home_and_an_id_brings_its_own() -> None:
     assert login_name(load(local__name="Alice"), {}) == "Alice"
-    assert login_name(on_tenhou({}, tenhou__user_id_env="", local__name="Alice"), {}) == "NoName"
+    assert login_name(on_tenhou({"SUZAKU_LOCAL__NAME": "Alice"}, tenhou__user_id_env=""), {}) == "NoName"
     found = problems(environment={"MY_ID": LOGIN}, local__name="Alice", server__user_id_env="MY_ID")
     assert "an id has its own name" in found[0]
 

@@ -14,12 +14,13 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
 
-from bot.config.settings import GUEST, Config, Dashboard, Local, Play, Records
+from bot.config.settings import Config, Dashboard, Local, Play, Records
 from bot.dashboard.feed import DecisionSent, Feed, Item
 from bot.dashboard.server import DashboardServer as Server
 from bot.dashboard.server import SessionInfo
 from bot.play.run import PlayRun
 from bot.player.clock import MonotonicClock
+from bot.tenhou.names import GUEST
 from policies.heuristic.player import HeuristicPolicy
 from replays.store.index import games
 from tests.bot.web.requests import PATIENCE_S

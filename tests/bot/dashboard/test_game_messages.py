@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from bot.config.settings import GUEST
 from bot.dashboard import past
 from bot.dashboard.feed import Began, DecisionSent, Feed, Happened, Item, Lost, Restated
 from bot.dashboard.past import games_shown
 from bot.dashboard.server import Pump
 from bot.dashboard.session import LADDER_GAMES, ladder
 from bot.logs.redaction import REDACTOR
+from bot.tenhou.names import GUEST
 from bot.web.message_log import MessageLog
 from game.events import EndGame, StartRound, Win
 from kit.errors import ReplayError

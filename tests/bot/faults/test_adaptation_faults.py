@@ -17,10 +17,10 @@ from bot.adaptation.messages import SeatView, WorkerSetup
 from bot.adaptation.search import SearchAnswer, SearchRequest
 from bot.adaptation.status import AdaptationStatus
 from bot.adaptation.thoughts import Thoughts
-from bot.config.settings import GUEST
 from bot.dashboard.feed import Adapting, Feed
 from bot.play.run import PlayRun
 from bot.player.clock import MonotonicClock
+from bot.tenhou.names import GUEST
 from game.actions import Action, ActionKind
 from kit.errors import ModelError
 from kit.workers.child import Line

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import stat
 from contextlib import closing
 from pathlib import Path
@@ -30,8 +31,18 @@ def test_a_frame_cannot_forge_a_line(tmp_path: Path) -> None:
     assert len(path.read_text().splitlines()) == 2
 
 
-def test_a_full_disk_ends_the_capture_not_the_game() -> None:
-    with structlog.testing.capture_logs() as logs, closing(Capture(Path("/dev/full"))) as capture:
+def test_an_earlier_capture_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "c.tsv"
+    path.write_text("of an earlier run")
+    with pytest.raises(FileExistsError):
+        Capture(path)
+    assert path.read_text() == "of an earlier run"
+
+
+def test_a_full_disk_ends_the_capture_not_the_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = os.open("/dev/full", os.O_WRONLY)
+    monkeypatch.setattr(os, "open", lambda *_: full)
+    with structlog.testing.capture_logs() as logs, closing(Capture(tmp_path / "c.tsv")) as capture:
         for _ in range(3):
             capture.frame("S", "x" * 9000)
     assert {entry["event"] for entry in logs} == {"capture.failed"}

@@ -3,14 +3,16 @@ from __future__ import annotations
 import contextvars
 import random
 
+import pytest
 from structlog.testing import capture_logs
 
 from bot.player.pace import PASS_DELAY_S, action_delay_s, ready_delay_s
 from bot.player.worker import WorkerThread
 from game.actions import PASS, RIICHI, Action, ActionKind
 from kit.errors import LocalProtocolError
-from tests.bot.bench import Bench, claim_scene
+from tests.bot.bench import Bench, Stub, claim_scene
 from tests.bot.fake_clock import until
+from tests.scene import Scene
 
 name: contextvars.ContextVar[str] = contextvars.ContextVar("name", default="")
 
@@ -50,6 +52,18 @@ async def test_an_answer_the_session_no_longer_wants_is_late_and_nothing_breaks(
     assert [entry["event"] for entry in logs] == ["decision.late"]
     assert bench.player.tally.decisions == 0
     assert not bench.player.decisions
+    await bench.player.close()
+
+
+@pytest.mark.parametrize(("takes_s", "asked"), [(0.0, 4), (0.5, 2)])
+async def test_a_slow_policy_is_asked_for_its_decision_only(takes_s: float, asked: int) -> None:
+    """The rest is for people to see, and may cost no decision its time."""
+    stub = Stub(lambda _: bench.clock.jump(takes_s))
+    bench = Bench(stub, budget_ms=3000)
+    bench.ask(Scene("123m456p789s1155z").draw("2z"))
+    await bench.answered()
+    assert stub.asked == asked
+    assert bool(bench.player.decisions[0].decision.later) == (takes_s == 0.0)
     await bench.player.close()
 
 

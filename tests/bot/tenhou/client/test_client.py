@@ -136,6 +136,14 @@ async def test_finish_in_the_lobby_leaves_at_once() -> None:
     assert not bench.journal.results
 
 
+async def test_finish_during_the_handshake_starts_no_game() -> None:
+    async with fake_server(GAME) as server, ClientBench(server.url) as bench:
+        await asyncio.sleep(0)  # it connects
+        bench.client.finish()
+        await bench.ended()
+        assert (server.handshakes, server.tags()) == (1, [])
+
+
 async def test_finish_while_waiting_for_another_try_ends_the_wait() -> None:
     async with fake_server(Refuse(503)) as server, ClientBench(server.url) as bench:
         await until(lambda: "conn.retry" in bench.events())

@@ -292,9 +292,11 @@ async def test_several_tables_play_side_by_side() -> None:
     assert len({record.game_id for record in records}) == 3
 
 
-async def test_practice_tables_hand_out_no_code_and_name_no_record() -> None:
-    async with Lobby(LobbySettings(seed=SHORT)) as lobby:
+async def test_practice_tables_hand_out_no_code_and_neither_name_nor_keep_a_record() -> None:
+    records: list[GameRecord] = []
+    async with Lobby(LobbySettings(seed=SHORT), on_record=records.append) as lobby:
         player = await whole_game(lobby.url, ticket="0,64")
+    assert not records  # the player keeps it, as on Tenhou
     go = next(frame for frame in player.heard if frame["tag"] == "GO")
     assert go == {"tag": "GO", "type": "64", "lobby": "0"}
     assert "PROF" not in player.tags

@@ -121,11 +121,6 @@ def test_rejoin_is_not_answered_by_somebody_who_does_not_queue() -> None:
     assert rendered(session.outbox()) == []
 
 
-def test_queueing_needs_a_login() -> None:
-    with pytest.raises(LocalProtocolError):
-        new_session().queue()
-
-
 def test_a_server_that_closes_or_wants_a_new_login_is_heard() -> None:
     session = Session(SessionSettings(auto_queue=False))
     session.start()
