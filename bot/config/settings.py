@@ -303,7 +303,7 @@ class Records(Section):
 
     Attributes:
         folder: folder for the records of finished games.
-        capture: write all frames sent and received to this new file, redacted.
+        capture: write all frames sent and received to this file, redacted; with a number if it exists.
     """
 
     folder: Folder = Path("replays/games")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from itertools import chain, count
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -31,10 +32,10 @@ class Capture:
     """A capture file. If the disk fails, the capture ends and the game goes on."""
 
     def __init__(self, path: Path, now: Callable[[], float] = time.monotonic) -> None:
-        """Create the file.
+        """Create the file, under a name with a number if an earlier capture has the name.
 
         Raises:
-            OSError: the file cannot be written, or exists: an earlier capture is not replaced.
+            OSError: the file cannot be written.
         """
         self._now = now
         self._chat = RateLimit(now=now)
@@ -42,7 +43,7 @@ class Capture:
         self._began = now()
         path.parent.mkdir(parents=True, exist_ok=True)
         # readable by the owner only: it contains chat and other players' names
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        handle = os.open(_free(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         self._file: TextIO | None = os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="\n")
         self._write("# seconds\tC client, S server\tframe, secrets redacted\n")
 
@@ -105,3 +106,9 @@ class Capture:
 def _one_line(text: str) -> str:
     """The frame without line ends; valid frames have none, and a broken server must not forge a line."""
     return text.replace("\r", " ").replace("\n", " ").replace("\0", " ")
+
+
+def _free(path: Path) -> Path:
+    """The path if nothing has it, or else with the first free number."""
+    numbered = (path.with_stem(f"{path.stem}-{number}") for number in count(2))
+    return next(free for free in chain((path,), numbered) if not free.exists())

@@ -34,8 +34,8 @@ def test_a_frame_cannot_forge_a_line(tmp_path: Path) -> None:
 def test_an_earlier_capture_is_not_replaced(tmp_path: Path) -> None:
     path = tmp_path / "c.tsv"
     path.write_text("of an earlier run")
-    with pytest.raises(FileExistsError):
-        Capture(path)
+    with closing(Capture(path)), closing(Capture(path)):
+        assert sorted(file.name for file in tmp_path.iterdir()) == ["c-2.tsv", "c-3.tsv", "c.tsv"]
     assert path.read_text() == "of an earlier run"
 
 
