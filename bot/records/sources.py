@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-import io
+import functools
 import re
 import sys
 from collections import Counter
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TextIO
 
 import msgspec
 
@@ -86,8 +86,7 @@ def listed(source: str) -> list[str]:
     """The full sources that a full source stands for: those in a file of links and ids, else itself."""
     try:
         if source == STDIN:
-            data = sys.stdin.buffer.read(MAX_FILE + 1)
-            sys.stdin = io.TextIOWrapper(io.BytesIO(data))  # a record is read later
+            data = _read_once(sys.stdin)
         else:
             data = read_file(Path(source), MAX_LINKS) if "://" not in source else b""
     except (ReplayError, OSError):
@@ -165,7 +164,7 @@ def load(source: str) -> LoadedRecord:
         ReplayError: the record cannot be read or downloaded.
     """
     if source == STDIN:
-        data = sys.stdin.buffer.read(MAX_FILE + 1)
+        data = _read_once(sys.stdin)
         if len(data) > MAX_FILE:
             raise ReplayTooLarge(f"more than {MAX_FILE} bytes")
         return LoadedRecord(parse(data), "stdin", format_of(data), None)
@@ -203,6 +202,14 @@ def records_in(folder: Path) -> Iterator[Path]:
         beside = path.name == INDEX_FILE or path.name.endswith(DECISIONS_SUFFIX)
         if suffix in SUFFIXES and not beside and not path.is_dir() and not _is_result(path):
             yield path
+
+
+@functools.lru_cache(maxsize=1)
+def _read_once(stdin: TextIO | None) -> bytes:
+    """The bytes of stdin; they are needed to list the sources and whenever the record is loaded."""
+    if stdin is None:
+        raise ReplayError("stdin is closed")
+    return stdin.buffer.read(MAX_FILE + 1)
 
 
 def _of_file(path: Path) -> LoadedRecord:

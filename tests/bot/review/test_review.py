@@ -15,6 +15,7 @@ from bot.records.sources import LoadedRecord, load
 from bot.review.text import reasons_text, review_text
 from game.events import StartRound
 from game.ranking import Uma
+from kit.errors import ReplayError
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.named import Named
 from replays import mjlog
@@ -160,6 +161,19 @@ def test_a_record_comes_from_stdin(game: GameRecord, form: str) -> None:
     assert converted.stdout.startswith('{"type":"start_game"')
     empty = run_cli("review", "-", "--policy", "heuristic", stdin=b"")
     assert (empty.exit_code, "stdin: not a record" in empty.stderr) == (1, True)
+
+
+def test_stdin_may_be_one_of_several_sources(file: Path, longer: GameRecord) -> None:
+    data = write_game(longer, "mjlog").encode()
+    made = run_cli("review", "-", file, "--json", "--seat", 0, "--policy", "heuristic", stdin=data)
+    index = msgspec.json.decode(made.stdout, type=ReviewIndex)
+    assert (made.exit_code, len(index.games), index.skipped) == (0, 2, ())
+
+
+def test_a_closed_stdin_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(ReplayError, match="stdin is closed"):
+        load("-")
 
 
 def test_several_records_are_reviewed_as_a_folder_of_them(
