@@ -80,7 +80,7 @@ def replay_of(folder: Path, game_id: str, program: str) -> dict[str, Any]:
         length_of(record.game_type),
         record.game_type,
         str(record.lobby),
-        mode(each.player for each in made) if made else 0,
+        mode(each.player for each in made) if made else record.own_player or 0,
         record.ranks,
         record.rates,
     )
