@@ -194,7 +194,7 @@ def read_record(text: str) -> GameRecord:
         ReplayFormatError: it is not such a record; names the round and the place.
         ReplayTooLarge: it is longer than any game can be.
     """
-    text = text.strip("\ufeff \t\r\n")
+    text = text.strip()
     limit = MAX_LINK if is_link(text) else MAX_CHARACTERS
     if len(text) > limit:
         raise ReplayTooLarge(f"{len(text)} characters; at most {limit} are read")
