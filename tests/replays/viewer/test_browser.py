@@ -17,6 +17,7 @@ import pytest
 
 from bot.review.many import index_of, made_entry, worst_of
 from game.forbidden import RULES
+from replays.formats import read_game
 from replays.review import schema
 from replays.review.report import as_json
 from replays.tally import tally
@@ -743,6 +744,17 @@ def test_a_round_ends_with_hands_laid_open_and_its_result(open_review: Callable[
     assert opened.tab.query_selector("[data-seat]") is None
     hands_that_a_round_ends_with_lie_open_where_one_hand_is_known(opened, review)
     a_result_says_who_was_tenpai_and_what_lay_on_the_table(opened, review)
+    opened.check()
+
+
+def test_unknown_tiles_and_payments_of_a_win_are_shown_as_unknown(open_review: Callable[..., Opened]) -> None:
+    record = read_game(Path(__file__).parents[1] / "files" / "ok" / "mjai-hidden-bare-win.jsonl")
+    opened = open_review(decoded(critic().review(record, 0)), "#0.14")
+    tiles = opened.tab.locator(".result-hand .tile")
+    assert tiles.evaluate_all("(tiles) => tiles.map((tile) => tile.dataset.tile)") == ["?"] * 13 + ["8s"]
+    assert "points" not in opened.tab.text_content(".result-value")
+    scores = opened.tab.locator(".result-scores li").all_inner_texts()
+    assert [line.split("\n")[1:] for line in scores] == [["–", "–"]] * 4
     opened.check()
 
 
