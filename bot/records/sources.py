@@ -172,7 +172,8 @@ def load(source: str) -> LoadedRecord:
         rounds = [_of_file(Path(each)) for each in source.split("\n")]
         events = [event for loaded in rounds for event in loaded.record.events[1:]]
         record = rounds[0].record
-        whole = msgspec.structs.replace(record, events=(record.events[0], *events))
+        game_type = rounds[-1].record.game_type  # where no rules are said, the last round tells the length
+        whole = msgspec.structs.replace(record, events=(record.events[0], *events), game_type=game_type)
         return rounds[0]._replace(record=whole)
     if is_link(source):
         return LoadedRecord(read_game(source), "link", "link", viewed_player(source))

@@ -616,12 +616,14 @@ def test_a_file_of_links_is_reviewed_as_a_folder_is(
 def test_files_of_a_round_each_are_one_game(tmp_path: Path) -> None:
     document = json.loads(write_game(read_game(FILES / "kobalab-tonpuu.json"), "tenhou6"))
     rows, scores = document.pop("log")[:3], document.pop("sc")
+    document["rule"] = {}
     for number, row in enumerate(rows):
         end = {"sc": scores} if number == len(rows) - 1 else {}
         (tmp_path / f"round-{number}.json").write_text(json.dumps(document | end | {"log": [row]}))
     index = msgspec.json.decode(run(tmp_path, "--json", "--seat", 0).stdout, type=ReviewIndex)
     (entry,) = index.games
-    assert (index.skipped, entry.rates.rounds, entry.game.caveats) == ((), 3, ())
+    assert (index.skipped, entry.rates.rounds, entry.game.length) == ((), 3, "tonpuu")
+    assert [caveat.key for caveat in entry.game.caveats] == ["rules_unsaid"]
 
 
 def test_rounds_that_do_not_fold_are_named_beside_the_others(tmp_path: Path) -> None:
