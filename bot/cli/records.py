@@ -188,6 +188,8 @@ def convert(
     else:
         path = Path(out)
         if path.is_dir():
+            if not record.game_id:
+                raise ReplayError("the record has no id; name the file to write")
             # The id comes from the file that was read: use it as a file name only if it is valid.
             path /= f"{check_game_id(record.game_id)}{_SUFFIXES[form]}"
         data = compress(text) if path.name.endswith(".gz") else text.encode("utf-8", "replace")

@@ -83,7 +83,11 @@ def full_source(source: str) -> str:
 
 
 def listed(source: str) -> list[str]:
-    """The full sources that a full source stands for: those in a file of links and ids, else itself."""
+    """The full sources that a full source stands for: those in a file of links and ids, else itself.
+
+    Raises:
+        ReplayError: a line among links is none.
+    """
     try:
         if source == STDIN:
             data = _read_once(sys.stdin)
@@ -91,10 +95,18 @@ def listed(source: str) -> list[str]:
             data = read_file(Path(source), MAX_LINKS) if "://" not in source else b""
     except (ReplayError, OSError):
         return [source]
-    lines = [line.strip() for line in data.decode("utf-8", "replace").lstrip("\ufeff").splitlines()]
-    sources = [full_source(line) for line in lines if line and not line.startswith("#")]
-    are_links = all(_ADDRESS.fullmatch(each) and not is_link(each) for each in sources)
-    return sources if sources and are_links else [source]
+    sources, bad = [], ""
+    for number, line in enumerate(data.decode("utf-8-sig", "replace").splitlines(), 1):
+        each = full_source(line.strip())
+        if _ADDRESS.fullmatch(each):
+            sources.append(each)
+        elif each and not each.startswith("#"):
+            bad = bad or f"line {number} is neither a link nor an id: {each[:_SHOWN]}"
+    if all(map(is_link, sources)):  # those of one game, or none
+        return [source]
+    if bad and b"<" not in data:  # an mjlog may have notes with links
+        raise ReplayError(f"{shown(source)}: {bad}")
+    return [source] if bad else sources
 
 
 def joined(sources: Sequence[str]) -> list[str]:

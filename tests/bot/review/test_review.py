@@ -608,6 +608,8 @@ def test_a_file_of_links_is_reviewed_as_a_folder_is(
     for source, stdin in ((links, b""), ("-", links.read_bytes())):
         made = run_cli("review", source, "--json", "--policy", "heuristic", stdin=stdin)
         assert [entry.player for entry in msgspec.json.decode(made.stdout, type=ReviewIndex).games] == [2, 1]
+    links.write_text(links.read_text() + "the last one\n")
+    assert "ids.txt: line 5 is neither a link nor an id: the last one" in run(links).stderr
     titled = tmp_path / "titled.json"
     titled.write_text('{"title":["see https://example.org",""],' + write_game(game, "tenhou6")[1:])
     assert run(titled, "--json", "--seat", 0).exit_code == 0
