@@ -168,6 +168,7 @@ def odd() -> dict[str, Any]:
     """A review of one seat, of a record that leaves much open, with hostile names."""
     assert {each["key"] for each in CAVEATS} >= set(get_args(schema.CaveatKey))
     found = decoded(review_of_all())
+    found["summary"]["comparison"] |= {"name": "", "seat": 2}
     return found | {"game": found["game"] | {"caveats": CAVEATS, "names": HOSTILE}, "seats": []}
 
 
@@ -426,9 +427,10 @@ def every_number_is_that_of_the_data(opened: Opened, review: dict[str, Any]) -> 
                 assert row["shanten"] == ("" if reached is None else str(reached))
                 assert row["ukeire"] == ("" if ukeire is None else f"{ukeire['tiles']} /{ukeire['kinds']}")
             if risky:
-                for shares, cells in ((option["danger"], "danger"), (LEARNED["deal_in"], "learned")):
-                    each = shares if threatened else [max(shares)] if option["danger"] else []
-                    assert [cell for cell in row[cells] if cell] == list(map(percent, each or []))
+                danger = option["danger"] or []
+                places = range(len(danger)) if threatened or not danger else [danger.index(max(danger))]
+                for shares, cells in ((danger, "danger"), (LEARNED["deal_in"], "learned")):
+                    assert [cell for cell in row[cells] if cell] == [percent(shares[at]) for at in places]
     assert {"discard", "pass"} < kinds
 
 
@@ -690,6 +692,7 @@ def test_an_odd_record_fits_on_every_screen_and_its_names_are_text_and_nothing_e
             go(opened, 0, 0)
             caveats = " ".join(opened.tab.locator(f"#pane-{pane} .caveats li").all_text_contents())
             assert all(word in caveats for word in said)
+        assert ("席2" if language == "ja" else "Seat 2") in opened.tab.text_content("#pane-game")
         names_are_text(opened)
 
 
