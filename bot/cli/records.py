@@ -22,7 +22,6 @@ from bot.cli.shared import (
     OutputFile,
     OutputFolder,
     Source,
-    Tonpuu,
     length_of,
 )
 from bot.logs.redaction import clean_text
@@ -286,7 +285,7 @@ def ask(
     scores: str = "",
     sticks: int | None = None,
     honba: int = 0,
-    tonpuu: Tonpuu = False,
+    tonpuu: bool = False,
     page: bool = False,
     browser: OpenBrowser = None,
     policy: ComparedPolicy = "network",
