@@ -187,8 +187,7 @@ def read_record(text: str) -> GameRecord:
     """Read a game from its JSON, or from a ``https://tenhou.net/6#json=`` link that contains it.
 
     Several links or JSON texts, a line each or in an array, are the rounds of one game: editors make a link
-    a round. What
-    the format does not store is filled in: see `replays.tenhou6`.
+    a round. What the format does not store is filled in: see `replays.tenhou6.writer`.
 
     Raises:
         ReplayFormatError: it is not such a record; names the round and the place.
