@@ -310,7 +310,7 @@ def test_a_reason_in_words_counts_one_tile_as_one_and_names_waits_without_a_yaku
     ]
     assert reasons_text(notes, 0) == (
         "riichi on 6s 9s, 5 left: a ron pays at least 3900, without riichi nothing on 9s (no yaku); "
-        "the price: it accepts 1 tile instead of 5"
+        "the drawback: it accepts 1 tile instead of 5"
     )
 
 
