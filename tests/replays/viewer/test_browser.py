@@ -648,6 +648,11 @@ def switch_and_key_show_each_seat_at_the_same_moment_and_the_address_keeps_it(
     assert seats == [1, 2, 3, 0, 1]
     reloaded(tab)
     assert tab.evaluate(SHOWN)["seat"] == 1
+    tab.evaluate("location.hash = '#seat.2'")
+    reloaded(tab)
+    assert tab.evaluate(SHOWN)["seat"] == 2
+    first = next(one for one in review["seats"][1]["decisions"] if is_error(one))
+    assert tab.evaluate("globalThis.suzakuViewer.position") == {key: first[key] for key in ("round", "event")}
     tab.evaluate("location.hash = '#1.3.0'")
     tab.wait_for_function("globalThis.suzakuViewer.review.seat === 0")
     assert opened.place == [1, 3]
@@ -846,7 +851,7 @@ def test_an_index_lists_sorts_filters_and_sums_games(
     assert rows.count() == 3
     links = rows.locator("a").evaluate_all("(links) => links.map((a) => a.getAttribute('href'))")
     assert links == [
-        *(f"./game-1.html{place}" for place in ("", "#0.0.1", "#0.0.2", "#0.0.3")),
+        *(f"./game-1.html{place}" for place in ("", "#seat.1", "#seat.2", "#seat.3")),
         "./game-0.html",
     ]
     tab.click("[data-sort=date]")
