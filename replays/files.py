@@ -8,11 +8,15 @@ import stat
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from kit.errors import ReplayError, ReplayTooLarge
 from kit.files import replace_file
 
 RECORD_SUFFIX: Final = ".mjlog.xml"
 DECISIONS_SUFFIX: Final = ".decisions.jsonl"
+BROKEN_JSON: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What `msgspec` raises for a text from outside that is not the JSON of a type."""
 
 
 def read_file(path: Path, limit: int) -> bytes:

@@ -272,6 +272,7 @@ def expand_gzip(data: bytes) -> bytes:
 def _parse(text: str, game_id: str) -> GameRecord:
     if len(text) > MAX_EXPANDED:
         raise ReplayTooLarge(f"more than {MAX_EXPANDED} characters")
+    text = text.removeprefix("\ufeff")
     try:
         form = detect(text)
         record = _read(_unwrapped(text), form, game_id)

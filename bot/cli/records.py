@@ -23,7 +23,6 @@ from bot.cli.shared import (
     OutputFile,
     OutputFolder,
     Source,
-    Tonpuu,
     length_of,
 )
 from bot.logs.redaction import clean_text
@@ -189,6 +188,8 @@ def convert(
     else:
         path = Path(out)
         if path.is_dir():
+            if not record.game_id:
+                raise ReplayError("the record has no id; name the file to write")
             # The id comes from the file that was read: use it as a file name only if it is valid.
             path /= f"{check_game_id(record.game_id)}{_SUFFIXES[form]}"
         data = compress(text) if path.name.endswith(".gz") else text.encode("utf-8", "replace")
@@ -288,7 +289,7 @@ def ask(
     scores: str = "",
     sticks: int | None = None,
     honba: int = 0,
-    tonpuu: Tonpuu = False,
+    tonpuu: bool = False,
     page: bool = False,
     browser: OpenBrowser = None,
     policy: ComparedPolicy = "network",

@@ -11,6 +11,8 @@ from pathlib import Path
 from statistics import mode
 from typing import Any, Final
 
+from bot.config.settings import DecisionSection
+from bot.config.sources import ENV_PREFIX
 from bot.dashboard.game_messages import GameMessages, Message
 from bot.dashboard.session import ladder, standing
 from bot.logs.redaction import REDACTOR
@@ -80,7 +82,7 @@ def replay_of(folder: Path, game_id: str, program: str) -> dict[str, Any]:
         length_of(record.game_type),
         record.game_type,
         str(record.lobby),
-        mode(each.player for each in made) if made else 0,
+        mode(each.player for each in made) if made else record.own_player or 0,
         record.ranks,
         record.rates,
     )
@@ -94,10 +96,13 @@ class PastReviews:
 
     Args:
         folder: folder of the library.
+        decision: how the networks compute, and what places are worth.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, decision: DecisionSection) -> None:
         self._folder = folder
+        settings = decision.model_dump(include={"permutations", "device", "uma"})
+        self._settings = {f"{ENV_PREFIX}DECISION__{key.upper()}": str(settings[key]) for key in settings}
         self._made: dict[Path, bytes] = {}
         self._one = asyncio.Lock()
 
@@ -110,15 +115,15 @@ class PastReviews:
         path = _path_of(self._folder, game_id)
         async with self._one:
             if path not in self._made:
-                made = await _reviewed(path)
+                made = await _reviewed(path, self._settings)
                 self._made = dict([*self._made.items(), (path, made)][-KEPT:])
             return self._made[path]
 
 
-async def _reviewed(path: Path) -> bytes:
+async def _reviewed(path: Path, settings: dict[str, str]) -> bytes:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-c", _REVIEW, str(path)),
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env=os.environ | settings | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )

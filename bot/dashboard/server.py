@@ -18,7 +18,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp
 
-from bot.config.settings import Config
+from bot.config.settings import Config, DecisionSection
 from bot.config.settings import Dashboard as Settings
 from bot.dashboard.feed import (
     Adapting,
@@ -144,7 +144,9 @@ def show_past(config: Config, environment: Mapping[str, str]) -> int:
     return EXIT_FAILED
 
 
-def make_app(access: Access, folder: Path, program: str, watching: BrowserSockets | None) -> ASGIApp:
+def make_app(
+    access: Access, folder: Path, program: str, watching: BrowserSockets | None, decision: DecisionSection
+) -> ASGIApp:
     """The application. It is read-only: there are no forms, and messages from the browser are ignored.
 
     Args:
@@ -152,6 +154,7 @@ def make_app(access: Access, folder: Path, program: str, watching: BrowserSocket
         folder: folder of the past games.
         program: name and version of the program.
         watching: serves the WebSocket; None if no game is played.
+        decision: how reviews compute, and what places are worth.
     """
 
     def home(_: Request) -> Response:
@@ -177,7 +180,7 @@ def make_app(access: Access, folder: Path, program: str, watching: BrowserSocket
             return _sorry(exc, 404)
         return page_of("review", "main.js", made)
 
-    reviews = PastReviews(folder)
+    reviews = PastReviews(folder, decision)
     routes = [Route("/", home), Route("/games", listing), Route("/games/{game_id}", replay)]
     routes.append(Route("/games/{game_id}/review", review))
     sockets = [WebSocketRoute("/live", watching.watch)] if watching else []
@@ -205,6 +208,7 @@ class DashboardServer:
         feed: items from the running game; None if no game is played.
         token: the required token, "" to admit everyone who can reach the address.
         limits: for browsers.
+        decision: how reviews compute, and what places are worth.
 
     Attributes:
         feed: the same.
@@ -225,8 +229,10 @@ class DashboardServer:
         *,
         token: str = "",
         limits: Limits | None = None,
+        decision: DecisionSection | None = None,
     ) -> None:
         self._folder = folder
+        self._decision = decision or DecisionSection()
         self._candidates = settings.candidates
         self._about = about
         self.feed = feed
@@ -283,7 +289,7 @@ class DashboardServer:
         self._loop = asyncio.get_running_loop()
         message_log = MessageLog(self._about.program)
         watching = BrowserSockets(message_log, self._limits) if self.feed else None
-        app = make_app(self._page_port.access, self._folder, self._about.program, watching)
+        app = make_app(self._page_port.access, self._folder, self._about.program, watching, self._decision)
         async with serving(self._page_port, app, self._limits) as ending:
             following = asyncio.create_task(self._follow(self.feed, message_log)) if self.feed else None
             self._ready.set()
@@ -335,7 +341,9 @@ def open_dashboard(
     """
     settings = config.dashboard
     token = token_of("dashboard", settings, environment)
-    dashboard = DashboardServer(settings, config.records.folder, about, feed, token=token)
+    dashboard = DashboardServer(
+        settings, config.records.folder, about, feed, token=token, decision=config.decision
+    )
     shown = dashboard.url if settings.token_env else dashboard.link
     sys.stderr.write(f"dashboard: {shown}\n")
     return dashboard

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-import io
+import functools
 import re
 import sys
 from collections import Counter
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TextIO
 
 import msgspec
 
@@ -83,19 +83,30 @@ def full_source(source: str) -> str:
 
 
 def listed(source: str) -> list[str]:
-    """The full sources that a full source stands for: those in a file of links and ids, else itself."""
+    """The full sources that a full source stands for: those in a file of links and ids, else itself.
+
+    Raises:
+        ReplayError: a line among links is none.
+    """
     try:
         if source == STDIN:
-            data = sys.stdin.buffer.read(MAX_FILE + 1)
-            sys.stdin = io.TextIOWrapper(io.BytesIO(data))  # a record is read later
+            data = _read_once(sys.stdin)
         else:
             data = read_file(Path(source), MAX_LINKS) if "://" not in source else b""
     except (ReplayError, OSError):
         return [source]
-    lines = [line.strip() for line in data.decode("utf-8", "replace").lstrip("\ufeff").splitlines()]
-    sources = [full_source(line) for line in lines if line and not line.startswith("#")]
-    are_links = all(_ADDRESS.fullmatch(each) and not is_link(each) for each in sources)
-    return sources if sources and are_links else [source]
+    sources, bad = [], ""
+    for number, line in enumerate(data.decode("utf-8-sig", "replace").splitlines(), 1):
+        each = full_source(line.strip())
+        if _ADDRESS.fullmatch(each):
+            sources.append(each)
+        elif each and not each.startswith("#"):
+            bad = bad or f"line {number} is neither a link nor an id: {each[:_SHOWN]}"
+    if all(map(is_link, sources)):  # those of one game, or none
+        return [source]
+    if bad and b"<" not in data:  # an mjlog may have notes with links
+        raise ReplayError(f"{shown(source)}: {bad}")
+    return [source] if bad else sources
 
 
 def joined(sources: Sequence[str]) -> list[str]:
@@ -165,7 +176,7 @@ def load(source: str) -> LoadedRecord:
         ReplayError: the record cannot be read or downloaded.
     """
     if source == STDIN:
-        data = sys.stdin.buffer.read(MAX_FILE + 1)
+        data = _read_once(sys.stdin)
         if len(data) > MAX_FILE:
             raise ReplayTooLarge(f"more than {MAX_FILE} bytes")
         return LoadedRecord(parse(data), "stdin", format_of(data), None)
@@ -173,7 +184,8 @@ def load(source: str) -> LoadedRecord:
         rounds = [_of_file(Path(each)) for each in source.split("\n")]
         events = [event for loaded in rounds for event in loaded.record.events[1:]]
         record = rounds[0].record
-        whole = msgspec.structs.replace(record, events=(record.events[0], *events))
+        game_type = rounds[-1].record.game_type  # where no rules are said, the last round tells the length
+        whole = msgspec.structs.replace(record, events=(record.events[0], *events), game_type=game_type)
         return rounds[0]._replace(record=whole)
     if is_link(source):
         return LoadedRecord(read_game(source), "link", "link", viewed_player(source))
@@ -203,6 +215,14 @@ def records_in(folder: Path) -> Iterator[Path]:
         beside = path.name == INDEX_FILE or path.name.endswith(DECISIONS_SUFFIX)
         if suffix in SUFFIXES and not beside and not path.is_dir() and not _is_result(path):
             yield path
+
+
+@functools.lru_cache(maxsize=1)
+def _read_once(stdin: TextIO | None) -> bytes:
+    """The bytes of stdin; they are needed to list the sources and whenever the record is loaded."""
+    if stdin is None:
+        raise ReplayError("stdin is closed")
+    return stdin.buffer.read(MAX_FILE + 1)
 
 
 def _of_file(path: Path) -> LoadedRecord:

@@ -252,10 +252,10 @@ _SENTENCES: Final[Mapping[NoteKey, str]] = {
     "reason_links": "of the tiles in hand {worse_tile} connects with {worse_links}, {better_tile} with "
     "{better_links}",
     "reason_policy": "{figures} these figures; the policy chooses {better} {times}",
-    "cost_danger": "the price: more dangerous against {who}: {better} deals in {better_danger:.1%} of the "
+    "cost_danger": "the drawback: more dangerous against {who}: {better} deals in {better_danger:.1%} of the "
     "time, {worse} {worse_danger:.1%}",
-    "cost_shanten": "the price: the hand is {better_hand} instead of {worse_hand}",
-    "cost_ukeire": "the price: it accepts {counted} instead of {worse_tiles}",
+    "cost_shanten": "the drawback: the hand is {better_hand} instead of {worse_hand}",
+    "cost_ukeire": "the drawback: it accepts {counted} instead of {worse_tiles}",
 }
 
 

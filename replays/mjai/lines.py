@@ -165,7 +165,7 @@ def read_record(text: str) -> GameRecord:
 
 def _unpacked(text: str) -> str:
     """A text that is one array of messages, a line for each of them; other texts as they are."""
-    if not text.lstrip("\ufeff \t\r\n").startswith("["):
+    if not text.lstrip().startswith("["):
         return text
     try:
         messages = json.loads(text)

@@ -52,7 +52,8 @@ def together(parts: Sequence[Judged]) -> Judged:
     """The combined figures of several games."""
     counts = {name: sum(getattr(part.categories, name) for part in parts) for name in GRAVITY}
     rated = sum((part.rating or 0.0) * part.decisions for part in parts)
-    return _judged(counts, sum(part.agreed for part in parts), rated, [part.price for part in parts])
+    prices = [part.price for part in parts if part.categories.fine < part.decisions]
+    return _judged(counts, sum(part.agreed for part in parts), rated, prices)
 
 
 def _judged(counts: dict[Category, int], agreed: int, rated: float, prices: Sequence[float | None]) -> Judged:

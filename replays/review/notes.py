@@ -20,6 +20,7 @@ from game.scoring.value import WinValue
 from game.shanten import waits
 from game.state import unseen34
 from game.tiles import KINDS, RED_FIVES, mjai_text
+from policies.flow.flow import should_win
 from replays.review.judging import Opinion
 from replays.review.moments import Moment
 from replays.review.schema import Note
@@ -128,7 +129,10 @@ class Notes:
         )
 
     def _declined(self, moment: Moment, opinion: Opinion) -> Iterator[Note]:
-        if moment.legal[0].kind in WINS and opinion.preferred.kind not in WINS:
+        win = moment.legal[0]
+        if win.kind not in WINS or opinion.preferred.kind in WINS:
+            return
+        if not should_win(moment.record, moment.player, win, moment.length):  # an engine has its own reasons
             yield Note(key="win_declined", params={"place": 4})
 
     def _red_five(self, moment: Moment) -> Iterator[Note]:

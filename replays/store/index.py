@@ -20,7 +20,7 @@ from game.scoring.settlement import placements
 from kit.errors import ReplayError
 from kit.files import replace_file
 from kit.options import Day
-from replays.files import RECORD_SUFFIX, decisions_file, read_file
+from replays.files import BROKEN_JSON, RECORD_SUFFIX, decisions_file, read_file
 from replays.record import JAPAN, Names, check_game_id, shown_time, started
 
 INDEX_FILE: Final = "index.json"
@@ -235,7 +235,7 @@ def _seat_of(older: Path) -> set[int]:
     """The deciding seat, from the first readable line of a file."""
     with older.open("rb") as file:
         for _ in range(_LINES_TRIED):
-            with contextlib.suppress(msgspec.MsgspecError):
+            with contextlib.suppress(*BROKEN_JSON):
                 return {msgspec.json.decode(file.readline(_LONGEST_LINE), type=_DecisionLine).player}
     return set()
 
@@ -249,7 +249,7 @@ def _load(path: Path) -> dict[str, _IndexedGame]:
         return {}
     try:
         index = msgspec.json.decode(read_file(path, MAX_INDEX), type=_Index)
-    except (ReplayError, msgspec.MsgspecError) as exc:
+    except (ReplayError, *BROKEN_JSON) as exc:
         _log.warning("index.unreadable", path=str(path), reason=str(exc), remedy="the index is rebuilt")
         return {}
     return index.games if index.version == _VERSION else {}

@@ -20,7 +20,7 @@ from game.events import Draw, GameEvent, StartGame, StartRound, four
 from game.tiles import UNSEEN
 from kit.errors import ReplayError, ReplayFormatError
 from kit.files import locked_folder, replace_file
-from replays.files import RECORD_SUFFIX, decisions_file, read_file
+from replays.files import BROKEN_JSON, RECORD_SUFFIX, decisions_file, read_file
 from replays.formats import read_game
 from replays.mjlog.reader import read_record
 from replays.mjlog.writer import write
@@ -76,7 +76,7 @@ def _readable(path: Path) -> tuple[list[DecisionRecord], list[str]]:
     for number, line in enumerate(read_file(path, MAX_DECISIONS).splitlines(), 1):
         try:
             found.append(msgspec.json.decode(line, type=DecisionRecord))
-        except msgspec.MsgspecError as exc:
+        except BROKEN_JSON as exc:
             problems.append(f"{path}: line {number}: {exc}")
     return found, problems
 

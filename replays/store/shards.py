@@ -14,6 +14,7 @@ import msgspec
 import zstandard
 
 from kit.errors import ReplayFormatError
+from replays.files import BROKEN_JSON
 
 SHARD_SUFFIX: Final = ".jsonl.zst"
 MAX_LINE: Final = 8 * 1024 * 1024
@@ -67,7 +68,7 @@ def parse_line(data: bytes, number: int = 0) -> ShardGame:
     """
     try:
         game = _games.decode(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as exc:
+    except BROKEN_JSON as exc:
         raise ReplayFormatError(f"no game in this line: {exc}") from None
     return msgspec.structs.replace(game, source=game.source[:400], line=number)
 

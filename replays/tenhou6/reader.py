@@ -187,14 +187,13 @@ def read_record(text: str) -> GameRecord:
     """Read a game from its JSON, or from a ``https://tenhou.net/6#json=`` link that contains it.
 
     Several links or JSON texts, a line each or in an array, are the rounds of one game: editors make a link
-    a round. What
-    the format does not store is filled in: see `replays.tenhou6`.
+    a round. What the format does not store is filled in: see `replays.tenhou6.writer`.
 
     Raises:
         ReplayFormatError: it is not such a record; names the round and the place.
         ReplayTooLarge: it is longer than any game can be.
     """
-    text = text.strip("\ufeff \t\r\n")
+    text = text.strip()
     limit = MAX_LINK if is_link(text) else MAX_CHARACTERS
     if len(text) > limit:
         raise ReplayTooLarge(f"{len(text)} characters; at most {limit} are read")

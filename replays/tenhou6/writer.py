@@ -4,8 +4,7 @@ The format is made for viewing games. It does not store:
 
 - the physical copy of a tile: each face gets its lowest free copy;
 - the order between the players' lists: it follows from the rules, but a call may be matched to the wrong one
-of
-  two equal discards where both fit;
+  of two equal discards where both fit;
 - the minipoints of limit hands, and which hands were shown: they are computed again;
 - an ura dora line of 0 han: it is restored for every riichi;
 - the wall's seed, the dice, and when players left and came back: these are lost.

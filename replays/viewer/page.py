@@ -44,7 +44,7 @@ def page(review: bytes | dict[str, Any]) -> str:
     Raises:
         PageError: it is not a JSON object.
     """
-    return _page("review", "Suzaku", "main.js", review)
+    return _page("review", "main.js", review)
 
 
 def index_page(index: bytes | dict[str, Any]) -> str:
@@ -56,7 +56,7 @@ def index_page(index: bytes | dict[str, Any]) -> str:
     Raises:
         PageError: it is not a JSON object.
     """
-    return _page("index", "Suzaku", "many.js", index)
+    return _page("index", "many.js", index)
 
 
 def policy(style: str, script: str) -> str:
@@ -107,11 +107,11 @@ def embed(data: bytes | dict[str, Any]) -> str:
     return text.translate(_UNSAFE)
 
 
-def _page(name: str, title: str, entry: str, data: bytes | dict[str, Any]) -> str:
+def _page(name: str, entry: str, data: bytes | dict[str, Any]) -> str:
     style, program = styles(), script(entry)
     packed = base64.b64encode(gzip.compress(embed(data).encode(), compresslevel=6, mtime=0)).decode()
     return _text("page.html").format(
-        policy=policy(style, program), title=title, style=style, name=name, data=packed, script=program
+        policy=policy(style, program), style=style, name=name, data=packed, script=program
     )
 
 

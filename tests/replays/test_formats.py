@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import copy
 import json
@@ -88,6 +89,12 @@ def test_a_game_without_an_end_is_written_as_unfinished_and_read_up_to_there(
 def test_the_id_of_an_mjlog_is_its_files(name: str, game_id: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(SMALL_MJLOG)
     assert read_game(tmp_path / name).game_id == game_id
+
+
+@pytest.mark.parametrize("name", ["kobalab-tonpuu.json", "mjai-array.json", "mjai-bare-win.jsonl"])
+def test_a_byte_order_mark_is_skipped(name: str) -> None:
+    data = (FILES / name).read_bytes()
+    assert parse(codecs.BOM_UTF8 + data) == parse(data)
 
 
 # --- what is no record -------------------------------------------------------------------------------

@@ -320,7 +320,7 @@ function dangerCell(option, seat, look) {
   return make(
     "td", { class: `num danger danger-${level}`, vars: { share: Math.min(1, 5 * value) }, title: titles.filter(Boolean).join(comma) },
     learned ? make("small", {}, `${text.byRule} `) : null, make("span", { "data-value": "danger" }, percent(value)),
-    learned ? make("small", { class: "learned" }, `${text.byModel} `, make("span", { "data-value": "learned" }, percent(seat === WORST ? Math.max(...learned.deal_in) : learned.deal_in[seat]))) : null,
+    learned ? make("small", { class: "learned" }, `${text.byModel} `, make("span", { "data-value": "learned" }, percent(learned.deal_in[worst]))) : null,
   );
 }
 

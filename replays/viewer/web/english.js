@@ -108,7 +108,6 @@ export const english = {
     ron: "Ron",
     nine_terminals: "Nine terminals",
     pass: "Pass",
-    none: "Nothing else",
   },
   steps: {
     win: "Win",
@@ -117,7 +116,6 @@ export const english = {
     riichi: "Riichi",
     discard: "Discard",
     call: "Call",
-    forced: "Forced",
   },
   sources: { model: "by the network", rule: "by rule", fallback: "by fallback" },
   categories: { fine: "Fine", inaccuracy: "Inaccuracy", mistake: "Mistake", blunder: "Blunder" },
@@ -307,9 +305,9 @@ export const english = {
       p.alike ? "Both are alike in these figures" : "These figures do not speak for it",
       ...(p.times > 1 ? ["; the policy chooses ", ...better(p), ` ${p.times} times as often.`] : [", and the policy finds both close."]),
     ],
-    cost_danger: (/** @type {any} */ p, /** @type {(player: number) => string} */ who) => ["The price: more dangerous against ", who(p.player), ...dangers(p)],
-    cost_shanten: (/** @type {any} */ p) => [`The price: the hand is ${shanten(p.better_shanten)} instead of ${shanten(p.worse_shanten)}.`],
-    cost_ukeire: (/** @type {any} */ p) => [`The price: it accepts ${counted(p.better_tiles, "tile")} instead of ${p.worse_tiles}.`],
+    cost_danger: (/** @type {any} */ p, /** @type {(player: number) => string} */ who) => ["The drawback: more dangerous against ", who(p.player), ...dangers(p)],
+    cost_shanten: (/** @type {any} */ p) => [`The drawback: the hand is ${shanten(p.better_shanten)} instead of ${shanten(p.worse_shanten)}.`],
+    cost_ukeire: (/** @type {any} */ p) => [`The drawback: it accepts ${counted(p.better_tiles, "tile")} instead of ${p.worse_tiles}.`],
     win_declined: (/** @type {any} */ p) => [`A rule declines this win: it would end the game in ${ordinal(p.place)} place.`],
     red_five: (/** @type {any} */ p) => ["The red five ", { tiles: [p.tile] }, " was discarded with an ordinary five in hand."],
     last_round: (/** @type {any} */ p) => [

@@ -256,7 +256,7 @@ function comparison(other) {
   const { game: text } = words();
   const judged = other.figures;
   return make(
-    "section", {}, make("h2", {}, text.comparison), make("p", {}, isolated(other.name, "strong")),
+    "section", {}, make("h2", {}, text.comparison), make("p", {}, isolated(other.name || words().seatNumber(other.seat), "strong")),
     make(
       "dl", { class: "pairs" }, ...pair(text.comparedAgreement, percent(other.agreement)),
       ...(other.of_policies === null || other.of_policies === undefined ? [] : pair(text.ofPolicies, percent(other.of_policies))),

@@ -123,7 +123,6 @@ export const japanese = {
     ron: "ロン",
     nine_terminals: "九種九牌",
     pass: "見送り",
-    none: "他になし",
   },
   steps: {
     win: "和了",
@@ -132,7 +131,6 @@ export const japanese = {
     riichi: "リーチ",
     discard: "打牌",
     call: "鳴き",
-    forced: "強制",
   },
   sources: { model: "モデル", rule: "ルール", fallback: "代替手順" },
   categories: { fine: "良好", inaccuracy: "疑問手", mistake: "悪手", blunder: "大悪手" },

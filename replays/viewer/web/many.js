@@ -199,7 +199,7 @@ function row(entry) {
   const { game, seat } = entry;
   const cell = (/** @type {string} */ text, /** @type {string} */ name, column = name) => make("td", { class: "num", "data-value": name, "data-label": columnName(column) }, text);
   const others = entry.seats?.length
-    ? entry.seats.map((one) => make("span", {}, link(entry.page, isolated(game.names[one.seat] || words().seatNumber(one.seat)), {}, `#0.0.${one.seat}`), ` ${number(one.rating, 1)}`))
+    ? entry.seats.map((one) => make("span", {}, link(entry.page, isolated(game.names[one.seat] || words().seatNumber(one.seat)), {}, `#seat.${one.seat}`), ` ${number(one.rating, 1)}`))
     : game.names.filter((name, player) => player !== seat && harmless(name)).map((name) => isolated(name));
   return make(
     "tr", {},

@@ -77,7 +77,7 @@ function value(win, won) {
   const source = win.value === "computed" || win.value === "unknown" ? text.sources[win.value] : "";
   return make(
     "div", { class: "result-value" }, make("ul", { class: "result-yaku" }, ...yaku),
-    make("p", { class: "result-points" }, make("span", {}, [limit, (win.limit ?? 0) >= 5 ? "" : han].filter(Boolean).join(" · ")), make("strong", {}, words().points(number(win.points)))),
+    make("p", { class: "result-points" }, make("span", {}, [limit, (win.limit ?? 0) >= 5 ? "" : han].filter(Boolean).join(" · ")), win.points ? make("strong", {}, words().points(number(win.points))) : null),
     source ? make("p", { class: "result-extras" }, source) : null,
     extras.length ? make("p", { class: "result-extras" }, `+ ${extras.join(words().comma)}`) : null,
   );
@@ -100,6 +100,7 @@ function drawPart(table, result) {
 /** @param {Table} table @param {import("./review.js").Result | null} result @param {Look} look */
 function scoreTable(table, result, look) {
   const ready = table.drawnRound ? result?.tenpai : null;
+  const known = result?.deltas !== null || result.kind === "cut";
   const deltas = [0, 0, 0, 0];
   for (const win of table.wins) win.deltas.forEach((delta, player) => (deltas[player] += delta));
   (table.drawnRound?.deltas ?? []).forEach((delta, player) => (deltas[player] += delta));
@@ -109,8 +110,8 @@ function scoreTable(table, result, look) {
     return make(
       "li", {}, make("span", { class: "result-seat" }, seatName(look, player)),
       ready ? make("span", { class: ready[player] ? "result-ready" : "result-seat" }, ready[player] ? words().result.tenpai : words().result.noten) : null,
-      make("strong", {}, number(table.scores[player])),
-      make("span", { class: sign > 0 ? "gain" : sign < 0 ? "pain" : "even" }, signed(deltas[player])),
+      make("strong", {}, number(known ? table.scores[player] : null)),
+      make("span", { class: sign > 0 ? "gain" : sign < 0 ? "pain" : "even" }, signed(known ? deltas[player] : null)),
     );
   });
   return make("ul", { class: "result-scores", "aria-label": words().result.scores }, ...items);

@@ -171,7 +171,7 @@ export function layOpen(table, result) {
   for (const { player, from } of table.wins) {
     table.shown[player] = true;
     const won = result?.wins.find((one) => one.player === player);
-    if (!won || !isUnseen(table, player)) continue;
+    if (!won?.hand.length || !isUnseen(table, player)) continue;
     const rest = [...won.hand];
     rest.splice(rest.indexOf(won.tile), 1);
     table.hands[player] = inOrder(rest);

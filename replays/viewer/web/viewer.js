@@ -30,9 +30,10 @@ export class Viewer {
    */
   constructor(root, review) {
     const asked = parseHash(location.hash);
+    const seat = asked?.seat ?? Number(/^#seat\.([0-3])$/.exec(location.hash)?.[1]);
     this.root = root;
     this.seats = bySeat(review);
-    this.review = this.seats.find((one) => one.seat === asked?.seat) ?? review;
+    this.review = this.seats.find((one) => one.seat === seat) ?? review;
     this.chosen = restore();
     this.view = this.review.seat;
     this.hideOthers = true;

@@ -70,7 +70,7 @@ def test_a_failed_conversion_is_reported(folder: Path, tmp_path: Path) -> None:
         ((source, tmp_path / "x"), 2, "add --to"),
         ((source, tmp_path / "x.json", "--to", "pdf"), 2, "Choose from"),
         ((tmp_path / "gone.xml", "-", "--to", "mjai"), 1, "cannot be read"),
-        ((unnamed, tmp_path, "--to", "mjai"), 1, "not a game id"),
+        ((unnamed, tmp_path, "--to", "mjai"), 1, "has no id; name the file"),
         ((source, tmp_path / "link.json"), 1, "a symbolic link; name the file itself"),
         ((source, tmp_path / "no" / "folder.json"), 1, "cannot be written"),
         (("https://example.org/", "-", "--to", "mjai"), 1, "only links to games on tenhou.net"),

@@ -243,6 +243,13 @@ def test_a_saved_game_is_replayed_with_its_decisions() -> None:
     assert all("?" not in hand for each in replay["rounds"] for hand in each["events"][0]["tehais"])
 
 
+def test_a_persons_game_is_replayed_from_their_seat(tmp_path: Path) -> None:
+    name, decisions = _copied(tmp_path)
+    decisions.unlink()
+    (listed,) = games_shown(tmp_path, "test")["games"]
+    assert (listed["player"], replay_of(tmp_path, name, "test")["seat"]) == (2, 2)
+
+
 @pytest.mark.parametrize("name", ["../secrets", "2026010203gm-0009-0000-0123abcd", "x" * 200, ""])
 def test_a_missing_game_is_reported(name: str) -> None:
     with pytest.raises(ReplayError):

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from bot.config.settings import DecisionSection
 from bot.dashboard.feed import Feed
 from bot.dashboard.server import Pump
 from kit.errors import ConfigError
+from replays.store.index import games
 from tests.bot.dashboard.scenes import (
     Watcher,
     decided,
@@ -90,6 +92,19 @@ def test_without_a_game_past_ones_are_shown() -> None:
         status, _, body_of_game = asked(served.port, f"/games/{game_id}")
         assert status == 200
         assert b'"decision":{' in body_of_game
+
+
+def test_a_review_computes_as_the_dashboard_is_configured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\necho '{\"uma\":\"'$SUZAKU_DECISION__UMA'\"}'\n")
+    program.chmod(0o700)
+    monkeypatch.setattr("sys.executable", str(program))
+    (game,) = games(library())[0]
+    with server(None, library(), decision=DecisionSection(uma="15,5,-5,-15")) as served:
+        body = asked(served.port, f"/games/{game.game_id}/review")[2]
+    assert b"15,5,-5,-15" in body
 
 
 def test_a_dashboard_that_fails_leaves_the_game_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,6 +34,14 @@ def test_an_index_adds_up_games_and_ranks() -> None:
     assert ninth.decisions == entries[2].decisions
 
 
+def test_the_price_of_errors_without_one_is_unknown_beside_a_game_without_errors() -> None:
+    entry = made_entry(of_whole(0), "game")
+    categories = msgspec.structs.replace(entry.categories, fine=entry.categories.fine - 1, mistake=1)
+    erring = msgspec.structs.replace(entry, categories=categories, price=None)
+    prices = [index_of(games, [], [], reviewer(), 1).total.price for games in ([entry], [entry, erring])]
+    assert prices == [0.0, None]
+
+
 def test_an_index_of_all_seats_has_one_entry_a_game() -> None:
     entry = made_entry(of_whole(1, all_seats=True), "game")
     assert (entry.player, [each.player for each in entry.seats]) == (1, [0, 2, 3])

@@ -15,6 +15,7 @@ from bot.records.sources import LoadedRecord, load
 from bot.review.text import reasons_text, review_text
 from game.events import StartRound
 from game.ranking import Uma
+from kit.errors import ReplayError
 from policies.heuristic.player import HeuristicPolicy
 from policies.play.named import Named
 from replays import mjlog
@@ -162,6 +163,19 @@ def test_a_record_comes_from_stdin(game: GameRecord, form: str) -> None:
     assert (empty.exit_code, "stdin: not a record" in empty.stderr) == (1, True)
 
 
+def test_stdin_may_be_one_of_several_sources(file: Path, longer: GameRecord) -> None:
+    data = write_game(longer, "mjlog").encode()
+    made = run_cli("review", "-", file, "--json", "--seat", 0, "--policy", "heuristic", stdin=data)
+    index = msgspec.json.decode(made.stdout, type=ReviewIndex)
+    assert (made.exit_code, len(index.games), index.skipped) == (0, 2, ())
+
+
+def test_a_closed_stdin_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(ReplayError, match="stdin is closed"):
+        load("-")
+
+
 def test_several_records_are_reviewed_as_a_folder_of_them(
     file: Path, game: GameRecord, longer: GameRecord, tmp_path: Path
 ) -> None:
@@ -296,7 +310,7 @@ def test_a_reason_in_words_counts_one_tile_as_one_and_names_waits_without_a_yaku
     ]
     assert reasons_text(notes, 0) == (
         "riichi on 6s 9s, 5 left: a ron pays at least 3900, without riichi nothing on 9s (no yaku); "
-        "the price: it accepts 1 tile instead of 5"
+        "the drawback: it accepts 1 tile instead of 5"
     )
 
 
@@ -594,6 +608,8 @@ def test_a_file_of_links_is_reviewed_as_a_folder_is(
     for source, stdin in ((links, b""), ("-", links.read_bytes())):
         made = run_cli("review", source, "--json", "--policy", "heuristic", stdin=stdin)
         assert [entry.player for entry in msgspec.json.decode(made.stdout, type=ReviewIndex).games] == [2, 1]
+    links.write_text(links.read_text() + "the last one\n")
+    assert "ids.txt: line 5 is neither a link nor an id: the last one" in run(links).stderr
     titled = tmp_path / "titled.json"
     titled.write_text('{"title":["see https://example.org",""],' + write_game(game, "tenhou6")[1:])
     assert run(titled, "--json", "--seat", 0).exit_code == 0
@@ -602,12 +618,14 @@ def test_a_file_of_links_is_reviewed_as_a_folder_is(
 def test_files_of_a_round_each_are_one_game(tmp_path: Path) -> None:
     document = json.loads(write_game(read_game(FILES / "kobalab-tonpuu.json"), "tenhou6"))
     rows, scores = document.pop("log")[:3], document.pop("sc")
+    document["rule"] = {}
     for number, row in enumerate(rows):
         end = {"sc": scores} if number == len(rows) - 1 else {}
         (tmp_path / f"round-{number}.json").write_text(json.dumps(document | end | {"log": [row]}))
     index = msgspec.json.decode(run(tmp_path, "--json", "--seat", 0).stdout, type=ReviewIndex)
     (entry,) = index.games
-    assert (index.skipped, entry.rates.rounds, entry.game.caveats) == ((), 3, ())
+    assert (index.skipped, entry.rates.rounds, entry.game.length) == ((), 3, "tonpuu")
+    assert [caveat.key for caveat in entry.game.caveats] == ["rules_unsaid"]
 
 
 def test_rounds_that_do_not_fold_are_named_beside_the_others(tmp_path: Path) -> None:

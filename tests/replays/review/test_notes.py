@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
+from typing import Any
 
 import pytest
 
 from game.events import Four
 from game.scoring.settlement import placements
 from game.tiles import mjai_text
+from replays.review.judging import Opinion
+from replays.review.moments import Moment
 from replays.review.notes import Standing, needs, placed
+from replays.review.report import Reviewer
 from replays.review.schema import NoteValue, ReviewDecision
 from tests.policies.fakes import Scripted
-from tests.replays.review.made import decided, record_of, reviewed
+from tests.replays.review.made import decided, predictor, record_of, reviewed
 from tests.scene import Scene
 
 READY = "123m456p78s11222z"
@@ -104,6 +109,20 @@ def test_a_win_that_would_end_the_game_in_fourth_place() -> None:
     found = decided(scene)
     assert found.agrees
     assert told(found, "win_declined") == {"place": 4}
+
+
+def test_no_rule_is_blamed_for_the_win_that_an_engine_declines() -> None:
+    class Passing:
+        name = identity = "passing"
+
+        def opinions(self, moments: Sequence[Moment], *_: Any) -> list[Opinion]:
+            even = [dict.fromkeys(moment.legal, 0.5) for moment in moments]
+            return [Opinion([*each][-1], "call", "model", each, frozenset({"call"})) for each in even]
+
+    scene = Scene(READY, round_index=3).turn("9p").own("9p", "9p").turn("6s").turn("1p")
+    found = Reviewer("suzaku test", Passing(), predictor()).review(record_of(scene), 0).decisions[-1]
+    assert "ron" in [option.action.kind for option in found.options]
+    assert (found.preferred.kind, found.notes) == ("pass", ())
 
 
 def test_riichi_is_explained() -> None:

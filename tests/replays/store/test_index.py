@@ -16,7 +16,7 @@ from replays.files import decisions_file
 from replays.record import JAPAN, GameRecord
 from replays.store import index
 from replays.store.index import INDEX_FILE, GameChoice, games
-from replays.store.library import save
+from replays.store.library import readable_beside, save
 from tests.replays.games import seen_from, whole_game
 from tests.replays.store.test_library import decided
 
@@ -88,7 +88,7 @@ def test_unchanged_files_are_not_read_again(
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"{", b'{"version":1,"games":{"x":3}}', b'{"version":99,"games":{}}', b"[" * 9999]
+    "data", [b"", b"{", b'{"version":1,"games":{"x":3}}', b'{"version":99,"games":{}}', b'{"":' + b"[" * 9999]
 )
 def test_a_broken_index_is_rebuilt(folder: Path, data: bytes) -> None:
     before = games(folder)
@@ -137,6 +137,15 @@ def test_of_a_person_among_computers_seat_and_minute_are_known(game: GameRecord,
     decisions_file(path, 2).write_bytes(b"{}\n")
     (entry,) = games(tmp_path)[0]
     assert (entry.player, entry.is_person) == (2, False)
+
+
+@pytest.mark.parametrize("line", [b'{"x":' + b"[" * 9999, b'{"decision":{"source":"\xff"}}'])
+def test_a_broken_line_of_decisions_costs_only_itself(line: bytes, game: GameRecord, tmp_path: Path) -> None:
+    path = save(msgspec.structs.replace(game, game_id=FIRST), tmp_path)
+    decisions_file(path).write_bytes(line + b"\n" + msgspec.json.encode(decided()) + b"\n")
+    assert [entry.player for entry in games(tmp_path)[0]] == [2]
+    found, problems = readable_beside(path)
+    assert (found, len(problems)) == ((decided(),), 1)
 
 
 def test_decisions_are_found_by_seat_under_either_name(game: GameRecord, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from bot.review.many import index_of, made_entry, worst_of
 from game.forbidden import RULES
+from replays.formats import read_game
 from replays.review import schema
 from replays.review.report import as_json
 from replays.tally import tally
@@ -167,6 +168,7 @@ def odd() -> dict[str, Any]:
     """A review of one seat, of a record that leaves much open, with hostile names."""
     assert {each["key"] for each in CAVEATS} >= set(get_args(schema.CaveatKey))
     found = decoded(review_of_all())
+    found["summary"]["comparison"] |= {"name": "", "seat": 2}
     return found | {"game": found["game"] | {"caveats": CAVEATS, "names": HOSTILE}, "seats": []}
 
 
@@ -425,9 +427,10 @@ def every_number_is_that_of_the_data(opened: Opened, review: dict[str, Any]) -> 
                 assert row["shanten"] == ("" if reached is None else str(reached))
                 assert row["ukeire"] == ("" if ukeire is None else f"{ukeire['tiles']} /{ukeire['kinds']}")
             if risky:
-                for shares, cells in ((option["danger"], "danger"), (LEARNED["deal_in"], "learned")):
-                    each = shares if threatened else [max(shares)] if option["danger"] else []
-                    assert [cell for cell in row[cells] if cell] == list(map(percent, each or []))
+                danger = option["danger"] or []
+                places = range(len(danger)) if threatened or not danger else [danger.index(max(danger))]
+                for shares, cells in ((danger, "danger"), (LEARNED["deal_in"], "learned")):
+                    assert [cell for cell in row[cells] if cell] == [percent(shares[at]) for at in places]
     assert {"discard", "pass"} < kinds
 
 
@@ -645,6 +648,11 @@ def switch_and_key_show_each_seat_at_the_same_moment_and_the_address_keeps_it(
     assert seats == [1, 2, 3, 0, 1]
     reloaded(tab)
     assert tab.evaluate(SHOWN)["seat"] == 1
+    tab.evaluate("location.hash = '#seat.2'")
+    reloaded(tab)
+    assert tab.evaluate(SHOWN)["seat"] == 2
+    first = next(one for one in review["seats"][1]["decisions"] if is_error(one))
+    assert tab.evaluate("globalThis.suzakuViewer.position") == {key: first[key] for key in ("round", "event")}
     tab.evaluate("location.hash = '#1.3.0'")
     tab.wait_for_function("globalThis.suzakuViewer.review.seat === 0")
     assert opened.place == [1, 3]
@@ -689,6 +697,7 @@ def test_an_odd_record_fits_on_every_screen_and_its_names_are_text_and_nothing_e
             go(opened, 0, 0)
             caveats = " ".join(opened.tab.locator(f"#pane-{pane} .caveats li").all_text_contents())
             assert all(word in caveats for word in said)
+        assert ("席2" if language == "ja" else "Seat 2") in opened.tab.text_content("#pane-game")
         names_are_text(opened)
 
 
@@ -743,6 +752,17 @@ def test_a_round_ends_with_hands_laid_open_and_its_result(open_review: Callable[
     assert opened.tab.query_selector("[data-seat]") is None
     hands_that_a_round_ends_with_lie_open_where_one_hand_is_known(opened, review)
     a_result_says_who_was_tenpai_and_what_lay_on_the_table(opened, review)
+    opened.check()
+
+
+def test_unknown_tiles_and_payments_of_a_win_are_shown_as_unknown(open_review: Callable[..., Opened]) -> None:
+    record = read_game(Path(__file__).parents[1] / "files" / "ok" / "mjai-hidden-bare-win.jsonl")
+    opened = open_review(decoded(critic().review(record, 0)), "#0.14")
+    tiles = opened.tab.locator(".result-hand .tile")
+    assert tiles.evaluate_all("(tiles) => tiles.map((tile) => tile.dataset.tile)") == ["?"] * 13 + ["8s"]
+    assert "points" not in opened.tab.text_content(".result-value")
+    scores = opened.tab.locator(".result-scores li").all_inner_texts()
+    assert [line.split("\n")[1:] for line in scores] == [["–", "–"]] * 4
     opened.check()
 
 
@@ -831,7 +851,7 @@ def test_an_index_lists_sorts_filters_and_sums_games(
     assert rows.count() == 3
     links = rows.locator("a").evaluate_all("(links) => links.map((a) => a.getAttribute('href'))")
     assert links == [
-        *(f"./game-1.html{place}" for place in ("", "#0.0.1", "#0.0.2", "#0.0.3")),
+        *(f"./game-1.html{place}" for place in ("", "#seat.1", "#seat.2", "#seat.3")),
         "./game-0.html",
     ]
     tab.click("[data-sort=date]")
