@@ -162,7 +162,9 @@ def adaptation(
 def prices(
     given: Given[learning.measure.prices.PricesPlan],
     *,
-    data: Data,
+    data: Annotated[
+        list[ExistingPath], Parameter(help="Records as for `suzaku corpus build`; may be repeated.")
+    ],
     out: ResumedFolder,
     so_far: SoFar = False,
     workers: Workers = None,
@@ -174,13 +176,15 @@ def prices(
     true hands over redrawn walls. Reviews read the prices from replays/review/prices.json, which is the
     report's ``figures.prices``.
     """
-    from learning.measure.prices import PRICES, make_plan, text_of
+    from learning.measure.prices import make_plan, text_of
+    from learning.measure.prices import prices as measurement
     from learning.runs.store import compute_for
 
     if so_far:
-        return write_report(PRICES.so_far(out), text_of, as_json=as_json)
-    plan = make_plan(data, compute=compute_for(out, "cpu", "auto"), **given)
-    return write_report(PRICES.run(plan, out, workers=workers, quiet=as_json), text_of, as_json=as_json)
+        return write_report(measurement().so_far(out), text_of, as_json=as_json)
+    plan, records = make_plan(data, compute=compute_for(out, "cpu", "auto"), **given)
+    report = measurement(records).run(plan, out, workers=workers, quiet=as_json)
+    return write_report(report, text_of, as_json=as_json)
 
 
 @command()
