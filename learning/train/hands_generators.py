@@ -122,7 +122,7 @@ class _GeneratorRun(SamplesRun[HandsPlan, GeneratorBatch]):
             answers = self.learner.scores(batch)
             total += float(self.loss(answers, batch)) * len(batch.planes)
             rows += len(batch.planes)
-        loss = total / max(1, rows)
+        loss = total / rows
         return self.judged_by(loss, f"loss {loss:.5f}", {}, {"rows": rows})
 
     def settings(self) -> dict[str, bool | int | float | str]:

@@ -299,6 +299,12 @@ def test_players_are_chosen(corpus: Corpus) -> None:
         choice_of(plan(selection={"player": "Nobody"}), corpus, "train")
 
 
+def test_a_run_that_could_not_be_validated_is_refused(corpus: Corpus, tmp_path: Path) -> None:
+    wanted = plan("kan", selection={"player": "eik1"})
+    with pytest.raises(ConfigError, match=r"no chosen game of the validation split .* for the kan model"):
+        SupervisedRun(wanted, corpus, tmp_path, None)
+
+
 def test_hosei_s_models_learn_and_resume(corpus: Corpus, tmp_path: Path) -> None:
     """The dropout of a run that was stopped goes on where it was."""
     wanted = plan("chi", tower="hosei", width=6, samples=256, validate_every=128, without=("H4",))
