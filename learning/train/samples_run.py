@@ -58,7 +58,7 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         threads: threads of the loader and the learner.
 
     Raises:
-        ConfigError: no decision matches the selection.
+        ConfigError: no decision matches the selection, or the run would replace its parent.
         CheckpointError: the parent cannot be read.
     """
 
@@ -75,6 +75,7 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
             self.model,
             plan,
             {"corpus": corpus.card["content_sha256"], "parents": self.parents},
+            parent.folder if parent is not None and parent.model == self.model else None,
         )
         self.plan, self.corpus, self.out, self.commit = plan, corpus, out, current_commit()
         self.title, self.patience = str(self.model), plan.patience
@@ -267,8 +268,8 @@ def train(
         The card of the kept checkpoint.
 
     Raises:
-        ConfigError: no decision matches the selection, the folder holds another run, or tensorboard is
-            missing.
+        ConfigError: no decision matches the selection, the folder holds another run or the checkpoint to
+            begin from, or tensorboard is missing.
         CheckpointError: the checkpoint to begin from cannot be read or does not fit.
         TrainingError: the state cannot be saved or read.
         KeyboardInterrupt: a signal asked to stop; the state is saved.

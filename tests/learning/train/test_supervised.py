@@ -173,6 +173,12 @@ def test_a_run_goes_on_from_another_ones_weights(corpus: Corpus, trained: Path, 
         SupervisedRun(plan(width=4), corpus, tmp_path / "other", parent)
 
 
+def test_a_run_does_not_replace_its_parent(corpus: Corpus, trained: Path, tmp_path: Path) -> None:
+    (tmp_path / "there").symlink_to(trained)
+    with pytest.raises(ConfigError, match=r"--out .*there: the checkpoint to begin from is there; choose"):
+        SupervisedRun(plan(), corpus, tmp_path / "there", Parent(trained, Slot.DISCARD))
+
+
 @pytest.mark.parametrize("tower", ["residual", "pooled", "suits"])
 def test_a_deeper_network_begins_with_the_answers_of_the_shallower_one(
     corpus: Corpus, tmp_path: Path, tower: TowerName
