@@ -94,15 +94,19 @@ def hands(
         plots: folder for plots of shanten and waits.
         as_json: whether to print JSON.
     """
+    from kit.distribution import require
     from learning.measure.hands import evaluate_hands, save_plots
     from policies.hands.direct import HAND_MODELS_FOLDER
     from policies.nets.device import use_one_torch_thread
 
+    if plots is not None:
+        require("matplotlib", "--plots")
     use_one_torch_thread()
     report = evaluate_hands(data, checkpoints or HAND_MODELS_FOLDER, plan, quiet=as_json)
+    code = write_report(report, as_json=as_json)
     if plots is not None:
         save_plots(report, plots)
-    return write_report(report, as_json=as_json)
+    return code
 
 
 @command()
