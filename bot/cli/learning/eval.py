@@ -16,6 +16,7 @@ from bot.cli.shared import (
     OfficialAi,
     OutputFolder,
     PlayPrecision,
+    Precision,
     ResumedFolder,
     Workers,
 )
@@ -36,10 +37,6 @@ Data: TypeAlias = Annotated[
 ]
 SoFar: TypeAlias = Annotated[
     bool, Parameter(help="Only report on the results in --out, even while a run is still writing there.")
-]
-Precision: TypeAlias = Annotated[
-    str,
-    Parameter(help="Numeric precision of the networks: auto, int8, bf16 or fp32; auto is the fastest here."),
 ]
 
 
