@@ -29,7 +29,7 @@ def main() -> int:
     try:
         files = measured()
     except CoverageException as exc:
-        print(f"coverage: {exc}; run `make test` without ARGS first", file=sys.stderr)
+        print(f"coverage: {exc}; run `make test-all` without ARGS first", file=sys.stderr)
         return 1
     enough = [show(folder, files) for folder in FLOOR]
     return 0 if all(enough) else 1

@@ -152,6 +152,10 @@ OfficialAi: TypeAlias = Annotated[
     bool | None, Parameter(help="Only official AI accounts, or only people.", negative="--people")
 ]
 Device: TypeAlias = Annotated[str, Parameter(help="Device for the networks: auto, cpu or cuda.")]
+Precision: TypeAlias = Annotated[
+    str,
+    Parameter(help="Numeric precision of the networks: auto, int8, bf16 or fp32; auto is the fastest here."),
+]
 PlayPrecision: TypeAlias = Annotated[
     str,
     Parameter(

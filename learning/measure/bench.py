@@ -20,7 +20,6 @@ from game.actions import ActionKind
 from game.layout import ROUND_STATE
 from game.rules import action_row
 from game.table.table import Table
-from kit.errors import ReplayError
 from kit.options import Count
 from kit.workers.ordered import default_workers
 from learning.selfplay.arena.plan import ArenaPlan, sets_for
@@ -452,7 +451,7 @@ def bench_training(plan: TrainingPlan, folder: Path, *, seconds: float = 10.0) -
 
     Raises:
         ConfigError: no decision matches the plan's selection.
-        ReplayError: there is no complete corpus, or it is too small.
+        ReplayError: there is no complete corpus.
     """
     import torch
 
@@ -460,13 +459,15 @@ def bench_training(plan: TrainingPlan, folder: Path, *, seconds: float = 10.0) -
     from learning.data.loader import Loader
     from learning.runs.learner import Learner
     from learning.train.first_weights import first_network
-    from learning.train.samples_run import choice_of, device_name
+    from learning.train.samples_run import choice_of, device_name, samples_in
     from learning.train.supervised import imitation_loss
 
     corpus, threads = Corpus(folder), torch.get_num_threads()
+    choice = choice_of(plan, corpus, "train")
+    samples_in(plan, corpus, choice, "train")
     loader = Loader(
         corpus,
-        choice_of(plan, corpus, "train"),
+        choice,
         plan.model,
         features=plan.features,
         deep=plan.deep,
@@ -479,8 +480,6 @@ def bench_training(plan: TrainingPlan, folder: Path, *, seconds: float = 10.0) -
     learner = Learner(first_network(plan), plan, threads, loss=imitation_loss)
     fresh = _endless(loader)
     kept = list(islice(fresh, _KEPT))
-    if len(kept) < _KEPT:
-        raise ReplayError(f"{folder}: too few samples to measure with")
 
     def learn(batch: Batch) -> object:
         return learner.step(batch, 0, plan.learning_rate)

@@ -76,11 +76,11 @@ def decisions_of(corpus: Corpus, choice: SelectedDecisions, most: int, seed: int
     Args:
         corpus: the games.
         choice: which of them, and whose decisions.
-        most: number of decisions to draw; 0 for all.
+        most: number of decisions to draw.
         seed: seed of the draw.
     """
     total = int(corpus.index["discards"][choice.games].sum(dtype=np.int64))
-    share = min(1.0, 1.3 * most / max(1, total)) if most else 1.0
+    share = min(1.0, 1.3 * most / max(1, total))
     rng = np.random.default_rng((seed, 1))
     parts: list[tuple[NDArray[Any], ...]] = []
     for first in range(0, len(choice.games), _AT_ONCE):
@@ -90,7 +90,7 @@ def decisions_of(corpus: Corpus, choice: SelectedDecisions, most: int, seed: int
         parts.append((found.states[drawn], found.players[drawn], found.games[drawn]))
     states, players, games = (np.concatenate(values) for values in zip(*parts, strict=True))
     rows = np.arange(len(players))
-    if most and len(rows) > most:
+    if len(rows) > most:
         rows = np.sort(rng.permutation(rows)[:most])
     states, whose = states[rows], players[rows].astype(np.int64)
     return HandDecisions(

@@ -6,6 +6,7 @@ same redrawn wall. More disagreements say more than more walls for each.
 
 from __future__ import annotations
 
+import hashlib
 import heapq
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,14 +15,15 @@ from typing import Annotated, Any, Final
 
 import msgspec
 import numpy as np
+import structlog
 
 from game.warmup import warm_up
 from kit.errors import ConfigError, ReplayError
 from kit.options import INTERNAL, Count, Seed
 from kit.workers.pool import Work
 from learning.data.choice import place_in_shares
-from learning.data.layout import is_ai, split_of
-from learning.data.sources import load, stored_games
+from learning.data.layout import CARD_FILE, is_ai, split_of
+from learning.data.sources import RecordText, load, stored_games
 from learning.runs.commit import current_commit
 from learning.runs.measurement import Measurement, MeasurementReport, report_text
 from learning.runs.statistics import Estimate, Floats, Means
@@ -46,12 +48,16 @@ _ERROR: Final = THRESHOLDS.inaccuracy
 _CLOSE_SHARE: Final = 0.2
 """Share of the disagreements to play out that are no errors: there are many of them."""
 
+_log = structlog.get_logger(__name__)
+
 
 class PricesPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything that determines the results.
 
     Attributes:
         data: paths of the records.
+        records: hash of the ids of all games there outside the training part; the first in a fixed order are
+            taken.
         policy: policy that judges, averaged over 12 permutations as in reviews, and plays: network, phoenix,
             large or a folder of checkpoints.
         identity: changes when the policy behind the name changes.
@@ -62,12 +68,18 @@ class PricesPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields
     """
 
     data: Annotated[tuple[str, ...], INTERNAL]
+    records: Annotated[str, INTERNAL]
     policy: str = "network"
     identity: Annotated[str, INTERNAL]
     games: Count = 1000
     seed: Seed = 0
     compute: Compute = IN_PLAY
-    format: Annotated[str, INTERNAL] = "suzaku-prices/1"
+    format: Annotated[str, INTERNAL] = "suzaku-prices/2"
+
+    @property
+    def flags(self) -> dict[str, str]:
+        """The options that give this plan, as text."""
+        return super().flags | {"--data": " ".join(self.data)}
 
 
 class Disagreement(msgspec.Struct, frozen=True, array_like=True):
@@ -96,7 +108,7 @@ class GamePrices(msgspec.Struct, frozen=True):
     seconds: float
 
 
-def prices_of_games(setup: tuple[PricesPlan, Sequence[str]]) -> Work[int, GamePrices]:
+def prices_of_games(setup: tuple[PricesPlan, Sequence[RecordText]]) -> Work[int, GamePrices]:
     """Load the policy; return the function that plays the disagreements of a game out, given all records."""
     warm_up()
     plan, records = setup
@@ -105,7 +117,12 @@ def prices_of_games(setup: tuple[PricesPlan, Sequence[str]]) -> Work[int, GamePr
 
     def price(number: int) -> Iterator[GamePrices]:
         begun = process_time()
-        record = read_game(records[number])
+        try:
+            record = read_game(records[number].text)
+        except ReplayError as exc:
+            _log.warning("prices.unusable", game_id=records[number].game_id, reason=str(exc))
+            yield GamePrices(number, 0, 0, (), 0.0)
+            return
         length = length_of(record.game_type)
         decisions, disagreements, branchings, rest = 0, 0, [], []
         for seat in (seat for seat in range(4) if not is_ai(record.names[seat])):
@@ -139,24 +156,36 @@ def prices_of_games(setup: tuple[PricesPlan, Sequence[str]]) -> Work[int, GamePr
     return price
 
 
-def make_plan(data: Sequence[Path], **given: Any) -> PricesPlan:
-    """The plan with the fields that were given.
+def make_plan(data: Sequence[Path], **given: Any) -> tuple[PricesPlan, list[RecordText]]:
+    """The plan with the fields that were given, and its records.
 
     Raises:
-        ConfigError: the policy does not exist.
+        ConfigError: the policy does not exist, or the data has too few games.
         CheckpointError: the policy's checkpoints cannot be used.
+        ReplayError: the data has no records.
     """
-    plan = PricesPlan(data=tuple(map(str, data)), identity="", **given)
-    return msgspec.structs.replace(plan, identity=load_named(plan.policy, 12).identity)
+    for path in data:
+        if (path / CARD_FILE).is_file():
+            raise ConfigError(f"--data {path}: a built corpus; give the records it was built from")
+    plan = PricesPlan(data=tuple(map(str, data)), records="", identity="", **given)
+    identity, ids = load_named(plan.policy, 12).identity, set[str]()
 
+    def others() -> Iterator[RecordText]:
+        for stored in stored_games(data):
+            try:
+                game = load(stored)
+            except ReplayError as exc:
+                _log.warning("prices.unreadable", place=stored.place, reason=str(exc))
+                continue
+            if split_of(game.game_id) and game.game_id not in ids:
+                ids.add(game.game_id)
+                yield game
 
-def _setup(plan: PricesPlan) -> tuple[PricesPlan, list[str]]:
-    stored = map(load, stored_games([Path(path) for path in plan.data]))
-    others = (game for game in stored if split_of(game.game_id))
-    found = heapq.nsmallest(plan.games, others, key=lambda game: place_in_shares(game.game_id.encode()))
+    found = heapq.nsmallest(plan.games, others(), key=lambda game: place_in_shares(game.game_id.encode()))
     if len(found) < plan.games:
         raise ConfigError(f"--games {plan.games}: the data has {len(found)} games outside the training part")
-    return plan, [game.text for game in found]
+    digest = hashlib.sha256(" ".join(sorted(ids)).encode()).hexdigest()
+    return msgspec.structs.replace(plan, records=digest, identity=identity), found
 
 
 # --- figures ----------------------------------------------------------------------------------------------
@@ -198,15 +227,15 @@ def figures_of(plan: PricesPlan, games: Sequence[GamePrices]) -> PricesFigures:
     """The figures of some games.
 
     Raises:
-        ConfigError: nothing was played out.
+        ConfigError: no error was played out.
     """
     rows = [
         (game.number, each.of.ratio, each.of.shanten, each.points, each.reward)
         for game in games
         for each in game.played
     ]
-    if not rows:
-        raise ConfigError("nobody disagrees with the policy in these games; give more --games")
+    if not any(ratio < _ERROR for _, ratio, *_ in rows):
+        raise ConfigError("the policy finds no error in these games; give more --games")
     owners, ratios, distances, points, reward = np.array(rows).T
     terms, errors = terms_of(ratios, distances), ratios < _ERROR
     coefficients, covariance = fitted(owners, terms, points)
@@ -291,5 +320,8 @@ def text_of(report: MeasurementReport[PricesPlan, PricesFigures]) -> str:
     return report_text(verdicts, _COLUMNS, rows, measured)
 
 
-PRICES: Final = Measurement("prices", PricesPlan, GamePrices, figures_of, _setup, prices_of_games)
-"""The plan of `suzaku eval prices`, and the row of a game."""
+def prices(records: Sequence[RecordText] = ()) -> Measurement[PricesPlan, GamePrices, PricesFigures]:
+    """`suzaku eval prices`: a row for each of the records of a plan; reports need none."""
+    return Measurement(
+        "prices", PricesPlan, GamePrices, figures_of, lambda plan: (plan, records), prices_of_games
+    )

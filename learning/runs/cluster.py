@@ -31,7 +31,7 @@ from kit.workers.pool import DONE, ONE_THREAD, TRIES, Done, Later, Task, TaskQue
 Program: TypeAlias = Mapping[str, str]
 """Versions of everything that influences results, by name: our sources and the numeric libraries."""
 
-_OWN: Final = ("game", "policies", "replays", "learning")
+_OWN: Final = ("kit", "game", "policies", "replays", "learning")
 _LIBRARIES: Final = ("mahjong", "numba", "numpy", "riichienv", "torch")
 
 

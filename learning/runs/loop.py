@@ -19,10 +19,11 @@ import msgspec
 import structlog
 
 from kit.distribution import require
-from kit.errors import TrainingError
+from kit.errors import ConfigError, TrainingError
 from kit.jit import kernels, watched_compiler
 from learning.runs.progress import Progress, TrainingProgress
 from learning.runs.state import Curves, RunFolder
+from policies.nets.identities import split_identity
 
 SAVE_EVERY_S: Final = 120.0
 """Seconds between two saves of a run's state; a kill loses the steps since the last one."""
@@ -171,7 +172,9 @@ def preparing(title: str, *, quiet: bool) -> Iterator[None]:
             raise KeyboardInterrupt(_TOO_EARLY) from exc
 
 
-def run_folder(out: Path, model: str, plan: msgspec.Struct, others: Mapping[str, Any]) -> RunFolder:
+def run_folder(
+    out: Path, model: str, plan: msgspec.Struct, others: Mapping[str, Any], begin: Path | None = None
+) -> RunFolder:
     """The folder of a run.
 
     Args:
@@ -179,7 +182,13 @@ def run_folder(out: Path, model: str, plan: msgspec.Struct, others: Mapping[str,
         model: the model in training.
         plan: the settings.
         others: what else determines the run's numbers, as plain values.
+        begin: folder of the checkpoint of this model to begin from, if there is one.
+
+    Raises:
+        ConfigError: the run would replace the checkpoint that it begins from.
     """
+    if begin is not None and split_identity(begin)[0].resolve() == out.resolve():
+        raise ConfigError(f"--out {out}: the checkpoint to begin from is there; choose another folder")
     return RunFolder(out / RUNS_FOLDER / model, plan, others)
 
 

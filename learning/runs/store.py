@@ -75,6 +75,8 @@ R = TypeVar("R", bound=NumberedRow)
 T = TypeVar("T")
 
 RESULTS_FILE: Final = "results.jsonl"
+_OF_PLAYERS: Final = frozenset({"identity", "challenger", "champions", "players"})
+"""Fields that change with the files of a player."""
 
 
 class Store(Generic[P, R]):
@@ -278,23 +280,31 @@ def _decode(path: Path, number: int, line: bytes, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(line, type=kind)
     except msgspec.MsgspecError as exc:
+        if number == 1:
+            raise ReplayError(
+                f"{path}: results of another command (such as `suzaku arena --differences`) or version "
+                f"({exc}); choose another folder"
+            ) from exc
         raise ReplayError(f"{path}: line {number}: {exc}; move the file away to start again") from exc
 
 
-def _other_run(path: Path, series: ResumablePlan, found: ResumablePlan) -> str:
+def _other_run(path: Path, series: P, found: P) -> str:
     """Describe how the run in the folder differs from the requested one, and what to do about it."""
-    asked, played = series.flags, found.flags
-    differences = [
-        f"{flag} {value}, not {asked[flag]}" for flag, value in played.items() if asked[flag] != value
-    ]
-    if not differences:
-        return f"{path}: the files of a player have changed since that run began; choose another --out"
-    if list(differences) == [f"--games {played['--games']}, not {asked['--games']}"]:
+    asked = series.flags
+    differing = {flag: value for flag, value in found.flags.items() if asked[flag] != value}
+    if found.continues(series):
+        ((flag, count),) = differing.items()
         return (
-            f"{path}: a run of {played['--games']} games is there; give at least as many to resume it, "
-            "or choose another --out"
+            f"{path}: a run of {count} {flag[2:]} is there; give at least as many to resume it, or choose "
+            "another --out"
         )
-    return (
-        f"{path}: another run is there, with {'; '.join(differences)}; give the same flags to resume "
-        "it, or choose another --out"
-    )
+    if differing:
+        differences = "; ".join(f"{flag} {value}, not {asked[flag]}" for flag, value in differing.items())
+        return (
+            f"{path}: another run is there, with {differences}; give the same flags to resume it, or choose "
+            "another --out"
+        )
+    others = [name for name in series.__struct_fields__ if getattr(series, name) != getattr(found, name)]
+    if {*others} <= _OF_PLAYERS:
+        return f"{path}: the files of a player have changed since that run began; choose another --out"
+    return f"{path}: another run is there, which differs in {', '.join(others)}; choose another --out"

@@ -62,7 +62,8 @@ class PlayFigures(msgspec.Struct, frozen=True, kw_only=True):
     def lines(self, sides: Sequence[Side], caution: str = "") -> Iterator[str]:
         """The table of the players as text, with faults, crashes and the speed."""
         yield from (f"caution: {line}" for line in self.many_faults)
-        yield from lines_of(sides)
+        if sides:
+            yield from lines_of(sides)
         yield from (f"caution: {line}" for line in (caution,) if line)
         yield from (f"fault: {line}" for line in self.faults)
         yield from (f"crashed: {line}" for line in self.crashes)

@@ -113,7 +113,7 @@ class DirectRun(SamplesRun[HandsPlan, DirectBatch]):
             losses = direct_losses(self.learner.scores(batch), batch)
             total += torch.stack(losses).cpu() * len(batch.planes)
             rows += len(batch.planes)
-        mean = dict(zip(DirectLosses._fields, (total / max(1, rows)).tolist(), strict=True))
+        mean = dict(zip(DirectLosses._fields, (total / rows).tolist(), strict=True))
         loss = sum(_WEIGHTS[name] * value for name, value in mean.items())
         text = f"loss {loss:.4f}, " + ", ".join(f"{name} {value:.4f}" for name, value in mean.items())
         curves = {f"validation/{name}": value for name, value in mean.items()}

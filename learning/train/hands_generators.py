@@ -122,7 +122,7 @@ class _GeneratorRun(SamplesRun[HandsPlan, GeneratorBatch]):
             answers = self.learner.scores(batch)
             total += float(self.loss(answers, batch)) * len(batch.planes)
             rows += len(batch.planes)
-        loss = total / max(1, rows)
+        loss = total / rows
         return self.judged_by(loss, f"loss {loss:.5f}", {}, {"rows": rows})
 
     def settings(self) -> dict[str, bool | int | float | str]:
@@ -272,7 +272,8 @@ def first_denoiser(plan: HandsPlan, begin: Checkpoint) -> DenoiserNetwork:
     """The network before its first step: a generator to continue, or a new one beside a direct model's tower.
 
     Raises:
-        CheckpointMismatch: the checkpoint is for other planes, or has another size.
+        CheckpointMismatch: the checkpoint is for other planes, has another size, or does not take twice the
+            steps to distil to.
     """
     card = begin.card
     file, theirs = Path(card.tensors.file), card.architecture
@@ -283,6 +284,9 @@ def first_denoiser(plan: HandsPlan, begin: Checkpoint) -> DenoiserNetwork:
         if (theirs.width, theirs.depth) != (plan.width, plan.depth):
             problem = f"{theirs.width}×{theirs.depth}, but the plan wants {plan.width}×{plan.depth}"
             raise CheckpointMismatch(file, "architecture", problem, "choose the --width and --depth it has")
+        if plan.distil and theirs.steps not in (0, 2 * plan.distil):
+            advice = f"give a model distilled to {2 * plan.distil} steps, or to none"
+            raise CheckpointMismatch(file, "steps", f"{theirs.steps} to distil to {plan.distil}", advice)
         return denoiser_of(msgspec.structs.replace(theirs, steps=plan.distil), begin.arrays)
     if not isinstance(theirs, SuitsArchitecture) or theirs.squeeze or not theirs.normalised:
         raise CheckpointMismatch(

@@ -58,7 +58,7 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         threads: threads of the loader and the learner.
 
     Raises:
-        ConfigError: no decision matches the selection.
+        ConfigError: no decision matches the selection, or the run would replace its parent.
         CheckpointError: the parent cannot be read.
     """
 
@@ -75,23 +75,22 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
             self.model,
             plan,
             {"corpus": corpus.card["content_sha256"], "parents": self.parents},
+            parent.folder if parent is not None and parent.model == self.model else None,
         )
         self.plan, self.corpus, self.out, self.commit = plan, corpus, out, current_commit()
         self.title, self.patience = str(self.model), plan.patience
         self.choice = self.chosen("train")
-        counted = count(corpus, self.choice, plan.slot)
-        rows = counted.decisions if plan.features == HOSEI else counted.rows
+        rows = samples_in(plan, corpus, self.choice, "train")
         self._always = self.always()
         kept = sum(len(self._always.get(game, ())) for game in self.choice.games.tolist())
         self.rows = kept + -(-(rows - kept) // plan.one_in)
-        if not self.rows:
-            raise ConfigError(f"none of the chosen games holds a decision for the {self.model} model")
         self.last_step = steps_of(plan, self.rows)
         self.total = self.last_step * plan.batch_size
         self.threads = torch.get_num_threads()
         self.loader = self._loader(self.choice, plan.batch_size, augment=plan.augment, seed=plan.seed)
-        rows = min(_VALIDATION_BATCH, plan.validation_rows)
-        self.validation = self._loader(self.chosen("validation"), rows, augment=False, seed=0)
+        choice, rows = self.chosen("validation"), min(_VALIDATION_BATCH, plan.validation_rows)
+        samples_in(plan, corpus, choice, "validation")
+        self.validation = self._loader(choice, rows, augment=False, seed=0)
         self.status = RunStatus()
         torch.manual_seed(plan.seed)
         self.learner = self.first_learner()
@@ -269,8 +268,8 @@ def train(
         The card of the kept checkpoint.
 
     Raises:
-        ConfigError: no decision matches the selection, the folder holds another run, or tensorboard is
-            missing.
+        ConfigError: no decision matches the selection, the folder holds another run or the checkpoint to
+            begin from, or tensorboard is missing.
         CheckpointError: the checkpoint to begin from cannot be read or does not fit.
         TrainingError: the state cannot be saved or read.
         KeyboardInterrupt: a signal asked to stop; the state is saved.
@@ -302,6 +301,18 @@ def choice_of(plan: SamplesPlan, corpus: Corpus, split: Split) -> SelectedDecisi
         if chosen.favour:
             choice = repeated(corpus, choice, times_of(chosen))
     return choice
+
+
+def samples_in(plan: SamplesPlan, corpus: Corpus, choice: SelectedDecisions, split: Split) -> int:
+    """The number of samples in what `choice_of` returned.
+
+    Raises:
+        ConfigError: there are none.
+    """
+    counted = count(corpus, choice, plan.slot)
+    if not counted.decisions:
+        raise ConfigError(f"no chosen game of the {split} split holds a decision for the {plan.model} model")
+    return counted.decisions if plan.features == HOSEI else counted.rows
 
 
 def _check_names(plan: SamplesPlan, corpus: Corpus, choice: SelectedDecisions) -> None:

@@ -73,7 +73,7 @@ class SupervisedRun(SamplesRun[TrainingPlan, Batch]):
             scores = self.learner.scores(batch)
             total += float(imitation_loss(scores, batch)) * len(batch.labels)
             right, rows = right + int(agrees(scores, batch).sum()), rows + len(batch.labels)
-        accuracy, loss, best = right / max(1, rows), total / max(1, rows), self.status.best
+        accuracy, loss, best = right / rows, total / rows, self.status.best
         return EvaluationResult(
             score=accuracy,
             improved=best is None or accuracy > best,

@@ -13,7 +13,7 @@ from bot.cli.shared import (
     CorpusFolder,
     Device,
     Player,
-    PlayPrecision,
+    Precision,
     TrainingPrecision,
     WallSeed,
     Workers,
@@ -82,7 +82,7 @@ def selfplay(
     tables: list[Count] | None = None,
     workers: Workers = None,
     device: Device = "cpu",
-    precision: PlayPrecision = "auto",
+    precision: Precision = "auto",
     as_json: AsJson = False,
     seed: WallSeed = 0,
 ) -> int:

@@ -16,6 +16,7 @@ from bot.cli.shared import (
     OfficialAi,
     OutputFolder,
     PlayPrecision,
+    Precision,
     ResumedFolder,
     Workers,
 )
@@ -36,10 +37,6 @@ Data: TypeAlias = Annotated[
 ]
 SoFar: TypeAlias = Annotated[
     bool, Parameter(help="Only report on the results in --out, even while a run is still writing there.")
-]
-Precision: TypeAlias = Annotated[
-    str,
-    Parameter(help="Numeric precision of the networks: auto, int8, bf16 or fp32; auto is the fastest here."),
 ]
 
 
@@ -94,15 +91,19 @@ def hands(
         plots: folder for plots of shanten and waits.
         as_json: whether to print JSON.
     """
+    from kit.distribution import require
     from learning.measure.hands import evaluate_hands, save_plots
     from policies.hands.direct import HAND_MODELS_FOLDER
     from policies.nets.device import use_one_torch_thread
 
+    if plots is not None:
+        require("matplotlib", "--plots")
     use_one_torch_thread()
     report = evaluate_hands(data, checkpoints or HAND_MODELS_FOLDER, plan, quiet=as_json)
+    code = write_report(report, as_json=as_json)
     if plots is not None:
         save_plots(report, plots)
-    return write_report(report, as_json=as_json)
+    return code
 
 
 @command()
@@ -162,7 +163,9 @@ def adaptation(
 def prices(
     given: Given[learning.measure.prices.PricesPlan],
     *,
-    data: Data,
+    data: Annotated[
+        list[ExistingPath], Parameter(help="Records as for `suzaku corpus build`; may be repeated.")
+    ],
     out: ResumedFolder,
     so_far: SoFar = False,
     workers: Workers = None,
@@ -174,13 +177,15 @@ def prices(
     true hands over redrawn walls. Reviews read the prices from replays/review/prices.json, which is the
     report's ``figures.prices``.
     """
-    from learning.measure.prices import PRICES, make_plan, text_of
+    from learning.measure.prices import make_plan, text_of
+    from learning.measure.prices import prices as measurement
     from learning.runs.store import compute_for
 
     if so_far:
-        return write_report(PRICES.so_far(out), text_of, as_json=as_json)
-    plan = make_plan(data, compute=compute_for(out, "cpu", "auto"), **given)
-    return write_report(PRICES.run(plan, out, workers=workers, quiet=as_json), text_of, as_json=as_json)
+        return write_report(measurement().so_far(out), text_of, as_json=as_json)
+    plan, records = make_plan(data, compute=compute_for(out, "cpu", "auto"), **given)
+    report = measurement(records).run(plan, out, workers=workers, quiet=as_json)
+    return write_report(report, text_of, as_json=as_json)
 
 
 @command()

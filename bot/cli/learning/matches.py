@@ -91,6 +91,7 @@ def arena(
         as_json: whether to print JSON.
     """
     from bot.startup.warm import warm_up_visibly
+    from kit.distribution import require
     from learning.runs.store import compute_for, tables_in
     from learning.selfplay.arena.differences_report import compare_decisions
     from learning.selfplay.arena.plan import make_plan
@@ -108,6 +109,8 @@ def arena(
             if report_only
             else "--records needs --out: records are kept beside the results"
         )
+    if plot is not None:
+        require("matplotlib", "--plot")
     if differences:
         return compare_decisions(
             challenger,

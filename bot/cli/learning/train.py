@@ -20,6 +20,7 @@ from bot.cli.shared import (
     OfficialAi,
     OutputFolder,
     PlayPrecision,
+    Precision,
     Ray,
     ResumedFolder,
     Tonpuu,
@@ -52,15 +53,16 @@ CheckpointFolder: TypeAlias = Annotated[
 ContinueFrom: TypeAlias = Annotated[
     Checkpoints | None,
     Parameter(
-        help="Folder of a checkpoint of this model to start from, or network, phoenix or large. --depth may "
-        "be larger, and for discards --width; what they add has no effect at first."
+        help="Folder of a checkpoint of this model to start from, or network, phoenix or large, which have "
+        "the five decision models. --depth may be larger, except in generators of hands, and for discards "
+        "--width; what they add has no effect at first."
     ),
 ]
 TowerFrom: TypeAlias = Annotated[
     Checkpoints | None,
     Parameter(
         help="Folder of a discard model whose tower to start from, or network, phoenix or large; its feature "
-        "set may differ."
+        "set may differ. Generators of hands take the tower of a direct model, with the same features."
     ),
 ]
 
@@ -342,7 +344,7 @@ def rl(
     workers: Workers = None,
     ray: Ray = None,
     device: Device = "cpu",
-    precision: PlayPrecision = "auto",
+    precision: Precision = "auto",
     learner_precision: TrainingPrecision = "fp32",
     as_json: AsJson = False,
 ) -> int:

@@ -10,7 +10,6 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from kit.distribution import require
 from kit.errors import ConfigError
 from kit.reports import write_report
 from learning.runs import plots
@@ -148,11 +147,7 @@ def draw_differences(found: DifferencesFigures, path: Path) -> None:
     Args:
         found: the figures.
         path: of the SVG file.
-
-    Raises:
-        ConfigError: matplotlib is not installed.
     """
-    require("matplotlib", "--plot")
     gains = [found.gain, *found.by]
     drawing = plots.figure(7.0, 0.9 + 0.28 * len(gains))
     axes = drawing.subplots()

@@ -10,7 +10,6 @@ from typing import Final
 import structlog
 
 from game.ranking import Uma, rewards_of
-from kit.distribution import require
 from kit.errors import ReplayError
 from kit.reports import write_report
 from learning.runs import plots
@@ -138,12 +137,8 @@ def draw_match(found: ArenaReport, path: Path) -> None:
         found: the comparison.
         path: of the SVG file.
 
-    Raises:
-        ConfigError: matplotlib is not installed.
-
     Source: Suphx, arXiv:2003.13590, section 4.2; boxes are quartiles over resamples, whiskers 95 %.
     """
-    require("matplotlib", "--plot")
     drawing = plots.figure(7.0, 3.5)
     places, ranks = drawing.subplots(1, 2, width_ratios=(2, 1))
     for number, (side, colour) in enumerate(zip((found.challenger, found.champions), _COLOURS, strict=True)):

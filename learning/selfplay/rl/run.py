@@ -118,7 +118,7 @@ def learn_from_play(
         The card of the best discard model.
 
     Raises:
-        ConfigError: ``out`` holds a run of another plan, or there is no such cluster.
+        ConfigError: ``out`` holds a run of another plan or is ``start``, or there is no such cluster.
         CheckpointError: the start cannot be used.
         TrainingError: the state cannot be saved or read, or games crash.
         WorkerFailed: an actor could not continue.
@@ -162,7 +162,7 @@ class ReinforcementRun:
         self.files = files_of(start, Slot) | files_of(predictor_folder(start), ("reward",))
         self._predictor = load_predictor(predictor_folder(start))
         parents = {model: _model(start, model).card.tensors.sha256 for model in MODELS}
-        self.folder = run_folder(out, RUN, plan, {"start": parents})
+        self.folder = run_folder(out, RUN, plan, {"start": parents}, start)
         self.total = plan.rounded_games
         self.status = RunStatus()
         self.threads = torch.get_num_threads()

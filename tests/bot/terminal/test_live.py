@@ -56,18 +56,23 @@ def test_log_lines_go_above_the_table(restore_logs: None) -> None:
 
 
 def test_a_terminal_that_does_not_read_delays_nobody() -> None:
-    reading = threading.Event()
+    stuck, reading, in_time = threading.Event(), threading.Event(), []
 
     class Stuck(Terminal):
         def write(self, text: str) -> int:
-            reading.wait(5)
+            if "line" in text:
+                stuck.set()
+                in_time.append(reading.wait(5))
             return len(text)
 
     with LiveTable(Stuck(), refresh_s=0) as table:
+        print("line", file=sys.stderr)
+        assert stuck.wait(PATIENCE_S)
         for _ in range(100):
             table.update(partial(render, new_round(), 0, NAMES, None))
             print("line", file=sys.stderr)
         reading.set()
+    assert all(in_time)
 
 
 def test_a_terminal_that_fails_costs_the_picture_not_the_game() -> None:

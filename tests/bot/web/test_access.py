@@ -7,12 +7,12 @@ from websockets.exceptions import InvalidStatus
 
 from bot.config.settings import Config, load_config
 from bot.config.settings import Dashboard as Section
-from bot.dashboard.feed import Feed
+from bot.dashboard.feed import Feed, LineStateChanged
 from bot.dashboard.server import DashboardServer, open_dashboard
 from bot.web.access import Access, is_loopback
 from kit.errors import ConfigError
 from tests.bot.dashboard.scenes import ABOUT, Watcher, library, server
-from tests.bot.web.requests import TOKEN, asked
+from tests.bot.web.requests import PATIENCE_S, TOKEN, asked
 
 
 @pytest.mark.parametrize(
@@ -126,11 +126,15 @@ def test_other_files_are_not_there(served: DashboardServer, path: str) -> None:
     assert asked(served.port, path)[0] == 404
 
 
-def test_nothing_can_be_sent(served: DashboardServer) -> None:
-    watcher = Watcher(served.port)
-    watcher.line.send("hello" * 100)
-    watcher.hear(lambda message: message["type"] == "session")
-    watcher.close()
+def test_nothing_can_be_sent() -> None:
+    feed = Feed()
+    with server(feed, library()) as served:
+        watcher = Watcher(served.port)
+        watcher.line.send("hello" * 100)
+        assert watcher.line.ping().wait(PATIENCE_S)  # the text before it has arrived
+        feed.put(LineStateChanged("closing"))
+        watcher.hear(lambda message: message.get("line") == "closing")
+        watcher.close()
 
 
 def test_a_token_is_demanded_and_leaves_the_address() -> None:

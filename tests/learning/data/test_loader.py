@@ -25,7 +25,6 @@ from tests.learning.stub import corpus_of, everybody
 CALLS = (Slot.CHI, Slot.PON, Slot.KAN)
 pytestmark = pytest.mark.usefixtures("restore_logs")
 GAMES = 15  # the last of the modern ones was left by a player
-torch = pytest.importorskip("torch", reason="torch is missing; install the extra `learn`")
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from learning.measure.bench import UntrainedNetworks, bench_decisions, bench_features, bench_selfplay
+from kit.errors import ConfigError
+from learning.measure.bench import (
+    UntrainedNetworks,
+    bench_decisions,
+    bench_features,
+    bench_selfplay,
+    bench_training,
+)
 from learning.selfplay.series import BLOCK_GAMES
+from learning.train.plan import make_plan
 from policies.features.table import LITE, SUPHX
 from tests.cli import run_cli
 
@@ -45,3 +53,9 @@ def test_training_is_measured_in_parts_and_together(folder: Path) -> None:
     found = json.loads(result.stdout)
     assert found["share"] == pytest.approx(found["together"]["median"] / found["network_alone"]["median"])
     assert all(0 < found[name]["minimum"] <= found[name]["maximum"] for name in ("loader", "together"))
+
+
+def test_training_of_what_nobody_decides_is_refused(folder: Path) -> None:
+    plan = make_plan("kan", preset="tiny", selection={"player": "メカゼットン"})
+    with pytest.raises(ConfigError, match=r"no chosen game of the train split .* for the kan model"):
+        bench_training(plan, folder)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import re
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from learning.measure.hands_figures import (
     shares_by_turn,
     true_shares,
 )
+from tests.cli import run_cli
 
 COUNT = 4000
 
@@ -90,3 +93,13 @@ def test_the_report_has_a_row_for_the_games_and_for_each_model() -> None:
     assert re.split("  +", direct)[1:3] == ["0.000 (0.000–0.000) ± 0.000", "0.86 ± 0.64"]
     assert re.split("  +", diffusion)[1:3] == ["0.000 (0.000–0.000) ± 0.000", "1.00 ± 0.75"]
     assert " ".join(plan).startswith("4,000 decisions, 100 hands each; 40 games of corpus (content 00000000")
+
+
+@pytest.mark.usefixtures("restore_logs")
+def test_plots_need_matplotlib_before_anything_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    done = run_cli("eval", "hands", "--data", tmp_path, "--plots", tmp_path)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "--plots needs matplotlib, which is not installed" in done.stderr

@@ -5,13 +5,25 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
+from structlog.testing import capture_logs
 
 from game.actions import RIICHI, Action, ActionKind
 from game.events import Discard, Riichi
-from learning.data.layout import split_of
-from learning.measure.prices import Disagreement, GamePrices, PricesPlan, figures_of, fitted
+from kit.errors import ConfigError
+from learning.data.layout import CARD_FILE, split_of
+from learning.measure.prices import (
+    Disagreement,
+    GamePrices,
+    PricesPlan,
+    figures_of,
+    fitted,
+    make_plan,
+    prices_of_games,
+)
+from learning.runs.store import Store
 from policies.deals.deal import RoundView, true_deals
 from policies.play.playouts import Branching, Playouts
 from policies.play.rollout import PolicyChooser
@@ -31,10 +43,10 @@ class Keeping(Undecided):
         row = [weight * share for weight, share in zip(weights, super().row(slot, question))]
         return [share / sum(row) for share in row] if slot == 'discard' else super().row(slot, question)
 """
-PLAN = PricesPlan(data=("games",), identity="")
+PLAN = PricesPlan(data=("games",), records="", identity="")
 CHEAP, DEAR = Unlikeness(0.1, 3), Unlikeness(0.01, 1)
-FREE = next(name for n in range(100) if split_of(name := f"2026010203gm-0001-0000-{n:08x}"))
-"""The id of a game that is not for training."""
+FREE, *MORE = (name for n in range(100) if split_of(name := f"2026010203gm-0001-0000-{n:08x}"))
+"""Ids of games that are not for training."""
 
 
 def games(cheap: float, dear: float) -> list[GamePrices]:
@@ -98,6 +110,52 @@ def test_a_riichi_is_played_out_with_its_own_discard() -> None:
     assert isinstance(declared, Riichi)
     assert isinstance(discarded, Discard)
     assert discarded.tile == tile
+
+
+def test_games_without_an_error_have_no_figures_yet() -> None:
+    close = Disagreement(Unlikeness(0.9, 3), 10.0, 0.1)
+    with pytest.raises(ConfigError, match="the policy finds no error in these games; give more --games"):
+        figures_of(PLAN, [GamePrices(0, 100, 1, (close,), 0.5)])
+
+
+def write_broken(folder: Path, name: str) -> None:
+    """A record that begins well."""
+    text = write_game(whole_game(), "mjlog")
+    (folder / f"{name}.xml").write_text(text[: len(text) // 2])
+
+
+def test_records_that_cannot_be_read_are_named_and_left_out(tmp_path: Path) -> None:
+    (tmp_path / "zeros.xml").write_bytes(bytes(100))
+    write_broken(tmp_path, FREE)
+    with capture_logs() as logs:
+        plan, records = make_plan([tmp_path], policy="heuristic", games=1)
+        rows = list(prices_of_games((plan, records))(0))
+    assert rows == [GamePrices(0, 0, 0, (), 0.0)]
+    assert [(line["event"], line.get("place", line.get("game_id"))) for line in logs] == [
+        ("prices.unreadable", "zeros.xml"),
+        ("prices.unusable", FREE),
+    ]
+
+
+def test_a_run_is_extended_with_the_same_records_alone(tmp_path: Path) -> None:
+    for name in (FREE, *MORE[:2]):
+        write_broken(tmp_path, name)
+    before, after = (make_plan([tmp_path], policy="heuristic", games=games)[0] for games in (1, 2))
+    assert after.continues(before)
+    write_broken(tmp_path, MORE[2])
+    assert not make_plan([tmp_path], policy="heuristic", games=2)[0].continues(before)
+
+
+def test_other_paths_are_named(tmp_path: Path) -> None:
+    Store(PLAN, GamePrices, tmp_path).close()
+    with pytest.raises(ConfigError, match=r"another run is there, with --data games, not \./games; give"):
+        Store(msgspec.structs.replace(PLAN, data=("./games",)), GamePrices, tmp_path)
+
+
+def test_a_built_corpus_is_refused(tmp_path: Path) -> None:
+    (tmp_path / CARD_FILE).touch()
+    with pytest.raises(ConfigError, match="a built corpus; give the records it was built from"):
+        make_plan([tmp_path])
 
 
 @pytest.mark.slow

@@ -130,6 +130,17 @@ def test_a_machine_with_another_program_is_refused(address: str, monkeypatch: py
         list(spread(counting, 100, [1], ray=address))
 
 
+@pytest.mark.parametrize("package", ["kit", "game", "policies", "replays", "learning"])
+def test_a_changed_package_is_another_program(
+    package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learning.runs.cluster, "__file__", str(tmp_path / "learning" / "runs" / "cluster.py"))
+    before = learning.runs.cluster.program()
+    (tmp_path / package).mkdir()
+    (tmp_path / package / "changed.py").touch()
+    assert learning.runs.cluster.program()["suzaku"] != before["suzaku"]
+
+
 @pytest.mark.parametrize(
     ("address", "said"),
     [

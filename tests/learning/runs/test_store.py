@@ -9,6 +9,7 @@ import pytest
 
 from kit import files
 from kit.errors import ConfigError, ReplayError
+from learning.measure.adaptation import AdaptationPlan
 from learning.runs.store import RESULTS_FILE, Store, read_rows
 from learning.selfplay.arena.plan import ArenaPlan
 from learning.selfplay.series import GameRow
@@ -74,4 +75,27 @@ def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
         read_rows(tmp_path, ArenaPlan, GameRow)
     (tmp_path / RESULTS_FILE).touch()
     with pytest.raises(ReplayError, match="empty"):
+        read_rows(tmp_path, ArenaPlan, GameRow)
+
+
+@pytest.mark.parametrize(
+    ("asked", "wanted"),
+    [
+        ({"hands": 1}, "a run of 2 hands is there; give at least as many to resume it"),
+        ({"hands": 1, "seed": 1}, "another run is there, with --hands 2, not 1; --seed 0, not 1; give"),
+        ({"identity": "b"}, "the files of a player have changed"),
+        ({"format": "suzaku-adaptation/1"}, "another run is there, which differs in format; choose"),
+    ],
+)
+def test_another_run_is_refused_with_the_reason(
+    tmp_path: Path, asked: dict[str, object], wanted: str
+) -> None:
+    Store(AdaptationPlan(identity="a", hands=2), GameRow, tmp_path).close()
+    with pytest.raises(ConfigError, match=wanted):
+        Store(AdaptationPlan(**{"identity": "a", "hands": 2, **asked}), GameRow, tmp_path)
+
+
+def test_results_of_another_command_are_refused(tmp_path: Path) -> None:
+    Store(AdaptationPlan(identity=""), GameRow, tmp_path).close()
+    with pytest.raises(ReplayError, match=r"results of another command .*choose another folder"):
         read_rows(tmp_path, ArenaPlan, GameRow)

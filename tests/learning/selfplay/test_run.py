@@ -145,6 +145,14 @@ def test_a_game_that_crashes_is_kept_apart_with_its_seed(
     assert play(plan, tmp_path).played == 0
 
 
+@pytest.mark.usefixtures("here")
+def test_a_run_whose_games_all_crash_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = a_plan(1)
+    break_table(monkeypatch, plan.seating(0).seed)
+    with capture_logs():
+        assert "\ncrashed: game 0, seed" in str(play(plan, tmp_path))
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("here")
 def test_both_forms_become_the_same_corpus_which_is_verified(tmp_path: Path) -> None:

@@ -6,16 +6,17 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from msgspec.structs import replace
 
 from kit.errors import CheckpointMismatch, ConfigError
 from learning.data.corpus import Corpus
 from learning.train import samples_run
 from learning.train.first_weights import Parent, parent_of
 from learning.train.hands import run_of
-from learning.train.hands_generators import partial_hands
+from learning.train.hands_generators import first_denoiser, partial_hands
 from learning.train.plan import HandsPlan, make_hands_plan
 from policies.checkpoint.card import HAND_MODELS, Card, HandModel
-from policies.checkpoint.store import load, save
+from policies.checkpoint.store import Checkpoint, load, save
 from policies.features.table import LITE
 from policies.nets.networks import Network, arrays_of
 from tests.learning.stopping import stop_at
@@ -106,6 +107,13 @@ def test_a_model_is_distilled_to_fewer_steps(corpus: Corpus, direct: Path, tmp_p
     again = plan("diffusion", samples=32)
     further = Parent(tmp_path / "32", "diffusion")
     assert not train(again, corpus, tmp_path / "again", parent=further).architecture.steps  # type: ignore[union-attr]
+
+
+def test_a_teacher_takes_twice_as_many_steps(direct: Path) -> None:
+    teacher = first_denoiser(plan("diffusion"), load(direct, "direct")).architecture
+    card = Card(model="diffusion", architecture=replace(teacher, steps=4), features=LITE)
+    with pytest.raises(CheckpointMismatch, match=r"steps: 4 to distil to 4; give a model distilled to 8"):
+        first_denoiser(plan("diffusion", distil=4), Checkpoint(card, {}))
 
 
 def test_what_cannot_be_trained_is_refused() -> None:

@@ -173,6 +173,12 @@ def test_a_run_goes_on_from_another_ones_weights(corpus: Corpus, trained: Path, 
         SupervisedRun(plan(width=4), corpus, tmp_path / "other", parent)
 
 
+def test_a_run_does_not_replace_its_parent(corpus: Corpus, trained: Path, tmp_path: Path) -> None:
+    (tmp_path / "there").symlink_to(trained)
+    with pytest.raises(ConfigError, match=r"--out .*there: the checkpoint to begin from is there; choose"):
+        SupervisedRun(plan(), corpus, tmp_path / "there", Parent(trained, Slot.DISCARD))
+
+
 @pytest.mark.parametrize("tower", ["residual", "pooled", "suits"])
 def test_a_deeper_network_begins_with_the_answers_of_the_shallower_one(
     corpus: Corpus, tmp_path: Path, tower: TowerName
@@ -297,6 +303,12 @@ def test_players_are_chosen(corpus: Corpus) -> None:
     )
     with pytest.raises(ConfigError, match=r"no game of the train split matches.*Nobody"):
         choice_of(plan(selection={"player": "Nobody"}), corpus, "train")
+
+
+def test_a_run_that_could_not_be_validated_is_refused(corpus: Corpus, tmp_path: Path) -> None:
+    wanted = plan("kan", selection={"player": "eik1"})
+    with pytest.raises(ConfigError, match=r"no chosen game of the validation split .* for the kan model"):
+        SupervisedRun(wanted, corpus, tmp_path, None)
 
 
 def test_hosei_s_models_learn_and_resume(corpus: Corpus, tmp_path: Path) -> None:

@@ -73,6 +73,7 @@ def test_bad_options_are_refused(tmp_path: Path, table: Path) -> None:
             ("duel", "normal", "nobody"),
             "nobody: no such player; use normal, triplets, pairs, uniform, random, or a",
         ),
+        (("eval", "exploitability", "random"), "random chooses actions, not policies"),
         (("eval", "exploitability", tmp_path), "nodes.sqlite: file: not found; train one with"),
         (
             ("train", "cfr", "--out", tmp_path / "x", "--update", "minus"),

@@ -67,7 +67,7 @@ def test_a_plot_comes_with_the_games_or_later_without_playing(tmp_path: Path) ->
     assert (code, "no set of games is complete yet" in err) == (1, True)
 
 
-def test_wrong_use_is_reported_before_any_game(tmp_path: Path) -> None:
+def test_wrong_use_is_reported_before_any_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code, _, err = arena("--records")
     assert (code, "--records needs --out" in err) == (2, True)
     code, _, err = arena("--report")
@@ -76,6 +76,9 @@ def test_wrong_use_is_reported_before_any_game(tmp_path: Path) -> None:
     assert (code, "No such file" in err) == (1, True)
     code, _, err = arena("--challenger", str(tmp_path / "nowhere"))
     assert (code, "is not a player" in err) == (2, True)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    code, _, err = arena("--plot", str(tmp_path / "plot.svg"), "--challenger", "nobody")
+    assert (code, "--plot needs matplotlib, which is not installed" in err) == (2, True)
 
 
 @pytest.mark.usefixtures("here")

@@ -15,6 +15,7 @@ import pytest
 import torch
 from structlog.testing import capture_logs
 
+from kit.errors import ConfigError
 from learning.runs.state import STATE_FILE
 from learning.selfplay.rl import run as module
 from learning.selfplay.rl.actors import Actors, LearnedGame
@@ -68,6 +69,11 @@ def test_a_start_without_a_reward_predictor_learns_with_the_included_one(start: 
         path.unlink()
     learn(short_plan(games=2, evaluate_every=2), bare, tmp_path / "out")
     assert load(tmp_path / "out", "reward").card.tensors == load(SHIPPED, "reward").card.tensors
+
+
+def test_a_run_does_not_replace_its_start(start: Path) -> None:
+    with pytest.raises(ConfigError, match="the checkpoint to begin from is there; choose another folder"):
+        module.ReinforcementRun(short_plan(), start, start)
 
 
 def test_models_of_another_start_do_not_stay_beside_those_that_learned(start: Path, tmp_path: Path) -> None:
