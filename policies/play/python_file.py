@@ -100,7 +100,7 @@ def load_python_policy(file: PythonFile, code: bytes) -> Policy:
     make = _maker(file, module)
     try:
         made = make()
-    except Exception as exc:
+    except (Exception, SystemExit) as exc:
         raise ConfigError(f"{file.name}: {make.__name__}() failed: {_reason(exc, file)}") from exc
     if not callable(getattr(made, "answer", None)):
         raise ConfigError(f"{file.name}: {make.__name__}() made no policy: it has no method `answer`")
@@ -140,7 +140,7 @@ class PythonPolicy:
         try:
             rows = self._made.answer(slot, shown)
             count = len(rows)
-        except Exception as exc:
+        except (Exception, SystemExit) as exc:
             raise ModelError(f"{slot} slot: {_reason(exc, self._file)}") from exc
         if count != len(questions):
             raise ModelError(f"{slot} slot: {count} answers to {len(questions)} questions")

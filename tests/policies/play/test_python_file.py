@@ -100,6 +100,8 @@ def test_the_only_class_that_answers_is_found_and_others_are_named(tmp_path: Pat
             "",
             ": Even() failed: TypeError: Even.__init__() missing 1 required positional argument: 'x'",
         ),
+        (EVEN + "def make(): raise SystemExit(3)", ":make", ":make: make() failed: line 7: SystemExit: 3"),
+        (edited("return", "raise SystemExit(3); return"), "", f"{TRIED}line 6: SystemExit: 3"),
         (EVEN + "def make(): pass", ":make", ":make: make() made no policy: it has no method `answer`"),
         (
             edited("return", "each = questions[7]; return"),
