@@ -152,6 +152,15 @@ def test_thirteen_tiles_wait_or_answer_a_discard() -> None:
     assert ActionKind.RON in kinds(hand="123m456p789s11z22z", offered="1z", offered_by=1)
 
 
+def test_a_tsumogiri_is_not_put_after_a_call_where_another_order_fits() -> None:
+    rivers = ("5z3m1m1z6m6z9s", "2m7m1p2m4p2s~8m5m0p", "1s~3p_5z6z3z6m8p1s~1m", "3p3m5s2p5m~4s~5s_2z")
+    melds = ("5~67m 4~44s", "111~s", "2~34s", "1~23s")
+    placed = place(
+        WrittenPosition(hand="57m9p57s25z2s", rivers=rivers, melds=melds, round_index=2, seat_wind=3)
+    )
+    assert placed.turn == 8
+
+
 def test_the_offered_tile_is_the_last_discard_even_where_the_rivers_are_unknown() -> None:
     for turn in (None, 5):
         placed = place(
