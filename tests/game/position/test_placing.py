@@ -223,6 +223,10 @@ def test_scores_imply_the_sticks_on_the_table() -> None:
             {"hand": "123m456p7s3z", "melds": ("55~5z 6~66z", "", "", ""), "rivers": ("2m3m", "", "", "6z~")},
             "fit no order of play with these melds",
         ),
+        (
+            {"hand": HAND + "4z", "rivers": ("5z~", "8s_", "3p", "4s"), "melds": ("", "5~55z", "", "")},
+            "discard 8s (shimocha): the tile is not the one just drawn or discarded; check rivers, melds and",
+        ),
         ({"hand": HAND + "3z", "after_call": True}, "there must be a meld of yours"),
         ({"hand": HAND + "3z", "turn": 30}, "at most 24 turns"),
     ],
