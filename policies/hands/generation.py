@@ -26,9 +26,9 @@ from policies.nets.towers.suits import Columns
 
 _LEAST: Final = 1e-6
 _DRAWS: Final = (4, BLOCKS)
+"""Random numbers that making hands ready takes."""
 _SAMPLES: Final = 16
 """Drawn at most until one can be made ready."""
-"""Random numbers that making hands ready takes."""
 
 
 class DrawnHands(NamedTuple):
