@@ -31,7 +31,7 @@ from game.packing import (
     Packed,
     pack,
 )
-from game.rules import ends_unclaimed, leaves_discard, may_lay_ankan, tenpai_discards
+from game.rules import ends_unclaimed, is_furiten, leaves_discard, may_lay_ankan, tenpai_discards
 from game.shanten import waits
 from game.state import hand_tiles, misfit, new_round, row_of
 from game.tiles import tile_text
@@ -221,13 +221,9 @@ def _by_riichi(rec: Any, player: int) -> int:
 def _by_win(rec: Any, player: int, source: int, tile: int) -> int:
     if not rec.hand_known[player] or tile < 0 or tile > 135:
         return PERMITTED
-    ready = rec.waits[player]
-    if ready & bit(tile >> 2) == _NONE:
+    if rec.waits[player] & bit(tile >> 2) == _NONE:
         return NOT_COMPLETE
-    if player == source:
-        return PERMITTED
-    missed = rec.missed_turn[player] or rec.missed_riichi[player]
-    return FURITEN if missed or ready & rec.river34[player] != _NONE else PERMITTED
+    return FURITEN if player != source and is_furiten(rec, player) else PERMITTED
 
 
 @kernel(inline="always")

@@ -11,6 +11,9 @@ from typing import Final
 
 import numpy as np
 
+LIVE_TILES: Final = 70
+"""Tiles drawn in a round after the deal, replacement tiles included."""
+
 RIVER_MAX: Final = 30
 
 # Where a physical tile is; add the player (0-3) to the two bases.

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from game.events import four
 from game.scoring.settlement import START_SCORE, GameLength
 
-Room: TypeAlias = Literal["ippan", "joukyuu", "tokujou", "houou"]
+Room: TypeAlias = Literal["tokujou", "houou"]
 
 TENHOUI: Final = 20
 """Index of the rank above 10-dan, which is never lost."""
@@ -30,8 +30,6 @@ PROMOTION_POINTS: Final = (
 
 # Points of first and second place in an East game.
 _TOP_PLACES: Final[dict[Room, tuple[int, int]]] = {
-    "ippan": (20, 10),
-    "joukyuu": (40, 10),
     "tokujou": (50, 20),
     "houou": (60, 30),
 }
@@ -154,10 +152,9 @@ _STARTS: Final = np.array(
 
 
 class Ladder(msgspec.Struct, frozen=True):
-    """Where climbers stand after many games.
+    """Where climbers stand after many games in the tokujou room, that of the paper's games.
 
     Attributes:
-        room: room of all games.
         games: played by each climber, from 4-dan on.
         dan: average; Tenhoui counts as 11.
         first_quartile: a quarter of the climbers stand here or lower.
@@ -166,7 +163,6 @@ class Ladder(msgspec.Struct, frozen=True):
         shares: shares of the climbers at each rank, from 1-dan to 10-dan, then Tenhoui.
     """
 
-    room: Room
     games: int
     dan: float
     first_quartile: float
@@ -190,13 +186,7 @@ def stable_rank(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def climb(
-    counts: npt.NDArray[np.float64],
-    length: GameLength,
-    room: Room = "tokujou",
-    *,
-    games: int = GAMES,
-    climbers: int = CLIMBERS,
-    seed: int = 0,
+    counts: npt.NDArray[np.float64], length: GameLength, *, games: int = GAMES, climbers: int = CLIMBERS
 ) -> Ladder:
     """Simulate climbers whose places follow the counted frequencies.
 
@@ -206,15 +196,13 @@ def climb(
         counts: ``[N, 4]`` counts of the places; each climber uses one row, so that resampled counts carry
             their uncertainty into the spread of the climbers.
         length: length of the games.
-        room: room of all games.
         games: per climber.
         climbers: how many.
-        seed: seed of the simulation.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     chances = counts[np.arange(climbers) % len(counts)]
     first, second, third, _ = np.cumsum(chances / chances.sum(axis=1, keepdims=True), axis=1).T
-    gains = _gains(length, room).ravel()
+    gains = _gains(length).ravel()
     ranks = np.full(climbers, START, dtype=np.int64)
     points = _STARTS[ranks]
     goals, rows = _GOALS[ranks], 4 * ranks
@@ -233,7 +221,6 @@ def climb(
     low, high = np.quantile(dans, (0.25, 0.75))
     shares = np.bincount(dans, minlength=TENHOUI - FIRST_DAN + 2)[1:] / climbers
     return Ladder(
-        room=room,
         games=games,
         dan=float(dans.mean()),
         first_quartile=float(low),
@@ -258,8 +245,11 @@ def climb_from(places: Sequence[int], length: GameLength, *, climbers: int = CLI
     return climb(drawn, length, climbers=climbers)
 
 
-def _gains(length: GameLength, room: Room) -> npt.NDArray[np.int64]:
+def _gains(length: GameLength) -> npt.NDArray[np.int64]:
     """``[ranks, 4]``: points for each place."""
     return np.array(
-        [[rank_points(place, rank, room, length) for place in (1, 2, 3, 4)] for rank in range(TENHOUI + 1)]
+        [
+            [rank_points(place, rank, "tokujou", length) for place in (1, 2, 3, 4)]
+            for rank in range(TENHOUI + 1)
+        ]
     )

@@ -21,11 +21,11 @@ from game.scoring.dora import is_red
 from game.scoring.value import has_yaku
 from game.shanten import waits
 from game.state import hand_tiles, row_of
-from game.tiles import EAST, WHITE, face_of
+from game.tiles import EAST, TERMINALS_AND_HONOURS, WHITE, face_of
 from kit.jit import kernel
 
 _NONE: Final = np.uint64(0)
-_ORPHANS: Final = np.uint64(sum(1 << k for k in (0, 8, 9, 17, 18, 26, 27, 28, 29, 30, 31, 32, 33)))
+_ORPHANS: Final = np.uint64(sum(1 << kind for kind in TERMINALS_AND_HONOURS))
 _WIDTH: Final = 6
 _ROWS: Final = 48
 """Most legal actions at once, rounded up: 14 discards, 3 kans, riichi, win, abort; or 10 claims."""
@@ -156,15 +156,16 @@ def _turn_rows(rec: Any, player: int, rows: Any) -> int:
     n = _own_kan_rows(rec, player, rows, n)
     if rec.riichi[player] == 2:
         return _put(rows, n, _DISCARD, rec.drawn, -1, -1, -1, -1)
-    if _may_declare_riichi(rec, player):
+    if riichi_allowed(rec, player) and tenpai_discards(rec, player) != _NONE:
         n = _put(rows, n, _RIICHI, -1, -1, -1, -1, -1)
-    if rec.unbroken and rec.river_size[player] == 0 and _orphan_kinds(rec.hand34[player]) >= 9:
+    if rec.unbroken and rec.river_size[player] == 0 and orphan_kinds(rec.hand34[player]) >= 9:
         n = _put(rows, n, _NINE_TERMINALS, -1, -1, -1, -1, -1)
     return _discard_rows(rec, player, rows, n, _NONE)
 
 
-@kernel(inline="always")
-def _orphan_kinds(hand34: Any) -> int:
+@kernel
+def orphan_kinds(hand34: Any) -> int:
+    """Number of kinds of terminals and honours."""
     kinds = 0
     for kind in range(34):
         if hand34[kind] > 0 and _ORPHANS & bit(kind) != _NONE:
@@ -201,11 +202,12 @@ def may_lay_ankan(rec: Any, player: int, kind: int) -> bool:
     return waits(hand34, rec.meld_count[player] + 1) == rec.waits[player]
 
 
-@kernel(inline="always")
-def _may_declare_riichi(rec: Any, player: int) -> bool:
-    if rec.is_open[player] or rec.riichi[player] != 0 or rec.scores[player] < 1000 or rec.wall_left < 4:
+@kernel
+def riichi_allowed(rec: Any, player: int) -> bool:
+    """Whether a player with a ready hand may declare riichi: closed, 1,000 points, four tiles in the wall."""
+    if rec.is_open[player] or rec.riichi[player] != 0:
         return False
-    return tenpai_discards(rec, player) != _NONE
+    return bool(rec.scores[player] >= 1000 and rec.wall_left >= 4)
 
 
 @kernel
@@ -270,10 +272,15 @@ def _claim_rows(rec: Any, player: int, rows: Any) -> int:
 
 @kernel
 def _may_ron(rec: Any, player: int) -> bool:
-    ready = rec.waits[player]
-    if ready & bit(rec.last_tile >> 2) == _NONE or ready & rec.river34[player] != _NONE:
-        return False
-    return rec.missed_turn[player] == 0 and rec.missed_riichi[player] == 0
+    return rec.waits[player] & bit(rec.last_tile >> 2) != _NONE and not is_furiten(rec, player)
+
+
+@kernel
+def is_furiten(rec: Any, player: int) -> bool:
+    """Whether a player whose hand is known may not win by ron."""
+    if rec.missed_turn[player] != 0 or rec.missed_riichi[player] != 0:
+        return True
+    return bool(rec.waits[player] & rec.river34[player] != _NONE)
 
 
 @kernel

@@ -58,7 +58,7 @@ def interrupt_again() -> None:
 
 
 def give_way() -> None:
-    """Let the process that started this one go first, from now on, where there are fewer cores than work."""
+    """Lower this process's priority below that of the process that started it."""
     with contextlib.suppress(OSError, AttributeError):  # not on every system
         os.nice(_GIVEN_WAY)
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from game.actions import PASS, Action, ActionKind
 from game.events import Discard, EndRound, Event, GameEvent, StartRound
+from game.layout import LIVE_TILES
 from game.table.table import Table
-from game.table.walls import LIVE_TILES, dealt_places, indicator_place, next_place, replacement_place
+from game.table.walls import dealt_places, indicator_place, next_place, replacement_place
 from game.tiles import TILES, face_of, parse_hand, tile_text
 
 

@@ -14,9 +14,9 @@ from bot.review.text import option_text, percent
 from bot.terminal.table import WINDS, round_name
 from game.actions import PASS
 from game.events import four
+from game.layout import LIVE_TILES
 from game.position import PlacedPosition, WrittenPosition, place
 from game.position.stated import SEATS
-from game.table.walls import LIVE_TILES
 from game.tiles import mjai_text, text_of_mjai
 from policies.nets.compute import Compute
 from replays.review.decisions import hand_of, ukeire_of

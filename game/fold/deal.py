@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from game.fold.reasons import BAD_NUMBERS, BAD_TILE, FITS, TILE_ELSEWHERE, WRONG_MOMENT
-from game.layout import AT_HAND, AT_INDICATOR, AT_UNSEEN, PHASE_DRAW, PHASE_ENDED, PHASE_IDLE
+from game.layout import AT_HAND, AT_INDICATOR, AT_UNSEEN, LIVE_TILES, PHASE_DRAW, PHASE_ENDED, PHASE_IDLE
 from game.shanten import waits
 from kit.jit import kernel
 
@@ -42,7 +42,7 @@ def start_round(rec: Any, code: Any) -> int:
     rec.indicator_count = 1
     rec.where[code[9]] = AT_INDICATOR
     rec.seen34[code[9] >> 2] += 1
-    rec.wall_left = 70
+    rec.wall_left = LIVE_TILES
     rec.phase = PHASE_DRAW
     rec.turn = code[4]
     rec.unbroken = 1

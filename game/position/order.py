@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from game.melds import MeldKind
+from game.position.notation import TSUMOGIRI
 from game.position.stated import SEATS, FieldError, Stated
 from game.position.turn_order import OWN_KANS, Begin, Call, Move, Path, TurnOrder, pon_of, with_kans
 from game.tiles import UNSEEN, face_of
@@ -68,11 +69,13 @@ class _OrderSearch:
     def moves(self, rivers: Sequence[Sequence[int]], unknown: Sequence[int] = ()) -> list[Move] | None:
         """The moves with each player's melds made in the order written, else in any order.
 
+        If there is one, an order in which no tile marked as tsumogiri is discarded straight after a call.
+
         Args:
             rivers: the discards of each player, without called tiles that are not listed.
             unknown: players who discard others, too.
         """
-        given = self._given
+        given, found = self._given, None
         begin = Begin("draw", given.position.round_index % 4)
         kans = [(meld.player, meld.meld) for meld in given.melds if meld.meld.kind in OWN_KANS]
         for melds in (self._melds, [()] * 4):
@@ -87,19 +90,25 @@ class _OrderSearch:
             )
             for path in search.paths(begin):
                 moves = with_kans(path, kans, melds, early=True)
-                if moves is not None:
-                    if given.ending == "offered":
-                        moves[-1] = Move("discard", given.position.offered_player, given.offered)
+                if moves is None:
+                    continue
+                if given.ending == "offered":
+                    moves[-1] = Move("discard", given.position.offered_player, given.offered)
+                found = found or _with_copies(moves)
+                if all(
+                    before.kind != "call" or TSUMOGIRI not in given.marks(move.tile)
+                    for before, move in pairwise(moves)
+                ):
                     return _with_copies(moves)
             self._left -= search.turns
-            if self._left < 0:
+            if self._left < 0 and found is None:
                 told = "the right turn, or the rivers of all four players with called tiles marked ~"
                 raise FieldError(
                     f"no order of play found in {MOST_TURNS:,} steps; check from whom each tile was called, "
                     f"or {f'give {told}' if unknown else 'mark called tiles in the rivers with ~'}",
                     *(f"melds.{seat}" for seat in range(4)),
                 )
-        return None
+        return found
 
     def _ends(self, path: Path) -> bool:
         """Whether the decision is reached."""

@@ -156,8 +156,9 @@ class _Playing:
             if not broken:
                 apply(self.record, event)
         except StateMismatchError as exc:
+            reason = str(exc).rpartition(" does not fit: ")[2]
             raise FieldError(
-                f"{self._where(event)}: {exc}; check rivers and melds", *self._fields(event)
+                f"{self._where(event)}: {reason}; check rivers, melds and marks", *self._fields(event)
             ) from exc
         if broken:
             raise FieldError(

@@ -7,10 +7,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.layout import AT_HAND, AT_UNSEEN, PHASE_CALLED, PHASE_CLAIM, PHASE_DRAW, PHASE_ROB, PHASE_TURN
+from game.layout import (
+    AT_HAND,
+    AT_UNSEEN,
+    LIVE_TILES,
+    PHASE_CALLED,
+    PHASE_CLAIM,
+    PHASE_DRAW,
+    PHASE_ROB,
+    PHASE_TURN,
+)
 from game.shanten import waits
 from game.state import clone, hand_tiles, new_round, row_of
-from game.table.walls import LIVE_TILES
 from game.tiles import TILES, UNSEEN
 from kit.errors import StateMismatchError
 from kit.jit import kernel, warms_up

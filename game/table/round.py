@@ -32,7 +32,7 @@ from game.events import (
     StartRound,
     four,
 )
-from game.layout import PHASE_CLAIM, PHASE_ROB
+from game.layout import LIVE_TILES, PHASE_CLAIM, PHASE_ROB
 from game.melds import MeldKind
 from game.packing import pack_all
 from game.scoring.settlement import RIICHI_STICK
@@ -41,7 +41,6 @@ from game.table.endings import aborted_by, drawn_round, exhausted, win_events
 from game.table.engine import Choices, TableEngine
 from game.table.restore import filled, is_dealt
 from game.table.walls import (
-    LIVE_TILES,
     dealt_hands,
     indicator_place,
     next_place,

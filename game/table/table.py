@@ -17,6 +17,7 @@ from game.actions import Action
 from game.events import Draw, EndGame, Four, GameEvent, StartGame, StartRound, four
 from game.observation import Observation
 from game.scoring.settlement import (
+    LAST_ROUND,
     START_SCORE,
     GameLength,
     final_results,
@@ -27,7 +28,7 @@ from game.scoring.settlement import (
 from game.table.engine import TableEngine
 from game.table.round import Round, RoundResult
 from game.table.walls import round_wall
-from game.tiles import UNSEEN
+from game.tiles import TILES, UNSEEN
 
 Names: TypeAlias = tuple[str, str, str, str]
 
@@ -80,14 +81,21 @@ class Table:
             honba: repeat counters of that round.
             riichi_sticks: on the table at its start.
             scores: at its start.
+
+        Raises:
+            ValueError: there is no such wall or length.
         """
         self._begin(length, seed)
         self.events.append(StartGame(names))
         if wall is None:
             wall = round_wall(self.seed, 0)
+        elif sorted(wall) != list(range(TILES)):
+            raise ValueError(f"a wall has each of the {TILES} tiles once")
         self._round = Round(self.events, wall, round_index, honba, riichi_sticks, scores).deal()
 
     def _begin(self, length: GameLength, seed: int | None) -> None:
+        if length not in LAST_ROUND:
+            raise ValueError(f"length {length!r}: give hanchan or tonpuu")
         self.seed = secrets.randbits(63) if seed is None else seed
         self.length: GameLength = length
         self.events: list[GameEvent] = []

@@ -18,9 +18,6 @@ from game.tiles import TILES, UNSEEN
 
 Hands: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
-LIVE_TILES: Final = 70
-"""Tiles drawn in a round after the deal, replacement tiles included."""
-
 DEAD_TILES: Final = 14
 
 _LIVE_END: Final = TILES - DEAD_TILES

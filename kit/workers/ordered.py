@@ -9,10 +9,12 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
 from pathlib import Path
 from typing import Final, TypeVar
 
+from kit.errors import WorkerFailed
 from kit.processes import startup
 from kit.workers.pool import begin_worker
 
@@ -46,6 +48,9 @@ def in_order(function: Callable[[T], R], tasks: Iterable[T], workers: int) -> It
         function: a top-level function of a module; with one worker or one task it is called in this process.
         tasks: taken only as fast as results are.
         workers: processes.
+
+    Raises:
+        WorkerFailed: a process died.
     """
     source = iter(tasks)
     begun = list(islice(source, 2))
@@ -64,6 +69,8 @@ def in_order(function: Callable[[T], R], tasks: Iterable[T], workers: int) -> It
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+    except BrokenProcessPool as exc:
+        raise WorkerFailed("a worker process died; if memory ran out, give fewer --workers") from exc
     finally:
         pool.shutdown(cancel_futures=True)
 

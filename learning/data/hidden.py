@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from game.layout import AT_HAND, AT_UNSEEN, ROUND_STATE
+from game.rules import is_furiten
 from game.scoring.fast import win_points
 from game.scoring.hand_parts import FRAME
 from game.shanten import shanten
@@ -15,7 +16,6 @@ from game.tiles import KINDS, RED_FIVES
 from kit.jit import kernel, warms_up
 from policies.features.deep.memory import fill_frame
 from policies.features.permute import KIND_MAPS, permute_columns
-from policies.heuristic.danger import is_furiten
 
 OPPONENTS: Final = 3
 SUITS: Final = 3

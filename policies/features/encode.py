@@ -18,11 +18,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from game.layout import AT_HAND, AT_UNSEEN, PHASE_TURN, ROUND_STATE
+from game.layout import AT_HAND, AT_UNSEEN, LIVE_TILES, PHASE_TURN, ROUND_STATE
 from game.scoring.dora import dora_of
 from game.scoring.settlement import LAST_ROUND
 from game.shanten import shanten
-from game.table.walls import LIVE_TILES, indicator_place, next_place
+from game.table.walls import indicator_place, next_place
 from game.tiles import RED_FIVES, TILES
 from kit.jit import kernel, warms_up
 from policies.features.deep.planes import lookahead_deep

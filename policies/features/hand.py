@@ -9,6 +9,7 @@ import numpy as np
 from game.fold.reasons import bit
 from game.layout import AT_HAND, PHASE_CALLED, PHASE_TURN, RIVER_TSUMOGIRI
 from game.melds import MeldKind
+from game.rules import riichi_allowed
 from game.shanten import shanten_normal, shanten_seven_pairs
 from game.tiles import RED_FIVES
 from kit.jit import kernel
@@ -16,7 +17,6 @@ from policies.features.draw import add_one, fill, mark_counts, mark_mask
 from policies.features.table import COPIES, KINDS, ONE
 
 _NONE: Final = np.uint64(0)
-_LEAST_WALL: Final = 4
 
 
 @kernel
@@ -85,12 +85,7 @@ def _may_declare(rec: Any, me: int) -> bool:
     """Whether riichi may be declared now, or has just been declared."""
     if rec.phase == PHASE_CALLED:
         return bool(rec.riichi[me] == 1)
-    return bool(
-        rec.riichi[me] == 0
-        and rec.is_open[me] == 0
-        and rec.scores[me] >= 1000
-        and rec.wall_left >= _LEAST_WALL
-    )
+    return riichi_allowed(rec, me)
 
 
 @kernel

@@ -3,8 +3,8 @@
 The rules treat all suits the same, so a state with its suits exchanged is as good an example as the original,
 and there are six times as many. Mirroring breaks all-green, and indicators: the tile after the mirrored
 indicator is not the mirrored dora. `permute_planes` moves the indicators so that they show the mirrored dora.
-A state with its tiles mirrored cannot (that copy may be elsewhere), so groups whose `mirrors` is false differ
-from its planes. For exchanged suits the two always agree.
+A state with its tiles mirrored cannot (that copy may be elsewhere), so groups whose column "mirrors" in
+`docs/features.md` is "no" differ from its planes. For exchanged suits the two always agree.
 
 A permutation is a number: 0 to 5 for the order of suits, plus 6 with the mirror. 0 changes nothing.
 """

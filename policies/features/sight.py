@@ -8,6 +8,7 @@ import numpy as np
 
 from game.fold.reasons import bit
 from game.layout import PHASE_CALLED, PHASE_CLAIM, PHASE_TURN
+from game.rules import riichi_allowed
 from game.shanten import accepted
 from kit.jit import kernel
 from policies.features.melds import count_dora
@@ -78,9 +79,7 @@ def fill_sight(rec: Any, me: int, sight: Any) -> None:
             if rec.meld_tiles[me, slot, i] >= 0:
                 sight.all34[rec.meld_tiles[me, slot, i] >> 2] += 1
     sight.draws = draws_left(rec, me)
-    sight.may_riichi = rec.is_open[me] == 0 and (
-        rec.riichi[me] != 0 or (rec.scores[me] >= 1000 and rec.wall_left >= 4)
-    )
+    sight.may_riichi = (rec.is_open[me] == 0 and rec.riichi[me] != 0) or riichi_allowed(rec, me)
     sight.discards = held % 3 == 2
     sight.at_shanten[:] = FAR
     sight.evaluated[:] = 0

@@ -6,19 +6,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from game.layout import PHASE_TURN
+from game.layout import LIVE_TILES, PHASE_TURN
+from game.rules import orphan_kinds
 from game.tiles import EAST
 from kit.jit import kernel
 from policies.features.draw import fill, fill_real
 from policies.features.melds import third_of
-from policies.features.table import KINDS, ONE
-from policies.features.worth import is_simple
+from policies.features.table import ONE
 
 _SCORE_STEPS: Final = np.array([*range(2000, 40_001, 2000), 45_000, 50_000, 60_000], dtype=np.int64)
 _LEAD_STEPS: Final = np.array([1000, 2000, 4000, 8000, 12_000, 16_000, 24_000], dtype=np.int64)
 _SCORE_PLANES: Final = len(_SCORE_STEPS) + 1
 _LEAD_PLANES: Final = len(_LEAD_STEPS) + 1
-_LIVE_TILES: Final = 70
 _MOST_HONBA: Final = 5
 
 
@@ -83,14 +82,14 @@ def mark_round(rec: Any, me: int, out: Any, rank: int, at: int) -> None:
 @kernel
 def mark_wall(rec: Any, out: Any, at: int) -> None:
     """K of the full set."""
-    fill(out, at + min(int(rec.wall_left), _LIVE_TILES) // 4, ONE)
+    fill(out, at + min(int(rec.wall_left), LIVE_TILES) // 4, ONE)
 
 
 @kernel
 def mark_wall_real(rec: Any, out: Any, at: int) -> None:
     """K of the lite set."""
     left = int(rec.wall_left)
-    fill_real(out, at, left / _LIVE_TILES)
+    fill_real(out, at, left / LIVE_TILES)
     fill(out, at + 1 + min(left // 12, 5), ONE)
 
 
@@ -140,15 +139,7 @@ def mark_moment(rec: Any, sight: Any, out: Any, at: int, last_round: int) -> Non
         fill(out, at + 2, ONE)
     if first_turn:
         fill(out, at + 3, ONE)
-        if rec.phase == PHASE_TURN and rec.turn == me and _orphan_kinds(sight.hand34) >= 9:
+        if rec.phase == PHASE_TURN and rec.turn == me and orphan_kinds(sight.hand34) >= 9:
             fill(out, at + 4, ONE)
     if sight.draws == 0:
         fill(out, at + 5, ONE)
-
-
-@kernel
-def _orphan_kinds(hand34: Any) -> int:
-    kinds = 0
-    for kind in range(KINDS):
-        kinds += hand34[kind] > 0 and not is_simple(kind)
-    return kinds

@@ -45,7 +45,8 @@ class Question(msgspec.Struct, frozen=True):
 
     Attributes:
         slot: the model asked.
-        record: the round as ``player`` sees it, one record of `game.state.ROUND_STATE`; must not be changed.
+        record: the round, one record of `game.layout.ROUND_STATE`; must not be changed. It may hold more than
+            ``player`` sees, such as all hands: only what the player sees may be used.
         player: who decides, absolute.
         options: the legal actions of the slot: every discard, or the one or more calls of its kind.
         length: length of the game; it determines the last rounds.

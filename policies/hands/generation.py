@@ -15,7 +15,7 @@ from policies.checkpoint.card import HandModel
 from policies.checkpoint.store import load
 from policies.features.encode import encode
 from policies.hands.direct import DirectModel
-from policies.hands.ready import BLOCKS, IMPOSSIBLE, is_ready, make_ready
+from policies.hands.ready import BLOCKS, is_ready, make_ready
 from policies.hands.rounding import place_reds
 from policies.hands.views import SampledHands, View, generator_for, view_of
 from policies.nets.architectures import DenoiserArchitecture
@@ -26,9 +26,9 @@ from policies.nets.towers.suits import Columns
 
 _LEAST: Final = 1e-6
 _DRAWS: Final = (4, BLOCKS)
+"""Random numbers that making hands ready takes."""
 _SAMPLES: Final = 16
 """Drawn at most until one can be made ready."""
-"""Random numbers that making hands ready takes."""
 
 
 class DrawnHands(NamedTuple):
@@ -123,7 +123,7 @@ class Generator(ABC):
             StateMismatchError: none of many could be corrected.
         """
         for _ in range(_SAMPLES):
-            how: int = make_ready(
+            if make_ready(
                 drawn.copies[sample],
                 drawn.scores[sample],
                 view.unseen,
@@ -131,8 +131,7 @@ class Generator(ABC):
                 view.melds,
                 view.riichi,
                 dice.random(_DRAWS),
-            )
-            if how != IMPOSSIBLE:
+            ):
                 return
             for ours, theirs in zip(drawn, self.draw(view, seen, 1, dice), strict=True):
                 ours[sample] = theirs[0]  # type: ignore[index]
@@ -161,10 +160,9 @@ class Generator(ABC):
         for sample in np.flatnonzero(chosen.any(1)):
             copies = drawn.copies[sample].copy()
             wanted = ready[sample] | chosen[sample]
-            how = make_ready(
+            if make_ready(
                 copies, drawn.scores[sample], view.unseen, view.sizes, view.melds, wanted, dice.random(_DRAWS)
-            )
-            if how != IMPOSSIBLE:
+            ):
                 drawn.copies[sample] = copies
 
     def _unready(self, view: View, copies: NDArray[np.int8]) -> NDArray[np.bool_]:

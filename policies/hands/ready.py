@@ -20,12 +20,6 @@ _NOT_READY: Final = 99
 _ORPHANS: Final = np.array(TERMINALS_AND_HONOURS)
 _RUNS: Final = np.array([9 * suit + low for suit in range(3) for low in range(7)])
 
-# what was needed to make hands ready
-AS_SAMPLED: Final = 0
-CORRECTED: Final = 1
-REPLACED: Final = 2
-IMPOSSIBLE: Final = 3
-
 
 @kernel
 def is_ready(hand34: Any, melds: int) -> bool:
@@ -36,7 +30,7 @@ def is_ready(hand34: Any, melds: int) -> bool:
 
 
 @kernel
-def make_ready(hands: Any, scores: Any, unseen: Any, sizes: Any, melds: Any, riichi: Any, draws: Any) -> int:
+def make_ready(hands: Any, scores: Any, unseen: Any, sizes: Any, melds: Any, riichi: Any, draws: Any) -> bool:
     """Make the hands of players in riichi ready.
 
     One tile after the other is exchanged for one that is left, each time the cheapest exchange of those that
@@ -53,9 +47,8 @@ def make_ready(hands: Any, scores: Any, unseen: Any, sizes: Any, melds: Any, rii
         draws: ``[4, 55]`` float from 0 to 1.
 
     Returns:
-        `AS_SAMPLED`, `CORRECTED`, `REPLACED`, or `IMPOSSIBLE` if there are no such hands.
+        Whether there are such hands.
     """
-    worst = AS_SAMPLED
     for hand in range(_HANDS):
         if not riichi[hand] or is_ready(hands[hand], melds[hand]):
             continue
@@ -64,12 +57,10 @@ def make_ready(hands: Any, scores: Any, unseen: Any, sizes: Any, melds: Any, rii
             if other != hand:
                 limit -= hands[other]
         if _exchange(hands[hand], scores[hand], limit, melds[hand]):
-            worst = max(worst, CORRECTED)
             continue
         if not _replace(hands, hand, unseen, sizes, melds, riichi, draws):
-            return IMPOSSIBLE
-        worst = REPLACED
-    return worst
+            return False
+    return True
 
 
 @kernel

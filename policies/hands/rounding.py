@@ -22,7 +22,7 @@ _FAR: Final = 1e9
 
 
 @kernel
-def round_greedily(scores: Any, unseen: Any, sizes: Any, draws: Any, out: Any) -> int:
+def round_greedily(scores: Any, unseen: Any, sizes: Any, draws: Any, out: Any) -> None:
     """Round the numbers in the order of their distance to a whole number, then fill at random.
 
     Args:
@@ -31,9 +31,6 @@ def round_greedily(scores: Any, unseen: Any, sizes: Any, draws: Any, out: Any) -
         sizes: ``[3]`` int64, tiles of each hand.
         draws: ``[3 * 14]`` float from 0 to 1, for the random tiles.
         out: ``[3, 34]`` int8, filled.
-
-    Returns:
-        Number of tiles drawn at random.
     """
     out[:] = 0
     left, missing = unseen.astype(np.int64), sizes.copy()
@@ -49,12 +46,12 @@ def round_greedily(scores: Any, unseen: Any, sizes: Any, draws: Any, out: Any) -
         out[hand, kind] = copies
         missing[hand] -= copies
         left[kind] -= copies
-    return fill_at_random(out, left, missing, draws)
+    fill_at_random(out, left, missing, draws)
 
 
 @kernel
-def fill_at_random(hands: Any, left: Any, missing: Any, draws: Any) -> int:
-    """Complete hands with random tiles; return their number.
+def fill_at_random(hands: Any, left: Any, missing: Any, draws: Any) -> None:
+    """Complete hands with random tiles.
 
     Args:
         hands: ``[3, 34]`` int8, completed.
@@ -74,7 +71,6 @@ def fill_at_random(hands: Any, left: Any, missing: Any, draws: Any) -> int:
             left[kind] -= 1
             missing[hand] -= 1
             filled += 1
-    return filled
 
 
 @kernel

@@ -312,11 +312,3 @@ def in_sight(rec: Any, player: int, visible: Any, dora34: Any) -> None:
     for kind in range(34):
         visible[kind] = rec.seen34[kind] + rec.hand34[player, kind]
     count_dora(rec, dora34)
-
-
-@kernel
-def is_furiten(rec: Any, player: int) -> bool:
-    """Whether a player whose hand is known may not win by ron."""
-    if rec.missed_turn[player] > 0 or rec.missed_riichi[player] > 0:
-        return True
-    return bool((rec.waits[player] & rec.river34[player]) != np.uint64(0))

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from game.fold.reasons import bit
 from game.layout import AT_HAND
+from game.rules import riichi_allowed
 from game.scoring.settlement import LAST_ROUND, GameLength
 from kit.jit import kernel
 from policies.features.melds import dora_in_melds
@@ -110,8 +111,7 @@ def _survey(rec: Any, player: int, rounds_left: int, setting: Any, rate: Any, co
     moment[DRAWS] = float(max(0, int(rec.wall_left))) / 4.0
     moment[PRESSURE] = 1.0 if riichi_out else 0.8 * threat
     moment[DRAW_RISK] = risk / max(1.0, total)
-    may = rec.scores[player] >= 1000 and rec.wall_left >= 4 and rec.riichi[player] == 0
-    moment[RIICHI_OPEN] = 2.0 if rec.riichi[player] == 1 else (1.0 if may else 0.0)
+    moment[RIICHI_OPEN] = 2.0 if rec.riichi[player] == 1 else (1.0 if riichi_allowed(rec, player) else 0.0)
     moment[STICK_PRICE] = stick_price(scores, player, rounds_left)
     later = 0.0
     for step in range(1, 4):

@@ -18,6 +18,7 @@ from game.actions import Action, ActionKind
 from game.fold.calls import kuikae_mask
 from game.melds import MeldKind
 from game.shanten import shanten
+from game.tiles import is_red
 from kit.jit import warms_up
 from policies.flow.decisions import Source
 from policies.flow.known_hand import known_questions
@@ -80,14 +81,14 @@ def with_meld(view: Outlook, action: Action) -> tuple[Any, Any]:
     hand34, side = view.hand34.copy(), view.setting.side.copy()
     for tile in action.consumed:
         hand34[tile >> 2] -= 1
-        if tile in (16, 52, 88):
+        if is_red(tile):
             side[RED_M + tile // 36] = 0
     tiles = [*action.consumed, action.tile] if action.tile >= 0 else list(action.consumed)
     meld = int(side[MELDS])
     side[MELD_AT + 2 * meld] = int(_MELD_KINDS[action.kind])
     side[MELD_AT + 2 * meld + 1] = min(tiles) >> 2
     side[MELDS] = meld + 1
-    side[MELD_DORA] += sum(int(view.setting.dora34[tile >> 2]) + (tile in (16, 52, 88)) for tile in tiles)
+    side[MELD_DORA] += sum(int(view.setting.dora34[tile >> 2]) + is_red(tile) for tile in tiles)
     if action.kind is not ActionKind.ANKAN:
         side[CLOSED] = 0
     return hand34, side
@@ -155,7 +156,7 @@ def _discard(question: Question, view: Outlook) -> list[float]:
     worths = _worths(view, question)
     scores = []
     for action in question.options:
-        red_five = action.tile in (16, 52, 88) and view.hand34[action.tile >> 2] > 1
+        red_five = is_red(action.tile) and view.hand34[action.tile >> 2] > 1
         scores.append(worths[action.tile >> 2] - (_RED_PRICE if red_five else 0.0))
     weights = np.exp((np.array(scores) - max(scores)) / _TEMPERATURE)
     return [float(p) for p in weights / weights.sum()]

@@ -170,8 +170,8 @@ def predictor_files(*texts: str) -> Files:
     Raises:
         CheckpointError: it cannot be used.
     """
-    folders = [_folder(name) for name in (text.partition("+")[0] for text in texts) if _is_folder(name)]
-    return files_of(predictor_folder(*folders), ("reward",))
+    names = [_parts(text.partition("+")[0])[0] for text in texts]
+    return files_of(predictor_folder(*map(_folder, filter(_is_folder, names))), ("reward",))
 
 
 def predictor_folder(*folders: Path) -> Path:

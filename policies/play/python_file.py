@@ -16,12 +16,14 @@ from types import ModuleType
 from typing import Any, Final, get_args
 
 import msgspec
+from msgspec.structs import replace
 
+from game.table.restore import seen_by
 from kit.errors import ConfigError, ModelError
 from kit.files import expand_home
 from policies.flow.decisions import Source
 from policies.flow.known_hand import try_policy
-from policies.flow.slots import Policy, Question, Slot
+from policies.flow.slots import Policy, Question, Slot, nothing_hidden
 
 PREFIX: Final = "python:"
 
@@ -98,7 +100,7 @@ def load_python_policy(file: PythonFile, code: bytes) -> Policy:
     make = _maker(file, module)
     try:
         made = make()
-    except Exception as exc:
+    except (Exception, SystemExit) as exc:
         raise ConfigError(f"{file.name}: {make.__name__}() failed: {_reason(exc, file)}") from exc
     if not callable(getattr(made, "answer", None)):
         raise ConfigError(f"{file.name}: {make.__name__}() made no policy: it has no method `answer`")
@@ -113,7 +115,7 @@ def load_python_policy(file: PythonFile, code: bytes) -> Policy:
 
 
 class PythonPolicy:
-    """A user's policy. Whatever it raises becomes a `ModelError` that names the line.
+    """A user's policy, shown only what the player sees. What it raises becomes a `ModelError` with the line.
 
     Args:
         file: its file.
@@ -131,10 +133,14 @@ class PythonPolicy:
         Raises:
             ModelError: it raised, or did not answer each question.
         """
+        shown = [
+            replace(question, record=seen_by(question.record, question.player), hidden=nothing_hidden)
+            for question in questions
+        ]
         try:
-            rows = self._made.answer(slot, questions)
+            rows = self._made.answer(slot, shown)
             count = len(rows)
-        except Exception as exc:
+        except (Exception, SystemExit) as exc:
             raise ModelError(f"{slot} slot: {_reason(exc, self._file)}") from exc
         if count != len(questions):
             raise ModelError(f"{slot} slot: {count} answers to {len(questions)} questions")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from game.ranking import FIRST_DAN, START, Ladder, Room, climb, climb_from
+from game.ranking import FIRST_DAN, START, climb, climb_from
 
 
 def counts(*numbers: float) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
@@ -39,18 +39,6 @@ def test_the_dan_reached_is_about_the_stable_rank() -> None:
     assert ladder.dan == pytest.approx(7.1, abs=1.0)
     assert ladder.first_quartile <= ladder.dan <= ladder.third_quartile
     assert climb(counts(25, 25, 25, 25), "hanchan", games=4000, climbers=300).dan < ladder.dan
-
-
-def test_rooms_pay_differently_and_luck_repeats() -> None:
-    even = counts(26, 26, 24, 24)
-
-    def climbed(room: Room, seed: int = 0) -> Ladder:
-        return climb(even, "hanchan", room, games=500, climbers=300, seed=seed)
-
-    one = climbed("tokujou")
-    assert climbed("houou").dan > one.dan
-    assert climbed("tokujou") == one
-    assert climbed("tokujou", seed=1) != one
 
 
 def test_few_games_leave_the_climbers_far_apart() -> None:

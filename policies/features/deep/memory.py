@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from game.layout import AT_HAND
+from game.rules import riichi_allowed
 from game.scoring.hand_parts import F_ADDED, FRAME, add_meld, set_frame
 from game.scoring.set_patterns import DORA, SUIT_KINDS, SUIT_PATTERNS
 from kit.jit import kernel
@@ -106,7 +107,7 @@ def _read_melds(rec: Any, me: int, memory: Any) -> None:
     riichi = 0
     if rec.riichi[me]:
         riichi = 1 + rec.double_riichi[me]
-    elif rec.is_open[me] == 0 and rec.scores[me] >= 1000 and rec.wall_left >= 4:
+    elif riichi_allowed(rec, me):
         riichi = 1
     fill_frame(rec, me, riichi, memory.frame)
 

@@ -152,6 +152,15 @@ def test_thirteen_tiles_wait_or_answer_a_discard() -> None:
     assert ActionKind.RON in kinds(hand="123m456p789s11z22z", offered="1z", offered_by=1)
 
 
+def test_a_tsumogiri_is_not_put_after_a_call_where_another_order_fits() -> None:
+    rivers = ("5z3m1m1z6m6z9s", "2m7m1p2m4p2s~8m5m0p", "1s~3p_5z6z3z6m8p1s~1m", "3p3m5s2p5m~4s~5s_2z")
+    melds = ("5~67m 4~44s", "111~s", "2~34s", "1~23s")
+    placed = place(
+        WrittenPosition(hand="57m9p57s25z2s", rivers=rivers, melds=melds, round_index=2, seat_wind=3)
+    )
+    assert placed.turn == 8
+
+
 def test_the_offered_tile_is_the_last_discard_even_where_the_rivers_are_unknown() -> None:
     for turn in (None, 5):
         placed = place(
@@ -213,6 +222,10 @@ def test_scores_imply_the_sticks_on_the_table() -> None:
         (
             {"hand": "123m456p7s3z", "melds": ("55~5z 6~66z", "", "", ""), "rivers": ("2m3m", "", "", "6z~")},
             "fit no order of play with these melds",
+        ),
+        (
+            {"hand": HAND + "4z", "rivers": ("5z~", "8s_", "3p", "4s"), "melds": ("", "5~55z", "", "")},
+            "discard 8s (shimocha): the tile is not the one just drawn or discarded; check rivers, melds and",
         ),
         ({"hand": HAND + "3z", "after_call": True}, "there must be a meld of yours"),
         ({"hand": HAND + "3z", "turn": 30}, "at most 24 turns"),

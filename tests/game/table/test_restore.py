@@ -9,11 +9,11 @@ import pytest
 
 from game.actions import ActionKind
 from game.events import EndRound, GameEvent
-from game.layout import PHASE_DRAW, ROUND_STATE
+from game.layout import LIVE_TILES, PHASE_DRAW, ROUND_STATE
 from game.state import apply, is_furiten, new_round
 from game.table.restore import concealed_hands
 from game.table.table import Table, masked
-from game.table.walls import LIVE_TILES, dealt_hands, hidden_places
+from game.table.walls import dealt_hands, hidden_places
 from kit.errors import StateMismatchError
 from tests.game.test_fold_against_engine import anyhow, boldly, clumped_wall
 from tests.scale import scaled

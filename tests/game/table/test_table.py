@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -63,6 +65,20 @@ def test_a_wall_is_dealt_four_four_four_one_from_the_dealer_on() -> None:
     assert start.dora_indicator == 131
     assert table.events[-1] == Draw(1, 52)
     assert table.waiting() == [1]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"length": "east"}, "length 'east': give hanchan or tonpuu"),
+        ({"wall": []}, "a wall has each of the 136 tiles once"),
+        ({"wall": range(135)}, "a wall has each of the 136 tiles once"),
+        ({"wall": [0] * 136}, "a wall has each of the 136 tiles once"),
+    ],
+)
+def test_a_game_that_cannot_be_played_is_refused(given: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Table(**given)
 
 
 def test_without_a_seed_games_differ() -> None:

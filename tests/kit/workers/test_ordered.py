@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from kit.errors import WorkerFailed
 from kit.workers.ordered import in_order
 from tests.kit.workers.work import never_three, slow_first
 
@@ -37,3 +38,8 @@ def test_an_error_comes_where_its_result_would() -> None:
     assert [next(results) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(ValueError, match="three"):
         next(results)
+
+
+def test_a_process_that_dies_is_an_error_of_ours() -> None:
+    with pytest.raises(WorkerFailed, match="a worker process died; if memory ran out, give fewer --workers"):
+        list(in_order(os._exit, [7, 7], workers=2))

@@ -54,11 +54,10 @@ def test_greedy_rounding_takes_the_surest_numbers_first_and_fills_the_rest_at_ra
     scores[0, 0], scores[1, 0], scores[2, 1] = 2.9, 3.0, 1.4
     unseen = np.full(KINDS, 4, np.int8)
     out = np.empty((3, KINDS), np.int8)
-    filled = round_greedily(scores, unseen, np.array([4, 3, 1]), np.linspace(0.0, 0.99, 42), out)
+    round_greedily(scores, unseen, np.array([4, 3, 1]), np.linspace(0.0, 0.99, 42), out)
     assert out[1, 0] == 3  # nearest to a whole number
     assert out[0, 0] >= 1  # the fourth copy
     assert out[2, 1] == 1
-    assert filled == 3  # of the four tiles of the first hand one is left
     assert out.sum(1).tolist() == [4, 3, 1]
     assert (out.sum(0) <= 4).all()
 
@@ -68,7 +67,7 @@ def test_a_network_that_answers_nothing_is_filled_at_random_within_what_is_left(
     unseen[[3, 8, 20, 33]] = (4, 2, 4, 4)
     out = np.empty((3, KINDS), np.int8)
     draws = np.random.default_rng(0).random(42)
-    assert round_greedily(np.zeros((3, KINDS)), unseen, np.array([4, 5, 5]), draws, out) == 14
+    round_greedily(np.zeros((3, KINDS)), unseen, np.array([4, 5, 5]), draws, out)
     assert (out.sum(0) == unseen).all()
 
 

@@ -15,7 +15,7 @@ from policies.hands.autoregressive import AutoregressiveSampler, AutoregressiveS
 from policies.hands.diffusion import DiffusionSampler, DiffusionSettings, load_diffusion
 from policies.hands.direct import DirectModel
 from policies.hands.generation import Generator
-from policies.hands.ready import IMPOSSIBLE, is_ready, make_ready
+from policies.hands.ready import is_ready, make_ready
 from policies.hands.views import SampledHands, view_of
 from tests.policies.hands.models import denoiser, real_moments
 from tests.scale import scaled
@@ -113,16 +113,16 @@ def test_where_no_hand_can_be_made_ready_other_hands_are_drawn(monkeypatch: pyte
     states, players = states[rows], players[rows]
     asked = 0
 
-    def sometimes(*given: Any) -> int:
+    def sometimes(*given: Any) -> bool:
         nonlocal asked
         asked += 1
-        return IMPOSSIBLE if asked % 3 else make_ready(*given)
+        return asked % 3 == 0 and make_ready(*given)
 
     monkeypatch.setattr(generation, "make_ready", sometimes)
     sampler = autoregressive(tries=1)
     assert faults(states, players, sampler.sample(states, players, 3, seed=1)) == []
     assert asked > 3
-    monkeypatch.setattr(generation, "make_ready", lambda *_: IMPOSSIBLE)
+    monkeypatch.setattr(generation, "make_ready", lambda *_: False)
     with pytest.raises(StateMismatchError, match="no ready hand"):
         sampler.sample(states, players, 3, seed=1)
 

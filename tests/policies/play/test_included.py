@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from policies.checkpoint.card import MODELS
-from policies.checkpoint.store import load
+from policies.checkpoint.store import files_of, load
 from policies.flow.known_hand import known_questions
 from policies.flow.slots import Slot
 from policies.nets.architectures import identities_of
 from policies.play.included import INCLUDED, LARGE, PLAYERS, SHIPPED, included
 from policies.play.inference import load_policy
+from policies.play.named import predictor_files
+from tests.policies.checkpoint.saved import saved
 from tests.scale import scaled
 
 LARGEST_BYTES = 20 * 1024 * 1024
@@ -70,3 +72,10 @@ def test_a_text_names_an_included_set() -> None:
     assert included("players@7-dan") == PLAYERS.with_name("small-players@7-dan")
     assert included("mine@7-dan") is None
     assert included("") is None
+
+
+def test_a_policy_without_a_reward_predictor_of_its_own_has_the_included_one(tmp_path: Path) -> None:
+    assert predictor_files("heuristic", "phoenix") == files_of(SHIPPED, ("reward",))
+    saved(tmp_path, "reward")
+    for text in (f"{tmp_path}", f"{tmp_path}:6", f"{tmp_path}:12+search=32"):
+        assert predictor_files("heuristic", text) == files_of(tmp_path, ("reward",))

@@ -3,8 +3,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from game.observation import HiddenTiles
 from kit.errors import ConfigError, ModelError
 from policies.flow.known_hand import known_questions
 from policies.play.named import files_of_named, load_named, name_of
@@ -98,6 +100,8 @@ def test_the_only_class_that_answers_is_found_and_others_are_named(tmp_path: Pat
             "",
             ": Even() failed: TypeError: Even.__init__() missing 1 required positional argument: 'x'",
         ),
+        (EVEN + "def make(): raise SystemExit(3)", ":make", ":make: make() failed: line 7: SystemExit: 3"),
+        (edited("return", "raise SystemExit(3); return"), "", f"{TRIED}line 6: SystemExit: 3"),
         (EVEN + "def make(): pass", ":make", ":make: make() made no policy: it has no method `answer`"),
         (
             edited("return", "each = questions[7]; return"),
@@ -157,6 +161,14 @@ def test_a_policy_is_known_by_its_text_and_travels_as_it(tmp_path: Path) -> None
     assert load_named(text).identity != first.identity
     (tmp_path / "mine.py").unlink()
     assert load_named(text, files=files).identity == first.identity
+
+
+def test_a_policy_is_shown_only_what_its_player_sees(tmp_path: Path) -> None:
+    shown = "each.record['hand_known'].sum() == 1 and each.hidden() is None"
+    code = edited("return", f"for each in questions: assert {shown}\n        return")
+    policy = load_named(write(tmp_path, code)).policy  # the known hand's record holds two hands
+    question = msgspec.structs.replace(known_questions()[0], hidden=lambda: HiddenTiles((), 0))
+    assert len(policy.answer(question.slot, [question])) == 1
 
 
 def test_an_error_at_the_table_names_the_line(tmp_path: Path) -> None:
