@@ -109,6 +109,6 @@ def _one_line(text: str) -> str:
 
 
 def _free(path: Path) -> Path:
-    """The path if nothing has it, or else with the first free number."""
+    """The path, or if a file has it, with the first free number."""
     numbered = (path.with_stem(f"{path.stem}-{number}") for number in count(2))
-    return next(free for free in chain((path,), numbered) if not free.exists())
+    return next(free for free in chain((path,), numbered) if not free.is_file())
