@@ -1,7 +1,8 @@
 """Tenhou's ranks (four players): rank points of the places, promotions, and the rank that chances lead to.
 
-Source: Suphx, arXiv:2003.13590, table 6 and appendix B (last places of 6-dan and 10-dan), for East games; a
-hanchan counts 1.5 times as much. The ranks in between are public knowledge about the rooms, not observed.
+Source: Suphx, arXiv:2003.13590, table 6 (first and second places, of East games; a hanchan counts 1.5 times
+as much) and appendix B (last places of 6-dan and 10-dan, of a hanchan). The ranks in between are public
+knowledge about the rooms, not observed.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def rewards_of(length: GameLength) -> Rewards:
 
 
 HANCHAN_REWARDS: Final = rewards_of("hanchan")
-"""90, 45, 0 and -135: those of a 7-dan in the Phoenix room, the reward in the paper."""
+"""90, 45, 0 and -135: those of a 7-dan in the Phoenix room."""
 
 UMA_PATTERN: Final = ",".join([r"([+-]?\d{1,4}(?:\.\d{1,2})?)"] * 4) + r"(?:@(\d{4,6}))?"
 UMA_FORM: Final = "four numbers, such as 90,45,0,-135, or with the score 15,5,-5,-15@25000"
@@ -174,8 +175,8 @@ class Ladder(msgspec.Struct, frozen=True):
 def stable_rank(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """``[..., 4]`` counts of the places to the stable rank, by the formula Tenhou's players use.
 
-    Source: Suphx, arXiv:2003.13590, section 4.1: ``(5 n1 + 2 n2) / n4 - 2``, from the rank points of the room
-    of the paper's games.
+    Source: Suphx, arXiv:2003.13590, appendix C, equation 7: ``(5 n1 + 2 n2) / n4 - 2``, from the rank
+    points of the room of the paper's games.
 
     >>> float(stable_rank(np.array([30.0, 25.0, 25.0, 20.0])))
     8.0

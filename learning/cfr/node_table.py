@@ -41,7 +41,7 @@ class CurvePoint(msgspec.Struct, frozen=True):
         seconds: of the run until then.
         exploitability: mean over the deals of the best score of the abstract policies, both seats; the
             scores are expectations over the strategy's draws.
-        sampled: the same from one game of each pairing, as the paper has it.
+        sampled: the same from one game of each pairing.
         fixed: mean score of the best single policy, both seats.
         normal: mean score of the normal policy against the strategy.
         triplets: of all triplets.

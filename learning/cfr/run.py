@@ -222,9 +222,7 @@ def draw_curve(curve: Sequence[CurvePoint], path: Path) -> None:
     iterations = [point.iterations for point in curve]
     drawing = plots.figure(7.0, 4.0)
     left = drawing.subplots()
-    left.plot(
-        iterations, [point.sampled for point in curve], color="#a83220", label="one game each, as the paper"
-    )
+    left.plot(iterations, [point.sampled for point in curve], color="#a83220", label="one game each")
     left.plot(iterations, [point.exploitability for point in curve], color="#2f7a66", label="expected scores")
     left.plot(iterations, [point.fixed for point in curve], color="#6b7280", label="best single policy")
     if iterations[-1] > _LOGARITHMIC_FROM * iterations[0]:

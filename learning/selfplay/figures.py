@@ -84,8 +84,7 @@ class Side(msgspec.Struct, frozen=True):
         first, second, third, fourth: shares of the places.
         points: results with Tenhou's uma and oka, per game.
         rank_points: per game, by the uma.
-        uma: by default, that of the Phoenix room at 7-dan: the paper's reward, and that of self-play learning
-            with the global reward.
+        uma: by default, that of the Phoenix room at 7-dan, as in self-play learning with the global reward.
         stable_rank: with the quartiles of its resamples.
         ladder: the dan the player could expect on Tenhou.
         wins, deal_ins, riichi, calls, tsumo: shares of the rounds (tsumo: of the wins).

@@ -80,8 +80,8 @@ class RewardPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         faults = []
         if not self.learning_rate > 0:
             faults.append(f"learning_rate: {self.learning_rate} must be above 0")
-        if not all(map(math.isfinite, self.rewards)) or not any(self.rewards):
-            faults.append(f"rewards: {self.rewards} must be finite, and not all zero")
+        if not all(map(math.isfinite, self.rewards)) or len(set(self.rewards)) == 1:
+            faults.append(f"rewards: {self.rewards} must be finite, and not all equal")
         if faults:
             raise ConfigError("\n".join(faults))
 

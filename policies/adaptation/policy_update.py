@@ -258,7 +258,7 @@ class PolicyUpdate:
 
     def _gradient_of(self, batch: PolicyBatch, between: Callable[[], None]) -> list[Tensor]:
         objective = PolicyObjective(
-            clip=self._settings.clip, reject=self._settings.reject, temperature=self._settings.temperature
+            clip=0.0, reject=self._settings.reject, temperature=self._settings.temperature
         )
         for tensor in self._learning:
             tensor.grad = None

@@ -28,7 +28,6 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
         temperature: sampling temperature of the play-outs; the lower, the more often the likeliest is chosen.
         steps: gradient steps in each update.
         rows: most decisions in a gradient step; drawn anew for each.
-        clip: of the importance ratios, as in `policies.policy_gradient.loss`.
         reject: as in `policies.policy_gradient.loss`.
     """
 
@@ -39,7 +38,6 @@ class AdaptationSettings(msgspec.Struct, frozen=True, kw_only=True):
     temperature: Annotated[float, Meta(ge=0.05, le=100.0)] = 2.0
     steps: Count = 2
     rows: Annotated[int, INTERNAL] = 8_192
-    clip: Annotated[float, INTERNAL] = 0.0
     reject: Annotated[float, INTERNAL] = 4.0
 
 

@@ -89,7 +89,9 @@ def guided(weights: Weights) -> Weights:
         raise ConfigError(f"only a network with suits apart for {LITE} can be guided, not {shape}")
     wide = architecture_of("suits", GUIDED, shape.outputs, shape.width, shape.depth)
     assert isinstance(wide, SuitsArchitecture)
-    wide = msgspec.structs.replace(wide, squeeze=shape.squeeze, normalised=shape.normalised)
+    wide = msgspec.structs.replace(
+        wide, squeeze=shape.squeeze, normalised=shape.normalised, identities=shape.identities
+    )
     arrays, shapes = dict(weights.arrays), shapes_of(wide)
     for name in plane_weights(arrays):
         seen = arrays[name]

@@ -401,14 +401,12 @@ def _of_discards(questions: Sequence[Question], logits: Floats) -> list[list[flo
 
 
 def _of_runs(questions: Sequence[Question], logits: Floats) -> list[list[float]]:
-    """Probabilities of the candidates of chi, from ``[N, 4]`` scores of none and of each place in the run."""
-    shares = chances(logits, np.ones(logits.shape, np.bool_)).tolist()
+    """Probabilities of candidates of chi, each against none, from ``[N, 4]`` scores of none and places."""
+    rows = np.repeat(np.arange(len(questions)), [len(question.options) for question in questions])
     calls = [action_row(option) for question in questions for option in question.options]
-    places = iter(places_in_run(np.array(calls, np.int16)).tolist())
-    return [
-        [share[next(places)] for _ in question.options]
-        for question, share in zip(questions, shares, strict=True)
-    ]
+    places = places_in_run(np.array(calls, np.int16))
+    yes = iter(_of_yes(np.stack([logits[rows, 0], logits[rows, places]], axis=1)).tolist())
+    return [[next(yes) for _ in question.options] for question in questions]
 
 
 def _of_yes(logits: Floats) -> NDArray[np.float64]:

@@ -51,8 +51,8 @@ class FinishArchitecture(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     def __post_init__(self) -> None:
         if min(self.hidden, self.dense) < 1:
             raise ValueError(f"hidden and dense must be at least 1: {self.hidden}, {self.dense}")
-        if not all(map(math.isfinite, self.rewards)) or not any(self.rewards):
-            raise ValueError(f"rewards must be finite, and not all zero: {self.rewards}")
+        if not all(map(math.isfinite, self.rewards)) or len(set(self.rewards)) == 1:
+            raise ValueError(f"rewards must be finite, and not all equal: {self.rewards}")
 
 
 def predictor_shapes(architecture: FinishArchitecture) -> Shapes:

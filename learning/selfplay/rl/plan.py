@@ -133,9 +133,11 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         >>> plan = ReinforcementPlan(block_games=10, oracle_games=20, fade_games=40)
         >>> [plan.gamma(block) for block in range(8)]
         [1.0, 1.0, 1.0, 0.75, 0.5, 0.25, 0.0, 0.0]
+        >>> [ReinforcementPlan(block_games=10, oracle_games=20).gamma(block) for block in range(4)]
+        [1.0, 1.0, 0.0, 0.0]
         """
         faded = block * self.block_games - self.oracle_games
-        if faded <= 0:
+        if faded < 0:
             return 1.0
         return max(0.0, 1.0 - faded / self.fade_games) if self.fade_games else 0.0
 

@@ -159,7 +159,7 @@ def test_the_places_of_games_seen_often_are_known(corpus: Corpus, tmp_path: Path
     assert mean_square_error(last.predictor(), games_of(wanted, corpus, "train")) < 0.65 * (REWARDS**2).mean()
 
 
-@pytest.mark.parametrize("wrong", [{"learning_rate": 0.0}, {"rewards": (0.0,) * 4}])
+@pytest.mark.parametrize("wrong", [{"learning_rate": 0.0}, {"rewards": (5.0,) * 4}])
 def test_an_invalid_plan_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=next(iter(wrong)).rstrip("s")):
         plan(**wrong)

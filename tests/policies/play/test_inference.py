@@ -193,16 +193,15 @@ def test_the_average_is_of_the_logits_each_renamed_back(tower: TowerName) -> Non
     assert model.scores(planes, 6)[0] == pytest.approx(np.mean([each[n] for n in six], axis=0), abs=1e-4)
 
 
-def test_hosei_s_chi_has_a_share_for_each_run_and_one_for_none() -> None:
+def test_hosei_s_chi_weighs_each_run_against_none() -> None:
     question = next(q for q in met_in_play(Slot.CHI, 40) if len(q.options) > 1)
     network = a_network(Slot.CHI, tower="hosei")
     states = np.array([question.record], ROUND_STATE)
     planes = encode(states, question.player, HOSEI)
     with torch.no_grad():
         share = torch.softmax(network(as_input(torch.from_numpy(planes)))[0].double(), 0).tolist()
-    wanted = [
-        share[1 + sorted((option.tile, *option.consumed)).index(option.tile)] for option in question.options
-    ]
+    runs = [sorted((option.tile, *option.consumed)).index(option.tile) for option in question.options]
+    wanted = [share[1 + run] / (share[1 + run] + share[0]) for run in runs]
     assert len(set(wanted)) == len(wanted)
     (row,) = a_policy(tower="hosei").answer(Slot.CHI, [question])
     assert row == pytest.approx(wanted, abs=1e-5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -12,6 +13,8 @@ from learning.selfplay.rl.plan import ReinforcementPlan
 from policies.checkpoint.store import load
 from policies.features.draw import kinds_of
 from policies.features.table import LITE
+from policies.nets.architectures import Weights
+from policies.nets.shapes import shapes_of
 from policies.play.inference import Model, chances, load_policy
 from policies.play.rollout import Rollout, Seating
 from policies.policy_gradient.trajectories import Recorder, Trajectory
@@ -66,6 +69,18 @@ def test_what_was_rewarded_becomes_likelier(start: Path, played: list[Trajectory
     after = probabilities(learner, samples)[:, 27:].sum(axis=1).mean()
     learner.close()
     assert sign * (after - before) > 0.05
+
+
+def test_a_guided_network_keeps_its_identities(start: Path) -> None:
+    begin = load(start, "discard")
+    shape = msgspec.structs.replace(begin.weights.architecture, identities=("7-dan", "LuckyJ"))
+    added = np.ones(shapes_of(shape)["identities"], np.float32)
+    weights = Weights(shape, {**begin.arrays, "identities": added})
+    learner = PolicyLearner(short_plan(oracle_games=1), weights, begin.card, threads=1)
+    learner.close()
+    normal = learner.normal()
+    assert normal.keys() == weights.arrays.keys()
+    assert all(np.array_equal(array, weights.arrays[name]) for name, array in normal.items())
 
 
 @pytest.mark.parametrize("temperature", [1.0, 0.5])
