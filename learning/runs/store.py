@@ -263,8 +263,9 @@ def read_rows(folder: Path, kind: type[P], kind_of_rows: type[R]) -> tuple[P, li
         raise ReplayError(f"{path}: {exc.strerror}") from exc
     if not lines:
         raise ReplayError(f"{path}: empty")
+    plan = _decode(path, 1, lines[0], kind)
     rows = _rows(path, [line for line in lines[1:] if line.endswith(b"\n")], kind_of_rows)
-    return _decode(path, 1, lines[0], kind), [rows[number] for number in sorted(rows)]
+    return plan, [rows[number] for number in sorted(rows)]
 
 
 def _rows(path: Path, lines: Sequence[bytes], kind: type[R]) -> dict[int, R]:

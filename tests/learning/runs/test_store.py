@@ -97,5 +97,7 @@ def test_another_run_is_refused_with_the_reason(
 
 def test_results_of_another_command_are_refused(tmp_path: Path) -> None:
     Store(AdaptationPlan(identity=""), GameRow, tmp_path).close()
+    with (tmp_path / RESULTS_FILE).open("ab") as file:
+        file.write(b'{"a row of": "that command"}\n')
     with pytest.raises(ReplayError, match=r"results of another command .*choose another folder"):
         read_rows(tmp_path, ArenaPlan, GameRow)
