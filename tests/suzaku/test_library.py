@@ -93,6 +93,18 @@ def test_planes_of_nothing_are_empty_and_calls_have_a_row_each() -> None:
             ask("no-such-set")
 
 
+@pytest.mark.parametrize("seat", [-1, 4])
+def test_no_such_seat(seat: int) -> None:
+    for ask in (lambda: suzaku.decisions(ended_early(1), seat), lambda: suzaku.Table(seed=3).observe(seat)):
+        with pytest.raises(ValueError, match=f"seat {seat}: give 0 to 3"):
+            ask()
+
+
+def test_no_hands() -> None:
+    with pytest.raises(ValueError, match="count 0: give 1 or more"):
+        suzaku.hands("34067m345p3468s55z", 0, sampler="uniform")
+
+
 def test_hands_as_text() -> None:
     waiting = suzaku.ukeire("123m406p789s11z23z")
     assert waiting == {PASS: suzaku.Ukeire(1, {"1z": 2, "2z": 3, "3z": 3})}
