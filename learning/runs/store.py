@@ -58,7 +58,7 @@ def _text(value: object) -> str:
     if isinstance(value, tuple):
         return " ".join(map(_text, value))
     if isinstance(value, bool):
-        return "given" if value else "not given"
+        return "given" if value else "left out"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -88,6 +88,8 @@ def test_planes_of_nothing_are_empty_and_calls_have_a_row_each() -> None:
     seen = suzaku.position("34067m345p346s55z", offered="5z", turn=6)
     rows = suzaku.planes([seen] * 2, "lite-287/1", seen.legal[:1] * 2)
     assert rows.shape == (2, len(suzaku.plane_names("lite-287/1")), 34)
+    with pytest.raises(ValueError, match="give calls, one for each observation"):
+        suzaku.planes([seen], "lite-287/1")
     for ask in (suzaku.plane_names, lambda name: suzaku.planes([seen], name)):
         with pytest.raises(ConfigError, match="no set of planes is called 'no-such-set'"):
             ask("no-such-set")

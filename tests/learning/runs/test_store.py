@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from kit import files
@@ -93,6 +94,13 @@ def test_another_run_is_refused_with_the_reason(
     Store(AdaptationPlan(identity="a", hands=2), GameRow, tmp_path).close()
     with pytest.raises(ConfigError, match=wanted):
         Store(AdaptationPlan(**{"identity": "a", "hands": 2, **asked}), GameRow, tmp_path)
+
+
+def test_another_length_of_games_is_named(tmp_path: Path) -> None:
+    fill(tmp_path)
+    hanchan = msgspec.structs.replace(a_plan(), length="hanchan")
+    with pytest.raises(ConfigError, match="with --tonpuu given, not left out; give the same"):
+        Store(hanchan, GameRow, tmp_path)
 
 
 def test_results_of_another_command_are_refused(tmp_path: Path) -> None:
