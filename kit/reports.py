@@ -55,16 +55,17 @@ def write_json(report: object) -> None:
     sys.stdout.write(json_text(report) + "\n")
 
 
-def csv_table(rows: Sequence[Mapping[str, str | float | None]]) -> bytes:
-    r"""A table for a spreadsheet: UTF-8 with a mark by which Excel knows it, columns by the first row.
+def csv_table(rows: Sequence[Mapping[str, str | float | None]], columns: Sequence[str] = ()) -> bytes:
+    r"""A table for a spreadsheet: UTF-8 with a mark by which Excel knows it.
 
-    Text stays text: an apostrophe comes before what a spreadsheet would take for a formula.
+    Columns are those of the first row, or as given. Text stays text: an apostrophe comes before what a
+    spreadsheet would take for a formula.
 
     >>> csv_table([{"name": "=1+1", "points": -300, "place": None}]).decode()
     "\ufeffname,points,place\r\n'=1+1,-300,\r\n"
     """
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]) if rows else [])
+    writer = csv.DictWriter(text, columns or (list(rows[0]) if rows else []))
     writer.writeheader()
     writer.writerows({name: _plain(value) for name, value in row.items()} for row in rows)
     return text.getvalue().encode("utf-8-sig", "replace")

@@ -135,7 +135,10 @@ def hands(
 
     Raises:
         ConfigError: there is no such sampler.
+        ValueError: ``count`` is less than 1.
     """
+    if count < 1:
+        raise ValueError(f"count {count}: give 1 or more")
     view = RoundView.of(_observation(seen))
     deals = _sampler(sampler).deals(view, count, seed)
     held = [deals.hands(number) for number in range(count)]

@@ -45,7 +45,19 @@ def decisions(game: GameRecord, seat: int) -> list[Moment]:
     Raises:
         ReplayError: the game has other rules, or does not show this player's hand.
         ReplayFormatError: its events do not fit together; the message names the round.
+        ValueError: there is no such seat.
     """
+    check_seat(seat)
     check_player(game, seat)
     seen = [masked(event, seat) for event in game.events]
     return follow(seen, seat, length_of(game.game_type)).moments
+
+
+def check_seat(seat: int) -> None:
+    """Reject what is not a seat, as negative numbers would count from the last.
+
+    Raises:
+        ValueError: there is no such seat.
+    """
+    if seat not in range(4):
+        raise ValueError(f"seat {seat}: give 0 to 3")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from game.observation import Observation
 from game.table import table
 from game.table.restore import seen_by
+from suzaku.record import check_seat
 
 
 class Table(table.Table):
@@ -15,5 +16,10 @@ class Table(table.Table):
     """
 
     def observe(self, player: int) -> Observation:
-        """A player's decision: a copy of the round with no more than this player can see."""
+        """A player's decision: a copy of the round with no more than this player can see.
+
+        Raises:
+            ValueError: there is no such player.
+        """
+        check_seat(player)
         return Observation(seen_by(self.state, player), player, tuple(self.legal(player)), self.length)

@@ -44,6 +44,8 @@ _SUFFIXES: Final = {"mjlog": ".mjlog.xml", "tenhou6": ".json", "link": ".url", "
 _STDOUT: Final = "-"
 _BARS: Final = " █▆▄▂"
 """By place."""
+_COLUMNS: Final = ("date", "game", "type", "rounds", "player", "place", "score", "result", "opponents")
+"""Of the table of games."""
 _ROUNDS: Final = tuple(f"{wind}{number}" for wind in "ESW" for number in range(1, 5))
 _SEATS: Final = {"shimocha": 1, "toimen": 2, "kamicha": 3}
 
@@ -75,7 +77,7 @@ def games(
     entries, problems = index.games(folder)
     listed = list(choice.of(entries))
     if csv:
-        write_file(csv, csv_table([_row(entry) for entry in listed]), "name the file itself")
+        write_file(csv, csv_table([_row(entry) for entry in listed], _COLUMNS), "name the file itself")
     if as_json:
         write_json({"games": [_as_json(entry) for entry in listed], "unreadable": problems})
     else:
@@ -135,17 +137,18 @@ def _by_month(entries: Sequence[GameEntry]) -> Iterator[str]:
 
 def _row(entry: GameEntry) -> dict[str, str | float | None]:
     own = entry.player >= 0
-    return {
-        "date": entry.date,
-        "game": entry.game_id,
-        "type": describe(entry.game_type),
-        "rounds": entry.rounds,
-        "player": entry.names[entry.player] if own else None,
-        "place": entry.placement,
-        "score": entry.scores[entry.player] if own and entry.scores else None,
-        "result": entry.results[entry.player] / 10 if own and entry.results else None,
-        "opponents": ", ".join(entry.opponents),
-    }
+    cells = (
+        entry.date,
+        entry.game_id,
+        describe(entry.game_type),
+        entry.rounds,
+        entry.names[entry.player] if own else None,
+        entry.placement,
+        entry.scores[entry.player] if own and entry.scores else None,
+        entry.results[entry.player] / 10 if own and entry.results else None,
+        ", ".join(entry.opponents),
+    )
+    return dict(zip(_COLUMNS, cells, strict=True))
 
 
 def _as_json(entry: GameEntry) -> dict[str, Any]:
@@ -284,7 +287,7 @@ def ask(
     toimen_melds: str = "",
     kamicha_melds: str = "",
     offered: str = "",
-    offered_by: Annotated[Literal["shimocha", "toimen", "kamicha"], flag("--from")] = "kamicha",
+    offered_by: Annotated[Literal["shimocha", "toimen", "kamicha"] | None, flag("--from")] = None,
     called: bool = False,
     scores: str = "",
     sticks: int | None = None,
@@ -318,7 +321,7 @@ def ask(
         toimen_melds: melds of the player opposite.
         kamicha_melds: melds of the player to your left.
         offered: a tile just discarded that you may call or win on.
-        offered_by: who discarded the offered tile.
+        offered_by: who discarded the offered tile; default: kamicha.
         called: your last meld was called just now; a discard is due.
         scores: points now: you, right, opposite, left, such as 25000,31000,24000,20000.
         sticks: riichi sticks on the table; default: as scores and riichi imply.
@@ -331,6 +334,8 @@ def ask(
     """
     if not hand and not page:
         raise ConfigError("give a hand, such as 123m406p789s11z233z, or --page to write one on a web page")
+    if offered_by and not offered:
+        raise ConfigError("--from goes with --offered")
     from bot.ask.command import AskedPolicy
     from bot.ask.command import ask as ask_policy
     from bot.startup.models import compute_of
@@ -349,7 +354,7 @@ def ask(
         scores=_four(scores) if scores else None,
         turn=turn,
         offered=offered,
-        offered_by=_SEATS[offered_by],
+        offered_by=_SEATS[offered_by or "kamicha"],
         after_call=called,
         length=length_of(tonpuu=tonpuu),
     )

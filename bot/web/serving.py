@@ -244,6 +244,8 @@ def _listen(section: str, settings: PageAddress) -> socket.socket:
         listening.listen(BACKLOG)
     except OSError as exc:
         listening.close()
+        if exc.errno == errno.EADDRNOTAVAIL:
+            raise ConfigError(f"{section}.host: {settings.host!r} is not an address of this machine") from exc
         raise ConfigError(
             f"{section}.port: cannot listen on {settings.host} port {settings.port} ({exc.strerror}); "
             f"set another {section}.port, or 0 for a free one"

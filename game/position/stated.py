@@ -91,6 +91,7 @@ discard, or to just before our draw, where nothing is decided."""
 _MOST_MELDS: Final = 4
 _MOST_KANS: Final = 4
 _LAST_ROUND: Final = 11
+_LAST_OF_TONPUU: Final = 7
 _ALL_POINTS: Final = 4 * START_SCORE
 _MOST_COUNTERS: Final = 99
 _MOST_POINTS: Final = 1_000_000
@@ -259,10 +260,12 @@ def _check_numbers(position: WrittenPosition) -> None:
         raise FieldError(
             "the round is one of E1 to W4, the seat wind one of E, S, W, N", "round_index", "seat_wind"
         )
+    if position.length == "tonpuu" and position.round_index > _LAST_OF_TONPUU:
+        raise FieldError("the round of a tonpuusen is one of E1 to S4", "round_index")
     if not 0 <= position.honba <= _MOST_COUNTERS or not 0 <= (position.sticks or 0) <= _MOST_COUNTERS:
         raise FieldError(f"honba and sticks are from 0 to {_MOST_COUNTERS}", "honba", "sticks")
     if position.turn is not None and not 1 <= position.turn <= 24:
-        raise FieldError(f"turn {position.turn}: a round has at most 24 turns", "turn")
+        raise FieldError(f"turn {position.turn}: give 1 to 24", "turn")
     if not 1 <= position.offered_by <= 3:
         raise FieldError("the offered tile comes from shimocha, toimen or kamicha", "offered_by")
     if position.scores is not None and any(

@@ -58,7 +58,7 @@ def _text(value: object) -> str:
     if isinstance(value, tuple):
         return " ".join(map(_text, value))
     if isinstance(value, bool):
-        return "given" if value else "not given"
+        return "given" if value else "left out"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -263,8 +263,9 @@ def read_rows(folder: Path, kind: type[P], kind_of_rows: type[R]) -> tuple[P, li
         raise ReplayError(f"{path}: {exc.strerror}") from exc
     if not lines:
         raise ReplayError(f"{path}: empty")
+    plan = _decode(path, 1, lines[0], kind)
     rows = _rows(path, [line for line in lines[1:] if line.endswith(b"\n")], kind_of_rows)
-    return _decode(path, 1, lines[0], kind), [rows[number] for number in sorted(rows)]
+    return plan, [rows[number] for number in sorted(rows)]
 
 
 def _rows(path: Path, lines: Sequence[bytes], kind: type[R]) -> dict[int, R]:

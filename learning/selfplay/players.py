@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final, TypeAlias
 
 import msgspec
 
@@ -28,6 +28,8 @@ _FORM: Final = (
     "+horizon=DISCARDS, +reward=points or +sampler=SAMPLER, as in network+search=35+horizon=8"
 )
 
+_NotNegative: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+
 
 class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A policy that searches or adapts during a round.
@@ -43,10 +45,10 @@ class ThinkingPlayer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     policy: str
-    search: int = 0
-    horizon: int = 0
-    from_go_around: int = 0
-    adapt: int = 0
+    search: _NotNegative = 0
+    horizon: _NotNegative = 0
+    from_go_around: _NotNegative = 0
+    adapt: _NotNegative = 0
     reward: RewardKind = "global"
     sampler: str = ""
 
@@ -124,10 +126,9 @@ def thinking_player(text: str) -> ThinkingPlayer | None:
         found = msgspec.convert({**pairs, "policy": policy}, ThinkingPlayer, strict=False)
     except (ValueError, msgspec.ValidationError) as exc:
         raise ConfigError(f"{text!r}: {exc}; {_FORM}") from None
-    if (
-        min(found.search, found.horizon, found.from_go_around, found.adapt) < 0
-        or found.search + found.adapt < 2
-    ):
+    if len(pairs) < len(parts):
+        raise ConfigError(f"{text!r}: a setting is given twice; {_FORM}")
+    if found.search + found.adapt < 2:
         raise ConfigError(f"{text!r}: too few deals to think about; {_FORM}")
     if found.sampler:
         settings_of(found.sampler)

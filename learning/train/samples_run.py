@@ -8,7 +8,6 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar, cast
 
-import msgspec
 import torch
 
 from kit.errors import ConfigError
@@ -293,7 +292,7 @@ def choice_of(plan: SamplesPlan, corpus: Corpus, split: Split) -> SelectedDecisi
     chosen = plan.selection
     choice = selected(corpus, chosen, split)
     if not len(choice.games):
-        raise ConfigError(f"no game of the {split} split matches {msgspec.json.encode(chosen).decode()}")
+        raise ConfigError(f"no game matches; split {split}, {described(chosen)}")
     if split == "train":
         _check_names(plan, corpus, choice)
         if chosen.decisions:

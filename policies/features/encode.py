@@ -260,7 +260,7 @@ def _extra(
     if not name:
         return np.empty((count, 0), np.int16)
     if given is None or given.shape != (count, width):
-        raise ValueError(f"{chosen.name} needs {name} of shape {(count, width)}")
+        raise ValueError(f"give {name}, one for each observation: {chosen.name} needs shape {(count, width)}")
     return _plain(given, np.dtype(np.int16))
 
 

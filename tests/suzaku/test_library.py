@@ -88,9 +88,23 @@ def test_planes_of_nothing_are_empty_and_calls_have_a_row_each() -> None:
     seen = suzaku.position("34067m345p346s55z", offered="5z", turn=6)
     rows = suzaku.planes([seen] * 2, "lite-287/1", seen.legal[:1] * 2)
     assert rows.shape == (2, len(suzaku.plane_names("lite-287/1")), 34)
+    with pytest.raises(ValueError, match="give calls, one for each observation"):
+        suzaku.planes([seen], "lite-287/1")
     for ask in (suzaku.plane_names, lambda name: suzaku.planes([seen], name)):
         with pytest.raises(ConfigError, match="no set of planes is called 'no-such-set'"):
             ask("no-such-set")
+
+
+@pytest.mark.parametrize("seat", [-1, 4])
+def test_no_such_seat(seat: int) -> None:
+    for ask in (lambda: suzaku.decisions(ended_early(1), seat), lambda: suzaku.Table(seed=3).observe(seat)):
+        with pytest.raises(ValueError, match=f"seat {seat}: give 0 to 3"):
+            ask()
+
+
+def test_no_hands() -> None:
+    with pytest.raises(ValueError, match="count 0: give 1 or more"):
+        suzaku.hands("34067m345p3468s55z", 0, sampler="uniform")
 
 
 def test_hands_as_text() -> None:

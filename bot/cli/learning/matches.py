@@ -46,7 +46,7 @@ def arena(
     precision: PlayPrecision = "auto",
     answer_timeout: AnswerTimeout = ANSWER_S,
     differences: bool = False,
-    walls: Count = 4,
+    walls: Count | None = None,
     horizon: Annotated[int, Meta(ge=0, le=70)] = 0,
     uma: learning.selfplay.arena.plan.UmaOption = None,
     plot: OutputFile | None = None,
@@ -80,7 +80,7 @@ def arena(
         answer_timeout: of external engines.
         differences: instead of a match, play out both choices wherever the champion would have decided
             otherwise than the challenger, and add up the differences; best if they seldom differ.
-        walls: walls over which a difference is played out, with --differences.
+        walls: walls over which a difference is played out, with --differences; default: 4.
         horizon: with --differences, stop play-outs after this many discards and let the critic value the
             rest, which is quicker but adds its errors; 0: play to the end of the round.
         uma: what places are worth to you, in place of a 7-dan's rank points (90,45,0,-135): four numbers, or
@@ -99,8 +99,8 @@ def arena(
 
     if differences and (records or given.keys() & {"mode", "independent"}):
         raise ConfigError("--differences goes with none of --records, --two and --independent")
-    if horizon and not differences:
-        raise ConfigError("--horizon goes with --differences")
+    if (horizon or walls) and not differences:
+        raise ConfigError("--walls and --horizon go with --differences")
     if horizon and uma:
         raise ConfigError("--uma goes without --horizon, whose critic knows only a 7-dan's rank points")
     if out is None and (report_only or records):
@@ -122,7 +122,7 @@ def arena(
             ray=ray,
             as_json=as_json,
             games=games,
-            walls=walls,
+            walls=walls or 4,
             horizon=horizon,
             uma=uma,
             compute=compute_for(out, device, precision),

@@ -92,8 +92,8 @@ class DifferencesPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_f
     def flags(self) -> dict[str, str]:
         """The options that give this plan, as text."""
         players = {"--challenger": self.challenger.flag, "--champion": self.champions.flag}
-        tonpuu = "given" if self.length == "tonpuu" else "not given"
-        own = {"--games": str(self.games), "--tonpuu": tonpuu, "--uma": str(self.uma or "not given")}
+        tonpuu = "given" if self.length == "tonpuu" else "left out"
+        own = {"--games": str(self.games), "--tonpuu": tonpuu, "--uma": str(self.uma or "left out")}
         return players | own | super().flags
 
 

@@ -109,6 +109,8 @@ class ReinforcementPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
             for name, least in (("learning_rate", 0), ("reject", 1))
             if not getattr(self, name) > least
         ]
+        if self.opponents == "past" and self.seats == "all":
+            faults.append("--opponents past goes with --seats one")
         if faults:
             raise ConfigError("\n".join(faults))
 

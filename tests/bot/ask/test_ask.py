@@ -46,6 +46,7 @@ def test_json_has_the_position_and_a_decision_as_in_a_review() -> None:
         (("123m",), "suzaku: your hand has 3 tiles with 0 melds; write 14 tiles on your turn"),
         (("123m", "--round", "E5"), "--round E5: expected one of E1 to W4"),
         (("123m", "--scores", "25000"), "--scores 25000: expected four numbers with commas"),
+        (("123m", "--from", "toimen"), "--from goes with --offered"),
         (("11111z",), "your hand has 5 tiles"),
     ],
 )

@@ -116,4 +116,6 @@ def test_fault_24_a_name_cannot_steer_the_terminal(game: GameRecord, tmp_path: P
     assert "b, c, d" in shown.stdout
     (row,) = csv.DictReader(table.read_text("utf-8-sig").splitlines())
     assert row["player"] == "'=[2Jevil"
+    run("games", "--folder", tmp_path, "--csv", table, "--player", "nobody")
+    assert table.read_text("utf-8-sig").splitlines() == [",".join(row)]
     assert re.search(rf"^2026-01 +{int(row['place'])}\.00 in 1  ", shown.stdout, re.MULTILINE)

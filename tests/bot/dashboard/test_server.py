@@ -72,6 +72,13 @@ def test_a_port_in_use_is_reported_before_the_start() -> None:
         server(None, library(), served.port)
 
 
+def test_an_address_of_another_machine_is_named() -> None:
+    with pytest.raises(
+        ConfigError, match=r"dashboard\.host: '192\.0\.2\.1' is not an address of this machine"
+    ):
+        server(None, library(), host="192.0.2.1")
+
+
 def test_a_folder_that_cannot_be_listed_is_named_and_one_that_is_not_there_is_empty(tmp_path: Path) -> None:
     folder = tmp_path / "games"
     with server(None, folder) as served:

@@ -228,7 +228,8 @@ def test_scores_imply_the_sticks_on_the_table() -> None:
             "discard 8s (shimocha): the tile is not the one just drawn or discarded; check rivers, melds and",
         ),
         ({"hand": HAND + "3z", "after_call": True}, "there must be a meld of yours"),
-        ({"hand": HAND + "3z", "turn": 30}, "at most 24 turns"),
+        ({"hand": HAND + "3z", "turn": 30}, "turn 30: give 1 to 24"),
+        ({"hand": HAND + "3z", "round_index": 8, "length": "tonpuu"}, "one of E1 to S4"),
     ],
 )  # fmt: skip
 def test_an_impossible_position_is_explained(stated: dict[str, Any], message: str) -> None:

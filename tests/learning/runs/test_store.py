@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from kit import files
@@ -95,7 +96,16 @@ def test_another_run_is_refused_with_the_reason(
         Store(AdaptationPlan(**{"identity": "a", "hands": 2, **asked}), GameRow, tmp_path)
 
 
+def test_another_length_of_games_is_named(tmp_path: Path) -> None:
+    fill(tmp_path)
+    hanchan = msgspec.structs.replace(a_plan(), length="hanchan")
+    with pytest.raises(ConfigError, match="with --tonpuu given, not left out; give the same"):
+        Store(hanchan, GameRow, tmp_path)
+
+
 def test_results_of_another_command_are_refused(tmp_path: Path) -> None:
     Store(AdaptationPlan(identity=""), GameRow, tmp_path).close()
+    with (tmp_path / RESULTS_FILE).open("ab") as file:
+        file.write(b'{"a row of": "that command"}\n')
     with pytest.raises(ReplayError, match=r"results of another command .*choose another folder"):
         read_rows(tmp_path, ArenaPlan, GameRow)

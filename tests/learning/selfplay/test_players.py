@@ -98,12 +98,17 @@ def test_a_player_that_thinks_is_another_with_every_setting(tmp_path: Path) -> N
         "+adapt=9+sampler=tarot",
         "+search=32+adapt",
         "+search=-3",
-        "+search=32+horizon=-1",
+        "+search=32+search=9",
     ],
 )
 def test_settings_of_thinking_that_are_not_possible_are_refused(settings: str) -> None:
     with pytest.raises(ConfigError, match=r"network.*give|--sampler"):
         contender(f"network{settings}")
+
+
+def test_a_negative_setting_of_thinking_is_named() -> None:
+    with pytest.raises(ConfigError, match=r">= 0.*horizon"):
+        contender("network+search=32+horizon=-1")
 
 
 def test_a_player_is_another_if_a_model_of_hands_that_it_asks_is(

@@ -35,6 +35,6 @@ def test_a_row_that_is_no_call_is_refused() -> None:
     states = np.array([scene.record], ROUND_STATE)
     with pytest.raises(ValueError, match=r"calls\[0\] does not fit"):
         encode(states, 0, SUPHX_CALL, calls=np.array([[ActionKind.CHI, 4, 8, 12, -1, -1]], np.int16))
-    with pytest.raises(ValueError, match="needs calls"):
+    with pytest.raises(ValueError, match="give calls"):
         encode(states, 0, SUPHX_CALL)
     assert encode(states, 0, LITE).shape == (1, 239, 34)

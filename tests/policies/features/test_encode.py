@@ -80,7 +80,7 @@ def test_a_tonpuu_game_ends_after_east(real: Positions) -> None:
         ({"players": 4}, "0 to 3"),
         ({"states": np.zeros(1)}, "expected ROUND_STATE"),
         ({"out": np.zeros((1, 239, 34), np.float32)}, "contiguous uint8"),
-        ({"feature_set": ORACLE}, "needs walls"),
+        ({"feature_set": ORACLE}, "give walls"),
     ],
 )
 def test_invalid_arrays_are_refused(change: dict[str, Any], message: str) -> None:

@@ -204,9 +204,10 @@ def test_players_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:
     result = run_cli("arena", "--differences", "--two", "--out", out, "--games", "4")
     assert result.exit_code == 2
     assert "--differences goes with none of" in result.output
-    result = run_cli("arena", "--horizon", "8")
-    assert result.exit_code == 2
-    assert "--horizon goes with --differences" in result.output
+    for flag in ("--horizon", "--walls"):
+        result = run_cli("arena", flag, "8")
+        assert result.exit_code == 2
+        assert "--walls and --horizon go with --differences" in result.output
     result = run_cli("arena", "--differences", "--horizon", "8", "--uma", "15,5,-5,-15")
     assert result.exit_code == 2
     assert "--uma goes without --horizon" in " ".join(result.output.split())

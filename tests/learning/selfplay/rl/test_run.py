@@ -71,6 +71,11 @@ def test_a_start_without_a_reward_predictor_learns_with_the_included_one(start: 
     assert load(tmp_path / "out", "reward").card.tensors == load(SHIPPED, "reward").card.tensors
 
 
+def test_past_opponents_need_a_seat() -> None:
+    with pytest.raises(ConfigError, match="--opponents past goes with --seats one"):
+        short_plan(seats="all", opponents="past")
+
+
 def test_a_run_does_not_replace_its_start(start: Path) -> None:
     with pytest.raises(ConfigError, match="the checkpoint to begin from is there; choose another folder"):
         module.ReinforcementRun(short_plan(), start, start)
