@@ -173,8 +173,8 @@ def config() -> int:
     {
         "policy": Setting(
             "decision.policy",
-            help="Policy that advises and reviews: network, phoenix, large, heuristic, a folder of "
-            "models, or python:FILE.py for your own.",
+            help="Policy that advises and reviews: network, phoenix, large, players@NAME, heuristic, a "
+            "folder of models, or python:FILE.py for your own.",
         ),
         "host": "table.host",
         "port": "table.port",

@@ -210,7 +210,8 @@ class Local(Section):
         url: address of a running `suzaku lobby`.
         port: port to listen on, on this machine only; 0 picks a free one.
         lobby: lobby to join: 0, 1000-9999 or "C12345678".
-        type: game type: hanchan, tonpuu, fast, practice, a room, or a number.
+        type: game type: hanchan, tonpuu, fast, practice, a room, several of these in quotes ("houou tonpuu
+            fast"), or a number.
         name: name of the bot in a local lobby.
         clients_per_table: clients needed to start a table, 1 to 4; built-in players fill the other seats.
     """
@@ -242,8 +243,8 @@ class DecisionSection(Section):
     """The policy, its time budget, and the fallback when it fails.
 
     Attributes:
-        policy: policy that plays: network, phoenix, large, heuristic, a folder of models, or python:FILE.py
-            for your own (docs/policy.md).
+        policy: policy that plays: network, phoenix, large, players@NAME, heuristic, a folder of models, or
+            python:FILE.py for your own (docs/policy.md).
         permutations: tile permutations to average over; default: the configured number.
         device: device for the models.
         uma: what places are worth to you, in place of a 7-dan's rank points (90,45,0,-135): four numbers, or

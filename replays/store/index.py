@@ -130,7 +130,7 @@ class GameChoice(msgspec.Struct, frozen=True, kw_only=True):
     """Which games of a library to list.
 
     Attributes:
-        player: only games of this player, seen from their seat.
+        player: only games of the player with exactly this name, seen from their seat.
         since: only games from this day on, Japan time (2026-01-31).
         until: only games up to and including this day.
         placement: only games with this final place.

@@ -60,8 +60,9 @@ def arena(
         given: the comparison.
         challenger: player to measure: network, phoenix (the same networks before they learned from strong
             programs), large (with some larger models), players@NAME (which imitate LuckyJ, Suphx, or 10-dan
-            to 4-dan), heuristic, random, or a folder of checkpoints. Append :6 or :12 to average over that
-            many tile permutations. python:FILE.py is a policy of your own (docs/policy.md). External mjai
+            to 4-dan), heuristic, beginner, random, or a folder of checkpoints. Append :6 or :12 to average
+            over that many tile permutations, +search=DEALS to search close decisions, +adapt=PLAYOUTS to
+            adapt to the dealt hand. python:FILE.py is a policy of your own (docs/policy.md). External mjai
             programs: engine:COMMAND answers arrays of messages, engine-lines:COMMAND answers every message,
             engine-asked:COMMAND answers only when it has a choice. Prefix NAME= to set the name in reports
             and records.

@@ -53,8 +53,8 @@ CheckpointFolder: TypeAlias = Annotated[
 ContinueFrom: TypeAlias = Annotated[
     Checkpoints | None,
     Parameter(
-        help="Folder of a checkpoint of this model to start from, or network, phoenix or large, which have "
-        "the five decision models. --depth may be larger, except in generators of hands, and for discards "
+        help="Folder of a checkpoint of this model to start from; for the five decision models also network, "
+        "phoenix or large. --depth may be larger, except in generators of hands, and for discards "
         "--width; what they add has no effect at first."
     ),
 ]
@@ -278,7 +278,7 @@ def improve(
     arena --differences` measures the gain. To resume a stopped run, give the same command again.
 
     Args:
-        model: discard, riichi, chi or pon.
+        model: the model to improve.
         corpus: the games that were labelled.
         labels: their labels.
         out: where the checkpoint is written.
