@@ -268,8 +268,8 @@ class TablePage {
     const table = tableAt(round.events, round.events.length - 1);
     layOpen(table, round.result);
     const look = this.look(state, round);
-    const declaring = this.riichi === null;
     const { prompt } = this;
+    const declaring = this.riichi === null && prompt !== null;
     drawBoard(this.board, table, look);
     this.board.classList.toggle("thinking", ACTS.includes(round.events.at(-1)?.type ?? "") && !round.result);
     this.announce(round, look);
