@@ -402,7 +402,10 @@ class TablePage {
     const texts = news.map((event) => caption(event, look, false)).filter(Boolean);
     const { prompt } = this;
     if (declaring) texts.push(wording().choose);
-    else if (prompt) texts.push(prompt.actions.some((one) => one.kind === "pass") ? wording().yourCall : wording().yourTurn);
+    else if (prompt) {
+      const asked = ["ron", "pass"].find((kind) => prompt.actions.some((one) => one.kind === kind));
+      texts.push(asked ? wording().yourCall[/** @type {"ron" | "pass"} */ (asked)] : wording().yourTurn);
+    }
     const told = wording().sentences(texts);
     if (told === this.told) return;
     this.told = told;

@@ -79,6 +79,7 @@ export const english = {
   river: (/** @type {string} */ player) => `Discards of ${player}`,
   melds: (/** @type {string} */ player) => `Melds of ${player}`,
 
+  asDrawn: (/** @type {string} */ discard) => `${discard} (tsumogiri)`,
   events: {
     start_kyoku: () => "The round is dealt",
     tsumo: (/** @type {string} */ who, /** @type {string} */ tile) => `${who} draws${tile ? ` ${tile}` : ""}`,

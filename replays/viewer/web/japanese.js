@@ -94,6 +94,7 @@ export const japanese = {
   river: (player) => `${player}の捨て牌`,
   melds: (player) => `${player}の副露`,
 
+  asDrawn: (discard) => `${discard}（ツモ切り）`,
   events: {
     start_kyoku: () => "配牌",
     tsumo: (who, tile) => `${who}：ツモ ${tile}`,
