@@ -22,7 +22,7 @@ const english = {
   loading: "Loading …",
   notLoaded: "That level could not be loaded; the terminal says why.",
   strength: {
-    beginner: "The weakest level: never defends, and often discards another tile than the best. Its average place among three players by rules is 3.45.",
+    beginner: "The weakest level: never defends, and often discards a worse tile. Its average place among three players by rules is 3.45.",
     rules: "One network among three players by rules has an average place of 2.30.",
     people: "Imitates strong players. Its average place among three players by rules is 2.37.",
     network: "The default. Its average place among three players by rules is 2.30.",
