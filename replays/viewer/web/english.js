@@ -166,9 +166,9 @@ export const english = {
   },
 
   decision: {
-    none: "The reviewed player has no decision here.",
+    none: "The player has no decision here.",
     here: "Decisions in this round where the player and the policy differ",
-    noneHint: "Press Shift and an arrow key for the previous or next decision, E for the next error.",
+    noneHint: (/** @type {boolean} */ graded) => `Press Shift and an arrow key for the previous or next decision${graded ? ", E for the next error" : ""}.`,
     heading: (/** @type {number} */ turn, /** @type {string} */ step) => `Turn ${turn} · ${step}`,
     number: (/** @type {number} */ index, /** @type {number} */ all) => `Decision ${index} of ${all}`,
     done: "Played",

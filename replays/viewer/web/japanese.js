@@ -181,9 +181,9 @@ export const japanese = {
   },
 
   decision: {
-    none: "ここに検討対象の判断はありません。",
+    none: "ここに判断はありません。",
     here: "この局で推奨と分かれた判断",
-    noneHint: "Shift＋左右キーで前後の判断へ、E で次のミスへ移ります。",
+    noneHint: (graded) => `Shift＋左右キーで前後の判断へ${graded ? "、E で次のミスへ" : ""}移ります。`,
     heading: (turn, step) => `${turn}巡目・${step}`,
     number: (index, all) => `判断 ${index}／${all}`,
     done: "実戦",

@@ -233,6 +233,8 @@ def test_past_games_are_listed_and_replayed_though_a_decisions_file_is_damaged(
         assert page.tab.locator(".rounds .round").count() == 4
         assert page.tab.text_content(".damaged") == "1 line of the decisions file cannot be read."
         assert "JST" in page.tab.text_content("header.top")
+        assert page.tab.title().startswith("Game – ")
+        assert not re.search("review|error", page.tab.text_content(".nothing"))
         page.tab.keyboard.press("Shift+ArrowRight")
         assert page.tab.locator(".decision").count() == 1
         page.check()
