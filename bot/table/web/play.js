@@ -30,6 +30,8 @@ const SPOKEN = 6;
 const TONE = { seconds: 0.12, volume: 0.08 };
 const PROMPT_HZ = 660;
 const SHOUT_MS = 1100;
+/** A second click on what ended the round is not one on the button that has taken its place. */
+const SETTLE_MS = 500;
 /** What others do that is announced at their seat, and the sound of it. @type {Record<string, number>} */
 const SHOUTS = { chi: 440, pon: 440, daiminkan: 440, ankan: 440, kakan: 440, reach: 990 };
 /** Events after which somebody must act. */
@@ -78,6 +80,7 @@ class TablePage {
     this.heardPrompt = 0;
     this.told = "";
     this.heard = { rounds: 0, events: Infinity }; // of which others' calls have been announced
+    this.onwardFrom = Infinity; // when the button to go on works
     this.standings = false; // whether the person has gone on from the last result
     /** @type {import("/web/review.js").Action | null | undefined} the discard of a riichi; undefined: none is declared */
     this.riichi = undefined;
@@ -161,6 +164,7 @@ class TablePage {
   }
 
   goOn() {
+    if (performance.now() < this.onwardFrom) return;
     if (this.state?.result) this.line?.send({ type: "go_on", result: this.state.result });
     else if (this.state?.stage === "over") {
       this.standings = true;
@@ -363,6 +367,7 @@ class TablePage {
     const focused = document.activeElement?.getAttribute("data-choice");
     const buttons = actionButtons(this.prompt, this.riichi === null, this.advice(state), (one) => this.press(one));
     const onward = state.result ? text.goOn : state.stage === "over" && ended && !this.standings ? text.standings : "";
+    this.onwardFrom = onward ? Math.min(this.onwardFrom, performance.now() + SETTLE_MS) : Infinity;
     if (onward) buttons.push(make("button", { type: "button", class: "act act-win", "data-action": "go_on", "aria-keyshortcuts": "Space", onclick: () => this.goOn() }, onward));
     else if (ended && state.stage === "playing") buttons.push(make("span", { class: "quiet" }, text.others));
     this.bar.replaceChildren(...buttons);
