@@ -228,7 +228,8 @@ class TablePage {
     this.deck = make("div", { class: "deck" }, make("div", { class: "deck-line" }, this.clock.element, this.facts, this.undo), this.bar);
     this.spoken = make("p", { class: "caption play-caption", "aria-live": "polite" });
     this.why = make("p", { class: "why-no-win", role: "status" });
-    this.side = make("div", { class: "play-side" });
+    // what a pointer has set gives the keys back to play
+    this.side = make("div", { class: "play-side", onclick: (/** @type {MouseEvent} */ event) => event.detail && /** @type {HTMLElement} */ (document.activeElement).blur() });
     this.status = make("div", { class: "live-status", role: "status" });
     this.root.classList.add("play-page");
     this.root.replaceChildren(

@@ -285,6 +285,8 @@ def test_the_keyboard_is_enough_for_a_level_a_seat_advice_and_play(open_seat: Ca
         tab.focus("[data-switch=advice]")
         tab.keyboard.press("Space")
         player.until(lambda seen: seen["switches"]["advice"])
+        tab.click(".toggle:has([data-switch=sound])")
+        assert tab.evaluate("document.activeElement.dataset.switch ?? null") is None
         for size in SIZES:
             player.play_until(lambda seen: seen["open"] and seen["best"] >= 0)
             assert len(tab.inner_text(".reason")) > 20
