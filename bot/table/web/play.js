@@ -359,7 +359,7 @@ class TablePage {
     const focused = this.overlay.contains(document.activeElement);
     const choosing = document.activeElement?.hasAttribute("data-level");
     this.overlay.replaceChildren(...(card ? [card] : []));
-    if (focused) /** @type {HTMLElement | null} */ (this.overlay.querySelector(choosing ? "[data-level]:checked" : "button, a"))?.focus();
+    if (focused) /** @type {HTMLElement | null} */ (this.overlay.querySelector(choosing ? "[data-level]:checked" : "button, a") ?? this.board)?.focus();
   }
 
   /** @param {State} state @param {boolean} ended whether the round has a result */

@@ -260,6 +260,8 @@ def test_the_keyboard_is_enough_for_a_level_a_seat_advice_and_play(open_seat: Ca
         while tab.evaluate("document.activeElement.dataset.action") != "sit":
             tab.keyboard.press("Tab")
         tab.keyboard.press("Enter")
+        player.until(lambda seen: seen["asked"])
+        assert tab.evaluate("document.activeElement.classList.contains('board')")
         for key in ("d", "Enter", "d", "Enter", "d"):
             seen = player.until(lambda seen: seen["asked"])
             while "pass" in seen["buttons"]:

@@ -529,6 +529,7 @@ def test_errors_are_practised_without_the_policy_until_all_are_right(
     assert tab.locator(".notes li").count() > 0
     opened.check()
     tab.keyboard.press("Enter")
+    assert tab.evaluate("document.activeElement.className") == "pane"
     assert tab.evaluate(WITHOUT_POLICY)
     assert tab.evaluate(ANSWERED, [0, 3]) == ["Right"] * 3
     assert tab.inner_text("[role=status]") == f"{len(errors) - 3} left, 1 missed"
@@ -540,6 +541,7 @@ def test_errors_are_practised_without_the_policy_until_all_are_right(
     assert tab.evaluate(ANSWERED, [0, len(errors) - 4]) == ["Right"] * (len(errors) - 4)
     assert f"All {len(errors)} done, {len(errors) - 1} right" in tab.inner_text(".pane")
     tab.keyboard.press("Escape")
+    assert tab.evaluate("document.activeElement.dataset.command") == "practise"
     tab.keyboard.press("End")
     assert opened.place == [len(review["rounds"]) - 1, len(review["rounds"][-1]["events"]) - 1]
     opened.check()
