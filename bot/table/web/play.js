@@ -32,6 +32,8 @@ const PROMPT_HZ = 660;
 const SHOUT_MS = 1100;
 /** A second click on what ended the round is not one on the button that has taken its place. */
 const SETTLE_MS = 500;
+/** The page waits no longer than this for a pointer to be released. */
+const PRESS_MS = 1000;
 /** What others do that is announced at their seat, and the sound of it. @type {Record<string, number>} */
 const SHOUTS = { chi: 440, pon: 440, daiminkan: 440, ankan: 440, kakan: 440, reach: 990 };
 /** Events after which somebody must act. */
@@ -74,6 +76,7 @@ class TablePage {
     this.clock = new Clock();
     this.sound = false;
     this.due = 0;
+    this.held = 0;
     this.answered = 0;
     /** @type {Record<string, boolean>} switches as set here, until the table confirms them */
     this.wanted = {};
@@ -86,6 +89,8 @@ class TablePage {
     this.riichi = undefined;
     this.build();
     document.addEventListener("keydown", (event) => this.onKey(event));
+    document.addEventListener("pointerdown", () => this.hold(PRESS_MS));
+    for (const name of ["pointerup", "pointercancel"]) document.addEventListener(name, () => this.hold(0));
     this.line = new Line((messages) => this.hear(messages), (wire) => this.onWire(wire), `&${this.seatQuery}`);
   }
 
@@ -251,7 +256,20 @@ class TablePage {
     if (this.status) showWire(this.status, this.wire, "", []);
   }
 
+  /** Draws later: a press on what is replaced before the release would be lost. @param {number} ms */
+  hold(ms) {
+    window.clearTimeout(this.held);
+    this.held = window.setTimeout(() => {
+      this.held = 0;
+      this.draw();
+    }, ms);
+  }
+
   draw() {
+    if (this.held) {
+      this.due ||= this.held;
+      return;
+    }
     this.due = 0;
     const { state } = this;
     if (!state) return;

@@ -42,6 +42,11 @@ SEEN = """() => {
     places: page.game.game.places, card: document.querySelectorAll(".result").length, riichi: page.riichi };
 }"""
 """What a person sees, and the state behind it."""
+MESSAGE = """() => new Promise((done) => {
+  globalThis.suzakuTable.hear([]);
+  requestAnimationFrame(() => requestAnimationFrame(done));
+})"""
+"""Something is heard, which draws the page anew."""
 NAMES = """all => all.map((one) => one.getAttribute("aria-label") || one.textContent.trim()
   || one.closest("label")?.textContent.trim() || "")"""
 SIZES = ((390, 844), (740, 360), (1440, 900))
@@ -289,6 +294,12 @@ def test_the_keyboard_is_enough_for_a_level_a_seat_advice_and_play(open_seat: Ca
         player.until(lambda seen: seen["switches"]["advice"])
         tab.click(".toggle:has([data-switch=sound])")
         assert tab.evaluate("document.activeElement.dataset.switch ?? null") is None
+        before = player.play_until(lambda seen: seen["open"])
+        tab.hover(".held-open >> nth=0")
+        tab.mouse.down()
+        tab.evaluate(MESSAGE)
+        tab.mouse.up()
+        player.until(lambda seen: seen["asked"] > before["asked"] or seen["card"])
         for size in SIZES:
             player.play_until(lambda seen: seen["open"] and seen["best"] >= 0)
             assert len(tab.inner_text(".reason")) > 20
