@@ -40,6 +40,13 @@ LARGEST: Final = 4096
 
 _PLACE: Final = re.compile(r"\$\.(\w+)(?:\[(\d)\])?")
 """The place of an error in JSON, as msgspec names it."""
+_NUMBERS: Final = {
+    "turn": "the turn is a number from 1 to 24",
+    "honba": "honba is a number from 0 to 99",
+    "sticks": "sticks is a number from 0 to 99",
+    "scores": "points are four numbers with commas, as in 25000,31000,24000,20000",
+}
+"""What the fields take that hold numbers."""
 _OK, _NOT_JSON, _TOO_LARGE, _FAILED, _UNAVAILABLE = 200, 400, 413, 500, 503
 _WARM_UP: Final = WrittenPosition(hand="123m406p789s11z233z", turn=6)
 """Answered by each process before any question, which loads what answers need."""
@@ -140,6 +147,8 @@ def answered(reviewer: Reviewer, body: bytes) -> tuple[int, bytes]:
 
 def _unfit(why: str) -> tuple[int, bytes]:
     found = _PLACE.search(why)
+    if found and found[1] in _NUMBERS:
+        return _complaint(_OK, f"not a position: {_NUMBERS[found[1]]}", (found[1],))
     fields = (found[1] + (f".{found[2]}" if found[2] else ""),) if found else ()
     return _complaint(_OK, f"not a position: {why}", fields)
 

@@ -245,13 +245,13 @@ _SENTENCES: Final[Mapping[NoteKey, str]] = {
     "reason_defence": "after the call only {counted} would be left to fold with",
     "reason_dora": "keeps {worse_tile}, {dora} dora",
     "reason_yakuhai": "keeps {held}{worse_tile}, a yakuhai; {left} left",
-    "reason_tanyao": "closer to tanyao: terminals and honours still to discard: {left}",
+    "reason_tanyao": "closer to tanyao: {simples}",
     "reason_flush": "keeps the tiles of a flush in {suit}",
     "reason_pairs": "keeps all {pairs} pairs, for chiitoitsu",
     "reason_later": "nobody threatens yet, so {better_tile}, the more dangerous tile later, goes first",
     "reason_links": "of the tiles in hand {worse_tile} connects with {worse_links}, {better_tile} with "
     "{better_links}",
-    "reason_policy": "{figures} these figures; the policy chooses {better} {times}",
+    "reason_policy": "{figures}; the policy chooses {better} {times}",
     "cost_danger": "the drawback: more dangerous against {who}: {better} deals in {better_danger:.1%} of the "
     "time, {worse} {worse_danger:.1%}",
     "cost_shanten": "the drawback: the hand is {better_hand} instead of {worse_hand}",
@@ -288,13 +288,15 @@ def _words(params: Mapping[str, Any], dealer: int) -> dict[str, Any]:
         said["silent"] = (
             f"at least {params['silent']}" if params["silent"] else f"nothing on {missing} (no yaku)"
         )
+    left = params.get("left")
+    said["simples"] = f"terminals and honours still to discard: {left}" if left else "only simples are left"
     if "player" in params:
         said["who"] = WINDS[(params["player"] - dealer) % 4] + (" (riichi)" if params.get("riichi") else "")
     if "then" in params:
         said |= {"then": _PLACES[params["then"] - 1], "place": _PLACES[params["place"] - 1]}
     if "times" in params:
         said["times"] = f"{params['times']} times as often" if params["times"] > 1 else "about as often"
-        said["figures"] = "both are alike in" if params["alike"] else "nothing speaks for it in"
+        said["figures"] = "the figures are the same" if params["alike"] else "the figures do not explain it"
     if "suit" in params:
         said["suit"] = _SUITS[params["suit"]]
     return said

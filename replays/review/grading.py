@@ -12,9 +12,8 @@ from replays.tally import PlayerTally
 
 THRESHOLDS: Final = Thresholds(inaccuracy=0.15, mistake=0.05, blunder=0.005)
 RATING: Final = (
-    "how likely the policy finds the player's choices beside its own, in per cent: the mean over all "
-    "decisions of p(done) / p(preferred), its probabilities at the step where they part; a choice like its "
-    "own counts 100"
+    "mean ratio, in per cent, of the policy's probability of the played option to that of its own choice, at "
+    "the step where they differ; agreement counts 100"
 )
 GRAVITY: Final[tuple[Category, ...]] = ("fine", "inaccuracy", "mistake", "blunder")
 _BAD: Final[tuple[Category, ...]] = ("mistake", "blunder")

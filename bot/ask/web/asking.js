@@ -21,7 +21,7 @@ const english = {
     dora: "Dora indicators",
     offered: "Discard on offer",
     offered_by: "from",
-    after_call: "My last meld is called just now",
+    after_call: "My last meld was called just now",
     round_index: "Round",
     seat_wind: "My wind",
     turn: "Turn",

@@ -87,3 +87,5 @@ function others(game) {
 }
 
 build();
+// a page that is returned to is as it was left, with a review in the making
+addEventListener("pageshow", (event) => event.persisted && build());

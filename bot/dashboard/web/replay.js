@@ -20,6 +20,10 @@ function leftOut(review) {
 }
 
 class ReplayViewer extends Viewer {
+  get title() {
+    return texts().game;
+  }
+
   build() {
     this.root.classList.add("live-page");
     super.build();

@@ -30,6 +30,10 @@ const SPOKEN = 6;
 const TONE = { seconds: 0.12, volume: 0.08 };
 const PROMPT_HZ = 660;
 const SHOUT_MS = 1100;
+/** A second click on what ended the round is not one on the button that has taken its place. */
+const SETTLE_MS = 500;
+/** The page waits no longer than this for a pointer to be released. */
+const PRESS_MS = 1000;
 /** What others do that is announced at their seat, and the sound of it. @type {Record<string, number>} */
 const SHOUTS = { chi: 440, pon: 440, daiminkan: 440, ankan: 440, kakan: 440, reach: 990 };
 /** Events after which somebody must act. */
@@ -72,17 +76,21 @@ class TablePage {
     this.clock = new Clock();
     this.sound = false;
     this.due = 0;
+    this.held = 0;
     this.answered = 0;
     /** @type {Record<string, boolean>} switches as set here, until the table confirms them */
     this.wanted = {};
     this.heardPrompt = 0;
     this.told = "";
     this.heard = { rounds: 0, events: Infinity }; // of which others' calls have been announced
+    this.onwardFrom = Infinity; // when the button to go on works
     this.standings = false; // whether the person has gone on from the last result
     /** @type {import("/web/review.js").Action | null | undefined} the discard of a riichi; undefined: none is declared */
     this.riichi = undefined;
     this.build();
     document.addEventListener("keydown", (event) => this.onKey(event));
+    document.addEventListener("pointerdown", () => this.hold(PRESS_MS));
+    for (const name of ["pointerup", "pointercancel"]) document.addEventListener(name, () => this.hold(0));
     this.line = new Line((messages) => this.hear(messages), (wire) => this.onWire(wire), `&${this.seatQuery}`);
   }
 
@@ -161,6 +169,7 @@ class TablePage {
   }
 
   goOn() {
+    if (performance.now() < this.onwardFrom) return;
     if (this.state?.result) this.line?.send({ type: "go_on", result: this.state.result });
     else if (this.state?.stage === "over") {
       this.standings = true;
@@ -224,7 +233,8 @@ class TablePage {
     this.deck = make("div", { class: "deck" }, make("div", { class: "deck-line" }, this.clock.element, this.facts, this.undo), this.bar);
     this.spoken = make("p", { class: "caption play-caption", "aria-live": "polite" });
     this.why = make("p", { class: "why-no-win", role: "status" });
-    this.side = make("div", { class: "play-side" });
+    // what a pointer has set gives the keys back to play
+    this.side = make("div", { class: "play-side", onclick: (/** @type {MouseEvent} */ event) => event.detail && /** @type {HTMLElement} */ (document.activeElement).blur() });
     this.status = make("div", { class: "live-status", role: "status" });
     this.root.classList.add("play-page");
     this.root.replaceChildren(
@@ -246,7 +256,20 @@ class TablePage {
     if (this.status) showWire(this.status, this.wire, "", []);
   }
 
+  /** Draws later: a press on what is replaced before the release would be lost. @param {number} ms */
+  hold(ms) {
+    window.clearTimeout(this.held);
+    this.held = window.setTimeout(() => {
+      this.held = 0;
+      this.draw();
+    }, ms);
+  }
+
   draw() {
+    if (this.held) {
+      this.due ||= this.held;
+      return;
+    }
     this.due = 0;
     const { state } = this;
     if (!state) return;
@@ -268,8 +291,8 @@ class TablePage {
     const table = tableAt(round.events, round.events.length - 1);
     layOpen(table, round.result);
     const look = this.look(state, round);
-    const declaring = this.riichi === null;
     const { prompt } = this;
+    const declaring = this.riichi === null && prompt !== null;
     drawBoard(this.board, table, look);
     this.board.classList.toggle("thinking", ACTS.includes(round.events.at(-1)?.type ?? "") && !round.result);
     this.announce(round, look);
@@ -354,7 +377,7 @@ class TablePage {
     const focused = this.overlay.contains(document.activeElement);
     const choosing = document.activeElement?.hasAttribute("data-level");
     this.overlay.replaceChildren(...(card ? [card] : []));
-    if (focused) /** @type {HTMLElement | null} */ (this.overlay.querySelector(choosing ? "[data-level]:checked" : "button, a"))?.focus();
+    if (focused) /** @type {HTMLElement | null} */ (this.overlay.querySelector(choosing ? "[data-level]:checked" : "button, a") ?? this.board)?.focus();
   }
 
   /** @param {State} state @param {boolean} ended whether the round has a result */
@@ -363,6 +386,7 @@ class TablePage {
     const focused = document.activeElement?.getAttribute("data-choice");
     const buttons = actionButtons(this.prompt, this.riichi === null, this.advice(state), (one) => this.press(one));
     const onward = state.result ? text.goOn : state.stage === "over" && ended && !this.standings ? text.standings : "";
+    this.onwardFrom = onward ? Math.min(this.onwardFrom, performance.now() + SETTLE_MS) : Infinity;
     if (onward) buttons.push(make("button", { type: "button", class: "act act-win", "data-action": "go_on", "aria-keyshortcuts": "Space", onclick: () => this.goOn() }, onward));
     else if (ended && state.stage === "playing") buttons.push(make("span", { class: "quiet" }, text.others));
     this.bar.replaceChildren(...buttons);
@@ -402,7 +426,10 @@ class TablePage {
     const texts = news.map((event) => caption(event, look, false)).filter(Boolean);
     const { prompt } = this;
     if (declaring) texts.push(wording().choose);
-    else if (prompt) texts.push(prompt.actions.some((one) => one.kind === "pass") ? wording().yourCall : wording().yourTurn);
+    else if (prompt) {
+      const asked = ["ron", "pass"].find((kind) => prompt.actions.some((one) => one.kind === kind));
+      texts.push(asked ? wording().yourCall[/** @type {"ron" | "pass"} */ (asked)] : wording().yourTurn);
+    }
     const told = wording().sentences(texts);
     if (told === this.told) return;
     this.told = told;

@@ -57,11 +57,14 @@ export class Line {
 
   /** @param {any} said a greeting, or a list of messages */
   heard(said) {
-    this.waitMs = FIRST_MS;
     if (!Array.isArray(said)) {
-      if (said.run !== this.run) this.number = 0;
+      if (said.run !== this.run) {
+        this.number = 0;
+        this.end = "";
+      }
       this.run = said.run;
-      this.end = "";
+      if (this.end) return; // the same run, still over
+      this.waitMs = FIRST_MS;
       this.say({ state: "open", seconds: 0 });
       return;
     }
@@ -102,7 +105,7 @@ const english = {
   open: "Connected",
   lost: (/** @type {number} */ seconds) => `Suzaku is not responding. Next try in ${seconds} s.`,
   full: "Too many browsers are watching.",
-  over: "Suzaku has stopped. This is its last state.",
+  over: "Suzaku has finished. This is its last state.",
   moved: "Suzaku was started again. Open the new link in its terminal.",
 };
 

@@ -243,12 +243,12 @@ function fit(felt) {
  * @returns {string} with tiles as `withTiles` takes them
  */
 export function caption(message, look, hidden) {
-  const { events, tiles } = words();
+  const { events, asDrawn } = words();
   const write = events[/** @type {"tsumo"} */ (message.type)];
   if (!write) return "";
   const who = message.actor === undefined ? "" : seatName(look, message.actor);
   const tile = message.pai ?? message.dora_marker ?? message.consumed?.[0] ?? "";
   if (message.type === "tsumo") return write(who, hidden || tile === "?" ? "" : `{${tile}}`);
   const text = write(who, tile ? `{${tile}}` : "");
-  return message.type === "dahai" && message.tsumogiri ? `${text} (${tiles.tsumogiri})` : text;
+  return message.type === "dahai" && message.tsumogiri ? asDrawn(text) : text;
 }

@@ -79,6 +79,7 @@ export const english = {
   river: (/** @type {string} */ player) => `Discards of ${player}`,
   melds: (/** @type {string} */ player) => `Melds of ${player}`,
 
+  asDrawn: (/** @type {string} */ discard) => `${discard} (tsumogiri)`,
   events: {
     start_kyoku: () => "The round is dealt",
     tsumo: (/** @type {string} */ who, /** @type {string} */ tile) => `${who} draws${tile ? ` ${tile}` : ""}`,
@@ -165,9 +166,9 @@ export const english = {
   },
 
   decision: {
-    none: "The reviewed player has no decision here.",
+    none: "The player has no decision here.",
     here: "Decisions in this round where the player and the policy differ",
-    noneHint: "Press Shift and an arrow key for the previous or next decision, E for the next error.",
+    noneHint: (/** @type {boolean} */ graded) => `Press Shift and an arrow key for the previous or next decision${graded ? ", E for the next error" : ""}.`,
     heading: (/** @type {number} */ turn, /** @type {string} */ step) => `Turn ${turn} · ${step}`,
     number: (/** @type {number} */ index, /** @type {number} */ all) => `Decision ${index} of ${all}`,
     done: "Played",
@@ -302,8 +303,8 @@ export const english = {
     reason_later: (/** @type {any} */ p) => ["Nobody threatens yet, so ", { tiles: [p.better_tile] }, ", the more dangerous tile later, goes first; ", { tiles: [p.worse_tile] }, " is safer to keep."],
     reason_links: (/** @type {any} */ p) => ["Of the tiles in hand ", { tiles: [p.worse_tile] }, ` connects with ${p.worse_links}, `, { tiles: [p.better_tile] }, ` with ${p.better_links || "none"}.`],
     reason_policy: (/** @type {any} */ p) => [
-      p.alike ? "Both are alike in these figures" : "These figures do not speak for it",
-      ...(p.times > 1 ? ["; the policy chooses ", ...better(p), ` ${p.times} times as often.`] : [", and the policy finds both close."]),
+      p.alike ? "The figures are the same" : "The figures do not explain it",
+      ...(p.times > 1 ? ["; the policy chooses ", ...better(p), ` ${p.times} times as often.`] : [", and the policy rates both about equally."]),
     ],
     cost_danger: (/** @type {any} */ p, /** @type {(player: number) => string} */ who) => ["The drawback: more dangerous against ", who(p.player), ...dangers(p)],
     cost_shanten: (/** @type {any} */ p) => [`The drawback: the hand is ${shanten(p.better_shanten)} instead of ${shanten(p.worse_shanten)}.`],
@@ -478,7 +479,7 @@ export const english = {
       ["← →", "one event back or forward"],
       ["Shift ← →", "previous or next decision of the reviewed player"],
       ["↑ ↓", "previous or next round"],
-      ["E", "next error, with Shift the previous one; the list next to “Other hands” selects which count"],
+      ["E", "next error, with Shift the previous one; the list next to “Other hands” sets which errors count"],
       ["Home End", "start or end of the game"],
       ["R", "rotate the table to the next seat"],
       ["H", "show or hide the other hands"],

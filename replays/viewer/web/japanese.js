@@ -94,6 +94,7 @@ export const japanese = {
   river: (player) => `${player}の捨て牌`,
   melds: (player) => `${player}の副露`,
 
+  asDrawn: (discard) => `${discard}（ツモ切り）`,
   events: {
     start_kyoku: () => "配牌",
     tsumo: (who, tile) => `${who}：ツモ ${tile}`,
@@ -180,9 +181,9 @@ export const japanese = {
   },
 
   decision: {
-    none: "ここに検討対象の判断はありません。",
+    none: "ここに判断はありません。",
     here: "この局で推奨と分かれた判断",
-    noneHint: "Shift＋左右キーで前後の判断へ、E で次のミスへ移ります。",
+    noneHint: (graded) => `Shift＋左右キーで前後の判断へ${graded ? "、E で次のミスへ" : ""}移ります。`,
     heading: (turn, step) => `${turn}巡目・${step}`,
     number: (index, all) => `判断 ${index}／${all}`,
     done: "実戦",
@@ -381,7 +382,7 @@ export const japanese = {
     ratingShort: "評価",
     price: "損失",
     priceHint: "ミスによる失点の目安",
-    ratingMeans: () => "評価点：方策が、自分の推奨と比べて実戦の選択をどれだけありうると見るか（%）。分かれた段階での実戦の確率÷推奨の確率の、全判断の平均（一致は100%）。",
+    ratingMeans: () => "評価点：推奨と分かれた段階で方策が実戦の選択に与えた確率÷推奨の確率の、全判断の平均（%、一致は100）。",
     worst: "評価の低い判断",
     worstNone: "良好でない判断はありません。",
     worstMore: (count) => `あと${count}件を表示`,

@@ -47,7 +47,7 @@ export class Practice {
     this.board = make("div", { class: "board", role: "region", "aria-label": board });
     this.line = make("p", { class: "caption" });
     this.left = make("p", { class: "quiet", role: "status" });
-    this.pane = make("div", { class: "pane" });
+    this.pane = make("div", { class: "pane", tabindex: -1 });
     root.replaceChildren(
       make(
         "header", { class: "top" }, make("div", { class: "top-title" }, make("h1", {}, text.title), this.left),
@@ -66,6 +66,7 @@ export class Practice {
   close() {
     document.removeEventListener("keydown", this.hear, true);
     this.leave();
+    /** @type {HTMLElement | null} */ (document.querySelector("[data-command=practise]"))?.focus();
   }
 
   /** @param {KeyboardEvent} event none reaches the page below */
@@ -99,6 +100,7 @@ export class Practice {
     this.queue.splice(AGAIN, 0, ...again);
     this.answer = null;
     this.show();
+    this.pane.focus(); // not an option, which a key held down would choose
     scrollTo(0, 0);
   }
 

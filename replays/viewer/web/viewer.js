@@ -134,8 +134,9 @@ export class Viewer {
     commands[command]();
   }
 
-  /** @param {1 | -1} direction goes to the next error that counts, or reports that there is none */
+  /** @param {1 | -1} direction goes to the next error that counts, or reports that there is none; only in reviews */
   toError(direction) {
+    if (!this.review.summary) return;
     const found = byDecision(this.review.decisions, this.position, direction, (one) => isError(one, this.chosen.stop));
     if (found) this.jump(found);
     else this.line?.replaceChildren(make("span", {}, words().controls.noError(words().controls.stops[/** @type {"fine"} */ (this.chosen.stop)])));
@@ -377,7 +378,7 @@ export class Viewer {
     const { decision: text } = words();
     const content = decision
       ? make("div", {}, decision === this.opening ? caveats(this.review) : null, decisionPanel(decision, all.indexOf(decision) + 1, all.length, look))
-      : make("div", {}, caveats(this.review), make("div", { class: "nothing" }, make("p", {}, text.none), make("p", { class: "quiet keys-hint" }, text.noneHint)), this.partings());
+      : make("div", {}, caveats(this.review), make("div", { class: "nothing" }, make("p", {}, text.none), make("p", { class: "quiet keys-hint" }, text.noneHint(this.review.summary !== null))), this.partings());
     this.decision?.replaceChildren(content);
     const index = decision ? all.indexOf(decision) : -1;
     this.list?.mark(index);

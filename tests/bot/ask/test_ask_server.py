@@ -130,6 +130,18 @@ def test_what_is_no_position_is_refused(
 
 
 @pytest.mark.parametrize(
+    ("field", "value", "says"),
+    [("turn", "abc", "turn is a number from 1 to 24"), ("scores", [1, "x", 2, 3], "points are four numbers")],
+)
+def test_what_is_no_number_is_told_what_the_field_takes(
+    page: PagePort, field: str, value: Any, says: str
+) -> None:
+    told = asked(page, hand=HAND, **{field: value})[1]
+    assert says in told["error"]
+    assert told["fields"] == [field]
+
+
+@pytest.mark.parametrize(
     ("hand", "melds", "message"),
     [
         ("123m456p789s22z", ("8888m", "8888p 1111z", "3333s", "9999m"), "found 5 kans; a round has at most"),

@@ -102,6 +102,8 @@ def test_a_game_is_followed_to_its_end_by_two(
             assert "until you press Ctrl-C" in program.stderr.readline()
             late = open_live(url)
             assert late.until(lambda seen: seen["game"]["places"] is not None)["game"] == ends[0]["game"]
+            late.tab.wait_for_function("globalThis.suzakuViewer.line_.waitMs > 1000")  # asks ever more rarely
+            assert late.seen["wire"]["state"] == "over"
             program.send_signal(signal.SIGINT)
             assert program.wait(PATIENCE_S) == 0
     assert ends[0]["game"] == ends[1]["game"]
@@ -161,7 +163,7 @@ def test_a_running_game_is_watched_stepped_back_in_and_found_again_after_its_ser
         page.check()
     gone = page.until(lambda seen: seen["wire"]["state"] == "over")
     assert len(gone["decisions"]) > 5  # what was shown stays
-    assert "stopped" in page.tab.text_content(".live-status")
+    assert "finished" in page.tab.text_content(".live-status")
     with server(feed, library(), port):
         put(feed, items)
         back = page.until(lambda seen: seen["wire"]["state"] == "open" and seen["game"]["places"] is not None)
@@ -231,6 +233,8 @@ def test_past_games_are_listed_and_replayed_though_a_decisions_file_is_damaged(
         assert page.tab.locator(".rounds .round").count() == 4
         assert page.tab.text_content(".damaged") == "1 line of the decisions file cannot be read."
         assert "JST" in page.tab.text_content("header.top")
+        assert page.tab.title().startswith("Game – ")
+        assert not re.search("review|error", page.tab.text_content(".nothing"))
         page.tab.keyboard.press("Shift+ArrowRight")
         assert page.tab.locator(".decision").count() == 1
         page.check()

@@ -306,11 +306,12 @@ def test_a_reason_in_words_counts_one_tile_as_one_and_names_waits_without_a_yaku
     waits = {"waits": ["6s", "9s"], "tiles": 5, "points": 3900, "silent": 0, "no_yaku": ["9s"]}
     notes = [
         Note(key="reason_riichi", params=options | waits),
+        Note(key="reason_tanyao", params=options | {"left": 0}),
         Note(key="cost_ukeire", params=options | {"better_tiles": 1, "worse_tiles": 5}),
     ]
     assert reasons_text(notes, 0) == (
         "riichi on 6s 9s, 5 left: a ron pays at least 3900, without riichi nothing on 9s (no yaku); "
-        "the drawback: it accepts 1 tile instead of 5"
+        "closer to tanyao: only simples are left; the drawback: it accepts 1 tile instead of 5"
     )
 
 

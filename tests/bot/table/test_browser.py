@@ -42,6 +42,11 @@ SEEN = """() => {
     places: page.game.game.places, card: document.querySelectorAll(".result").length, riichi: page.riichi };
 }"""
 """What a person sees, and the state behind it."""
+MESSAGE = """() => new Promise((done) => {
+  globalThis.suzakuTable.hear([]);
+  requestAnimationFrame(() => requestAnimationFrame(done));
+})"""
+"""Something is heard, which draws the page anew."""
 NAMES = """all => all.map((one) => one.getAttribute("aria-label") || one.textContent.trim()
   || one.closest("label")?.textContent.trim() || "")"""
 SIZES = ((390, 844), (740, 360), (1440, 900))
@@ -260,6 +265,8 @@ def test_the_keyboard_is_enough_for_a_level_a_seat_advice_and_play(open_seat: Ca
         while tab.evaluate("document.activeElement.dataset.action") != "sit":
             tab.keyboard.press("Tab")
         tab.keyboard.press("Enter")
+        player.until(lambda seen: seen["asked"])
+        assert tab.evaluate("document.activeElement.classList.contains('board')")
         for key in ("d", "Enter", "d", "Enter", "d"):
             seen = player.until(lambda seen: seen["asked"])
             while "pass" in seen["buttons"]:
@@ -285,6 +292,14 @@ def test_the_keyboard_is_enough_for_a_level_a_seat_advice_and_play(open_seat: Ca
         tab.focus("[data-switch=advice]")
         tab.keyboard.press("Space")
         player.until(lambda seen: seen["switches"]["advice"])
+        tab.click(".toggle:has([data-switch=sound])")
+        assert tab.evaluate("document.activeElement.dataset.switch ?? null") is None
+        before = player.play_until(lambda seen: seen["open"])
+        tab.hover(".held-open >> nth=0")
+        tab.mouse.down()
+        tab.evaluate(MESSAGE)
+        tab.mouse.up()
+        player.until(lambda seen: seen["asked"] > before["asked"] or seen["card"])
         for size in SIZES:
             player.play_until(lambda seen: seen["open"] and seen["best"] >= 0)
             assert len(tab.inner_text(".reason")) > 20

@@ -529,6 +529,7 @@ def test_errors_are_practised_without_the_policy_until_all_are_right(
     assert tab.locator(".notes li").count() > 0
     opened.check()
     tab.keyboard.press("Enter")
+    assert tab.evaluate("document.activeElement.className") == "pane"
     assert tab.evaluate(WITHOUT_POLICY)
     assert tab.evaluate(ANSWERED, [0, 3]) == ["Right"] * 3
     assert tab.inner_text("[role=status]") == f"{len(errors) - 3} left, 1 missed"
@@ -540,6 +541,7 @@ def test_errors_are_practised_without_the_policy_until_all_are_right(
     assert tab.evaluate(ANSWERED, [0, len(errors) - 4]) == ["Right"] * (len(errors) - 4)
     assert f"All {len(errors)} done, {len(errors) - 1} right" in tab.inner_text(".pane")
     tab.keyboard.press("Escape")
+    assert tab.evaluate("document.activeElement.dataset.command") == "practise"
     tab.keyboard.press("End")
     assert opened.place == [len(review["rounds"]) - 1, len(review["rounds"][-1]["events"]) - 1]
     opened.check()
@@ -665,6 +667,7 @@ def seats_and_list_fit_on_phone_and_desktop(opened: Opened, _: dict[str, Any]) -
         tab.set_viewport_size({"width": width, "height": 900})
         tab.select_option("[data-switch=language]", language)
         assert tab.evaluate("document.documentElement.scrollWidth") == width
+        assert width < 1000 or tab.evaluate("document.documentElement.scrollHeight") == 900
         for cells in tab.evaluate(BOXES):
             for one, other in itertools.combinations(cells, 2):
                 apart = one[2] <= other[0] + 1 or other[2] <= one[0] + 1
