@@ -319,7 +319,7 @@ def abort_reason(rec: Any) -> int:
 def _pon_rows(rec: Any, player: int, tile: int, rows: Any, n: int) -> int:
     kind = tile >> 2
     held = rec.hand34[player, kind]
-    if held < 2 or not leaves_discard(rec, player, kind, kind, kind):
+    if held < 2:
         return n
     first = _plain(rec, player, kind, 0)
     second = _plain(rec, player, kind, 1)

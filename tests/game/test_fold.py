@@ -25,6 +25,7 @@ from game.events import (
 from game.layout import AT_MELD, PHASE_ENDED, PHASE_ROB, PHASE_TURN, RIVER_CALLED, RIVER_RIICHI
 from game.packing import pack, pack_all
 from game.state import clone, fold_packed, is_furiten, melds_of, new_round, river_of, unseen34
+from game.table.endings import aborted_by
 from kit.errors import StateMismatchError
 from tests.scene import HIDDEN, Scene, same
 
@@ -74,6 +75,19 @@ def test_riichi_pays_its_stick_once_accepted_and_ippatsu_ends_with_the_next_disc
     assert not rec["ippatsu"][0]
 
 
+def test_a_call_before_the_first_discard_leaves_no_double_riichi() -> None:
+    scene = Scene("123m456p789s1122z", round_index=2).turn("9p").pon(3).discard("9s").draw("9p").riichi("9p")
+    assert scene.record["riichi"][0] == 2
+    assert not scene.record["double_riichi"][0]
+
+
+def test_four_winds_abort_no_round_after_a_closed_kan() -> None:
+    scene = Scene("1111m456p789s1z22z").draw("9p").ankan("1m").draw("9p", player=0).dora("5s").discard("1z")
+    scene.turn("1z").turn("1z").turn("1z")
+    assert scene.record["discard_count"] == 4
+    assert aborted_by(scene.record) is None
+
+
 def test_letting_a_win_pass_in_riichi_is_furiten_for_good() -> None:
     scene = (
         Scene("123m456p789s1122z").draw("9p").riichi("9p").turn("1z").turn("3p").turn("3p").own("8p", "8p")
@@ -104,6 +118,14 @@ def test_an_added_kan_can_be_robbed_before_its_draw() -> None:
     assert not rec["rinshan"]
 
 
+def test_ippatsu_outlasts_an_added_kan_until_the_draw_after_it() -> None:
+    scene = Scene("123m456p78s55z112z", round_index=3).turn("5z").pon(0).discard("7s")
+    scene.draw().riichi("9s").turn("3p").turn("4p").draw("5z").kakan("5z")
+    assert scene.record["ippatsu"][1]
+    scene.draw("6m", player=0)
+    assert not scene.record["ippatsu"][1]
+
+
 @pytest.mark.parametrize(("last", "field"), [("7z", "liable_dragons"), ("4z", "liable_winds")])
 def test_the_player_who_gives_the_last_set_is_liable(last: str, field: str) -> None:
     sets, rest = (("5z", "6z", "7z"), "12345p1m1s") if last == "7z" else (("1z", "2z", "3z", "4z"), "1234p1m")
@@ -112,6 +134,14 @@ def test_the_player_who_gives_the_last_set_is_liable(last: str, field: str) -> N
         assert scene.record[field][0] == -1
         scene.turn(text).pon(0).discard(f"{1 + i}p")
     assert scene.record[field][0] == 1
+
+
+def test_a_wind_after_three_dragons_changes_no_liability() -> None:
+    scene = Scene("1234p1m556677z11z", dora="9s").own("9m", "9m")
+    for i, text in enumerate(("5z", "6z", "7z")):
+        scene.turn(text).pon(0).discard(f"{1 + i}p")
+    scene.turn("2s").turn("1z").pon(0)
+    assert scene.record["liable_dragons"][0] == 1
 
 
 def test_scores_and_sticks_are_settled_by_a_win() -> None:

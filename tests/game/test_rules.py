@@ -4,9 +4,11 @@ import pytest
 
 from game.actions import PASS, ActionKind
 from game.events import Pon
+from game.melds import MeldKind
 from tests.scene import Scene
 
 K = ActionKind
+READY = "123m456p789s1122z"
 
 
 def test_a_turn_offers_every_face_once_and_the_drawn_copy_of_it() -> None:
@@ -95,13 +97,23 @@ def test_a_call_that_leaves_only_forbidden_tiles_is_no_call(discarded: str, offe
     assert (K.CHI in scene.kinds()) is offered
 
 
-def test_riichi_needs_points_tiles_and_a_closed_ready_hand() -> None:
-    ready = Scene("123m456p789s1122z").draw("9p")
-    assert K.RIICHI in ready.kinds()
-    poor = Scene("123m456p789s1122z", scores=(900, 40000, 40000, 19100)).draw("9p")
-    assert K.RIICHI not in poor.kinds()
-    far = Scene("123m456p789s1234z").draw("9p")
-    assert K.RIICHI not in far.kinds()
+@pytest.mark.parametrize(
+    ("hand", "points", "fields", "offered"),
+    [
+        (READY, 1000, {"wall_left": 4}, True),
+        (READY, 900, {}, False),
+        (READY, 1000, {"wall_left": 3}, False),
+        (READY, 1000, {"is_open": [1, 0, 0, 0]}, False),
+        ("123m456p789s1234z", 1000, {}, False),
+    ],
+)
+def test_riichi_needs_points_tiles_and_a_closed_ready_hand(
+    hand: str, points: int, fields: dict[str, object], offered: bool
+) -> None:
+    scene = Scene(hand, scores=(points, 40000, 40000, 20000 - points)).draw("9p")
+    for name, value in fields.items():
+        scene.record[name] = value
+    assert (K.RIICHI in scene.kinds()) is offered
 
 
 def test_after_declaring_only_discards_that_stay_ready() -> None:
@@ -124,13 +136,32 @@ def test_in_riichi_only_the_drawn_tile_may_be_discarded() -> None:
         # 2 3 4 4 4: without the triplet the waits on 1 and 4 disappear
         ("23444m456p789s11z", "4m", False),
         # the fourth tile must be the drawn one
-        ("111123m456p99s22z", "5s", False),
+        ("111123m456p99s22z", "4m", False),
     ],
 )
 def test_closed_kan_in_riichi_only_if_no_wait_changes(hand: str, drawn: str, allowed: bool) -> None:
     scene = Scene(hand).draw("9p")
     scene.riichi("9p").turn("3p").turn("3p").turn("3p").draw(drawn)
     assert (K.ANKAN in scene.kinds()) is allowed
+
+
+@pytest.mark.parametrize(("wall_left", "kan_count", "allowed"), [(1, 3, True), (0, 3, False), (1, 4, False)])
+def test_a_kan_needs_a_tile_to_draw_and_fewer_than_four_before_it(
+    wall_left: int, kan_count: int, allowed: bool
+) -> None:
+    scene = Scene("1111m456p789s112z").draw("9p")
+    scene.record["wall_left"] = wall_left
+    scene.record["kan_count"] = kan_count
+    assert (K.ANKAN in scene.kinds()) is allowed
+
+
+def test_a_discard_after_four_kans_can_be_called_only_if_one_player_has_them_all() -> None:
+    scene = Scene("123m456p789s1112z").own("4z", "4z").turn("1z")
+    scene.record["kan_count"] = 4
+    assert K.PON not in scene.kinds()
+    scene.record["meld_count"][1] = 4
+    scene.record["meld_kind"][1] = MeldKind.ANKAN
+    assert scene.kinds() == {K.PON, K.PASS}
 
 
 def test_added_kan_and_chankan() -> None:
@@ -156,6 +187,11 @@ def test_nine_terminals_on_the_first_draw_only() -> None:
     assert K.NINE_TERMINALS not in scene.kinds()
 
 
+@pytest.mark.parametrize(("hand", "offered"), [("19m19p19s123z2345m", True), ("19m19p19s12z23456m", False)])
+def test_nine_terminals_need_nine_kinds(hand: str, offered: bool) -> None:
+    assert (K.NINE_TERMINALS in Scene(hand).draw("7m").kinds()) is offered
+
+
 def test_nine_terminals_is_gone_after_a_call() -> None:
     scene = Scene("19m19p19s1234567z", round_index=1).turn("5s")
     five = int(scene.record["last_tile"])
@@ -172,6 +208,10 @@ def test_ron_needs_a_yaku_and_no_furiten() -> None:
     assert K.RON not in missed.kinds()
     discarded = Scene("123m456p789s11z55z").own("5z", "5z").turn("5z")
     assert K.RON not in discarded.kinds()
+    riichi = Scene(READY).draw("9p").riichi("9p").turn("1z")
+    assert K.RON in riichi.kinds()
+    riichi.turn("3p").turn("3p").own("8p", "8p").turn("2z")
+    assert K.RON not in riichi.kinds()
 
 
 def test_tsumo_of_a_closed_hand_needs_no_more() -> None:

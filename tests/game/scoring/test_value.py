@@ -215,17 +215,11 @@ def test_riichi_on_the_first_discard_and_a_tsumo_in_the_same_turn() -> None:
     assert value.yaku == ((21, 2), (2, 1), (0, 1), (24, 2), (10, 1), (34, 3), (53, 0))
 
 
-def test_a_call_ends_the_chance_of_double_riichi_and_of_ippatsu() -> None:
-    scene = Scene(HAND, dora="5s").draw("9p").discard("9p").turn("4p").turn("8s").turn("8p")
-    scene.draw("8m").riichi("8m").turn("7p")
-    assert drawn_riichi(scene) == (1, True)
+def test_a_call_ends_the_chance_of_ippatsu() -> None:
+    scene = Scene(HAND, dora="5s").draw("8m").riichi("8m").turn("7p")
+    assert offered(scene).ippatsu
     scene.pon(3).discard("4s")
-    assert drawn_riichi(scene) == (1, False)
-
-
-def drawn_riichi(scene: Scene) -> tuple[int, bool]:
-    context = offered(scene)
-    return context.riichi, context.ippatsu
+    assert not offered(scene).ippatsu
 
 
 def test_a_win_on_the_first_draw_is_a_yakuman_without_calls() -> None:

@@ -23,6 +23,7 @@ from bot.tenhou.session.events import (
     SessionEvent,
     TableEvent,
 )
+from bot.tenhou.session.turn import reply
 from game.actions import PASS, RIICHI, Action, ActionKind
 from game.events import DrawnRound, EndGame, EndRound, Riichi, StartGame, StartRound, Win
 from kit.errors import LocalProtocolError, StateMismatchError
@@ -291,6 +292,17 @@ def test_kans_on_our_turn_need_no_offer() -> None:
     assert session.prompt is not None
 
 
+@pytest.mark.parametrize(
+    ("action", "frame"),
+    [
+        (Action(ActionKind.KAKAN, 7, (4, 5, 6)), '{"tag":"N","type":5,"hai":7}'),
+        (Action(ActionKind.CHI, 8, (16, 12)), '{"tag":"N","type":3,"hai0":12,"hai1":16}'),
+    ],
+)
+def test_a_reply_names_its_tiles(action: Action, frame: str) -> None:
+    assert rendered([reply(action)]) == [frame]
+
+
 # --- riichi -------------------------------------------------------------------------------------------
 
 READY = (0, 4, 8, 36, 40, 44, 72, 76, 80, 108, 109, 12, 17)  # 123m 123p 123s EE 4m 5m
@@ -366,6 +378,21 @@ def test_scores_that_are_not_ours_are_a_mismatch() -> None:
         session.receive('{"tag":"REACH","who":"0","ten":"230,250,250,250","step":"2"}')
 
 
+def test_anothers_riichi_paid_after_an_offer_of_its_discard_leaves_the_prompt_open() -> None:
+    session = seated(hand=(69, 70, *HAND[:11]))
+    for frame in (
+        '{"tag":"T60"}',
+        '{"tag":"D60"}',
+        '{"tag":"U"}',
+        '{"tag":"REACH","who":"1","step":"1"}',
+        '{"tag":"E68","t":"1"}',
+    ):
+        session.receive(frame)
+    prompt = session.prompt
+    session.receive('{"tag":"REACH","who":"1","ten":"250,240,250,250","step":"2"}')
+    assert session.prompt is prompt is not None
+
+
 # --- results ------------------------------------------------------------------------------------------
 
 
@@ -411,6 +438,35 @@ def test_a_game_ends_with_its_figures() -> None:
     assert len(with_result) >= 8
 
 
+def test_winner_and_liable_player_are_turned_to_absolute_players() -> None:
+    session = seated(dealer=1)
+    session.take(m.TileDrawn(1))
+    session.take(m.TileDiscarded(1, 100))
+    session.take(
+        m.RoundWon(
+            2,
+            1,
+            100,
+            hand=(100,),
+            melds=(),
+            fu=40,
+            points=32_000,
+            limit=5,
+            yaku=(),
+            yakuman=(39,),
+            indicators=(135,),
+            ura_indicators=(),
+            honba=0,
+            riichi_sticks=0,
+            scores=SCORES,
+            deltas=(0, -16_000, 32_000, -16_000),
+            liable=3,
+        )
+    )
+    (win,) = (event for event in session.log if isinstance(event, Win))
+    assert (win.player, win.liable) == (1, 2)
+
+
 def test_furiten_is_compared_with_the_servers_word() -> None:
     session = seated()
     session.receive('{"tag":"T60"}')
@@ -451,6 +507,22 @@ def test_frames_before_any_snapshot_are_answered_without_knowledge() -> None:
     session.take(m.PlayerNames(NAMES))
     (opened,) = session.take(m.TileDrawn(0, 60, m.OFFER_TSUMO))
     assert opened.legal == (Action(ActionKind.TSUMO, 60),)
+    (_, opened) = session.take(m.TileDiscarded(1, 61, offers=m.OFFER_RON))
+    assert opened.legal == (Action(ActionKind.RON, 61),)
+
+
+def test_a_session_in_use_at_the_login_after_a_lost_connection_is_no_takeover() -> None:
+    session = seated()
+    session.reconnect()
+    assert types(session.receive('{"tag":"ERR","code":"1004"}')) == [Rejected]
+    assert session.in_game
+
+
+def test_a_login_that_finds_no_game_forgets_the_resume_code() -> None:
+    session = Session(SessionSettings(gpid=CODE))
+    session.start()
+    session.take(m.Hello("NoName"))
+    assert session.resume_code == ""
 
 
 # --- faults -------------------------------------------------------------------------------------------
@@ -592,6 +664,13 @@ def test_a_table_we_cannot_play_ends_the_running_game() -> None:
     events = session.take(m.MatchFound(25))
     assert types(events) == [GameMissed, Rejected]
     assert not session.in_game
+
+
+def test_a_table_to_watch_is_rejected() -> None:
+    session = new_session()
+    session.start()
+    session.take(m.Hello("NoName"))
+    assert types(session.take(m.MatchFound(9, spectating=True))) == [Rejected]
 
 
 def test_a_match_after_a_match_that_never_began_misses_nothing() -> None:
