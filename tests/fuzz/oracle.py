@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import time
 import zlib
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -18,7 +19,7 @@ from game.layout import AT_HAND, AT_INDICATOR, AT_MELD, AT_RIVER, AT_UNSEEN, PHA
 from game.state import apply_all, melds_of, new_round
 from game.tiles import TILES
 from kit.errors import RemoteProtocolError, StateMismatchError
-from tests.fuzz.script import NEW_LINE, Script
+from tests.fuzz.script import NEW_LINE, Script, read_script
 
 FRAME_S: Final = 10.0
 """Seconds of processor time that one frame may take; usual ones take 0.0001, hard snapshots up to 1."""
@@ -218,3 +219,9 @@ def check_table(record: np.void) -> None:
     assert np.array_equal(seen, record["seen34"]), "open tiles are miscounted"
     total = len(listed) + int(record["hand_size"].sum()) + int(record["wall_left"]) + _DEAD_WALL
     assert total == TILES, "the tiles of the table do not add up"
+
+
+# the kernels, which stay loaded, are no input's memory
+_first = Player()
+for _frame in read_script(Path(__file__).parent / "corpus" / "tonpuu-cut-12.txt"):
+    _first.take(_frame)
