@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import time
 import zlib
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -18,7 +19,7 @@ from game.layout import AT_HAND, AT_INDICATOR, AT_MELD, AT_RIVER, AT_UNSEEN, PHA
 from game.state import apply_all, melds_of, new_round
 from game.tiles import TILES
 from kit.errors import RemoteProtocolError, StateMismatchError
-from tests.fuzz.script import NEW_LINE, Script
+from tests.fuzz.script import NEW_LINE, Script, read_script
 
 FRAME_S: Final = 10.0
 """Seconds of processor time that one frame may take; usual ones take 0.0001, hard snapshots up to 1."""
@@ -83,14 +84,13 @@ class Player:
         self.session = Session(SessionSettings(gpid=""))
         self.seen: set[str] = set()
         self._last = ""
-        self._began = time.thread_time()
 
     def take(self, frame: str | None) -> None:
         session = self.session
         if frame is NEW_LINE:
             check_sent(session.reconnect())
             return
-        before, began = _kept(session), time.perf_counter()
+        before, began, worked = _kept(session), time.perf_counter(), time.thread_time()
         try:
             events = session.receive(frame)
         except RemoteProtocolError as exc:
@@ -105,7 +105,7 @@ class Player:
             return
         finally:
             if time.perf_counter() - began > FRAME_S:  # on a busy machine that says nothing
-                assert time.thread_time() - self._began < FRAME_S, f"a frame takes more than {FRAME_S:g} s"
+                assert time.thread_time() - worked < FRAME_S, f"a frame takes more than {FRAME_S:g} s"
         assert len(events) <= MOST_EVENTS, "a frame gives events without end"
         self._check(events, frame)
 
@@ -218,3 +218,9 @@ def check_table(record: np.void) -> None:
     assert np.array_equal(seen, record["seen34"]), "open tiles are miscounted"
     total = len(listed) + int(record["hand_size"].sum()) + int(record["wall_left"]) + _DEAD_WALL
     assert total == TILES, "the tiles of the table do not add up"
+
+
+# the kernels, which stay loaded, are no input's memory
+_first = Player()
+for _frame in read_script(Path(__file__).parent / "corpus" / "tonpuu-cut-12.txt"):
+    _first.take(_frame)

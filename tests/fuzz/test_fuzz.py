@@ -40,7 +40,7 @@ def test_recorded_traffic_holds() -> None:
 
 def test_mutated_inputs_hold() -> None:
     report = hunt(SEED, SECONDS, FINDINGS)
-    assert report.runs > 3
+    assert report.runs
     assert not report.broken
 
 

@@ -1,4 +1,4 @@
-"""Faults 11, 12 and 15: a decision that is late, fails, or loses its worker."""
+"""Faults 11, 12, 15 and 27: a decision that is late, fails, loses its worker, or is one of too many."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Gate:
 
 
 @pytest.mark.parametrize("scene", [None, claim_scene()], ids=["turn", "claim"])
-async def test_a_decision_over_budget_is_answered_before_the_deadline(scene: Scene | None) -> None:
+async def test_fault_11_a_decision_over_budget_is_answered_before_the_deadline(scene: Scene | None) -> None:
     gate = Gate()
     bench = Bench(Stub(gate), budget_ms=3000)
     with capture_logs() as logs:
@@ -64,7 +64,7 @@ async def test_a_decision_over_budget_is_answered_before_the_deadline(scene: Sce
     await bench.player.close()
 
 
-async def test_the_rules_hanging_too_ends_in_tsumogiri_at_the_deadline(
+async def test_fault_11_the_rules_hanging_too_ends_in_tsumogiri_at_the_deadline(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     gate = Gate()
@@ -86,7 +86,7 @@ async def test_the_rules_hanging_too_ends_in_tsumogiri_at_the_deadline(
 # --- fault 12: crash, NaN, empty mask, illegal choice ------------------------------------------------------
 
 
-async def test_after_k_failures_the_rules_play_the_rest_of_the_game() -> None:
+async def test_fault_12_after_k_failures_the_rules_play_the_rest_of_the_game() -> None:
     def fail(_: object) -> None:
         raise RuntimeError("weights are gone")
 
@@ -106,7 +106,9 @@ async def test_after_k_failures_the_rules_play_the_rest_of_the_game() -> None:
     await bench.player.close()
 
 
-async def test_a_choice_outside_the_legal_actions_never_goes_out(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_fault_12_a_choice_outside_the_legal_actions_never_goes_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     bench = Bench()
     foreign = claim_scene().legal()[0]
 
@@ -126,7 +128,7 @@ async def test_a_choice_outside_the_legal_actions_never_goes_out(monkeypatch: py
 # --- fault 15: the worker dies or hangs --------------------------------------------------------------------
 
 
-async def test_a_hung_worker_is_restarted_once_then_the_rules_play() -> None:
+async def test_fault_15_a_hung_worker_is_restarted_once_then_the_rules_play() -> None:
     gate = Gate()
     bench = Bench(Stub(gate), failures=100)
     threads = threading.active_count()
@@ -147,7 +149,7 @@ async def test_a_hung_worker_is_restarted_once_then_the_rules_play() -> None:
     await bench.player.close()
 
 
-async def test_what_still_computes_is_waited_for_before_the_program_ends() -> None:
+async def test_fault_15_what_still_computes_is_waited_for_before_the_program_ends() -> None:
     gate = Gate()
     bench = Bench(Stub(gate))
     bench.ask()
@@ -162,7 +164,7 @@ async def test_what_still_computes_is_waited_for_before_the_program_ends() -> No
     assert bench.player.join(timeout_s=60.0)
 
 
-async def test_a_dead_worker_is_restarted_once_then_the_rules_play() -> None:
+async def test_fault_15_a_dead_worker_is_restarted_once_then_the_rules_play() -> None:
     def die(_: object) -> None:
         raise SystemExit(1)
 
@@ -177,7 +179,7 @@ async def test_a_dead_worker_is_restarted_once_then_the_rules_play() -> None:
     await bench.player.close()
 
 
-async def test_no_worker_is_left_when_the_seat_closes() -> None:
+async def test_fault_15_no_worker_is_left_when_the_seat_closes() -> None:
     before = set(threading.enumerate())
     gate = Gate()
     bench = Bench(Stub(gate))
@@ -191,7 +193,7 @@ async def test_no_worker_is_left_when_the_seat_closes() -> None:
 # --- fault 27: more prompts than can be answered -----------------------------------------------------------
 
 
-async def test_a_flood_of_prompts_drops_the_oldest_and_keeps_no_backlog() -> None:
+async def test_fault_27_a_flood_of_prompts_drops_the_oldest_and_keeps_no_backlog() -> None:
     gate = Gate()
     stub = Stub(gate)
     bench = Bench(stub)

@@ -199,7 +199,7 @@ def test_fault_23_no_secret_in_any_output(case: str, tmp_path: Path, monkeypatch
 
 @pytest.mark.skipif(sys.platform == "win32", reason="stops the process by a signal")
 @pytest.mark.parametrize("account", [True, pytest.param(False, marks=pytest.mark.slow)])
-def test_fault_15_and_26_a_second_copy_exits_2_and_a_killed_one_is_resumed_and_leaves_no_lock(
+def test_fault_15_and_fault_26_a_second_copy_exits_2_and_a_killed_one_is_resumed_and_leaves_no_lock(
     account: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A guest may play twice, and returns by the saved code of its seat."""
@@ -260,7 +260,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("case", FILES)
-def test_fault_20_and_21_a_hostile_record_is_refused(case: str, tmp_path: Path) -> None:
+def test_fault_20_and_fault_21_a_hostile_record_is_refused(case: str, tmp_path: Path) -> None:
     data, said = FILES[case]
     (tmp_path / "evil.mjlog").write_bytes(data)
     result = run_cli("review", "evil.mjlog", "--policy", "heuristic")

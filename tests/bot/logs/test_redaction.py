@@ -62,6 +62,22 @@ def test_tokens_go_wherever_they_stand(text: str) -> None:
     assert "4E5F6" not in shown
 
 
+@pytest.mark.parametrize("key", ["gpid", "auth", "val", "token", "password"])
+def test_secrets_in_text_go_by_key(key: str) -> None:
+    assert Redactor().text(f'{key}="odd-form"') == f'{key}="{REDACTED}"'
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("user_id", "tenhou_id", "login_id", "gpid", "auth"),
+        *("token", "password", "secret", "cookie", "authorization"),
+    ],
+)
+def test_secrets_in_values_go_by_key(key: str) -> None:
+    assert Redactor().value({key: "odd-form"}) == {key: REDACTED}
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -60,7 +60,7 @@ def gone(folder: Path) -> str:
 
 @pytest.mark.parametrize("command", ["play", "check"])
 @pytest.mark.parametrize("spoil", [cut, pickled, another_model, gone])
-def test_fault_16_and_17_a_bad_checkpoint_exits_2_with_file_and_field_before_anything_connects(
+def test_fault_16_and_fault_17_a_bad_checkpoint_exits_2_with_file_and_field_before_anything_connects(
     command: str, spoil: Callable[[Path], str], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def connect(*_: object) -> None:

@@ -22,7 +22,6 @@ from tests.learning.data.games import MODERN, OLD, OTHER, SANMA, records, texts,
 from tests.learning.stopping import killed_in_a_write
 
 pytestmark = pytest.mark.usefixtures("restore_logs")
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(autouse=True)

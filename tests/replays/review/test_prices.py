@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from game.actions import RIICHI, Action, ActionKind
 from policies.play.named import Named, RandomPolicy, load_named
+from replays.review import grading
 from replays.review.judging import opinions
 from replays.review.prices import Unlikeness, included_prices, unlikeness_of
 from replays.review.report import Reviewer
@@ -75,5 +77,9 @@ def test_errors_by_the_measured_policy_have_prices_and_the_dearest_is_the_worst(
     worst = [priced.decisions[number].price for number in summary.worst]
     prices = [each.points for each in worst if each]
     assert prices == sorted(prices, reverse=True)
+    dearest = priced.decisions[summary.worst[0]]
+    dear_slip = msgspec.structs.replace(dearest, category="inaccuracy")
+    cheap_blunder = msgspec.structs.replace(dearest, category="blunder", price=None)
+    assert grading.worst([cheap_blunder, dear_slip]) == (1, 0)
     assert other.summary.price is None
     assert not any(each.price for each in other.decisions)

@@ -300,6 +300,7 @@ async def test_practice_tables_hand_out_no_code_and_neither_name_nor_keep_a_reco
     go = next(frame for frame in player.heard if frame["tag"] == "GO")
     assert go == {"tag": "GO", "type": "64", "lobby": "0"}
     assert "PROF" not in player.tags
+    assert "log" not in next(frame for frame in player.heard if frame["tag"] == "TAIKYOKU")
 
 
 async def test_a_record_that_cannot_be_kept_ends_no_lobby() -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from bot.tenhou import messages as m
@@ -57,10 +56,6 @@ def choose(session: Session, kind: ActionKind, tile: int | None = None) -> list[
     action = next(a for a in session.prompt.legal if a.kind is kind and tile in (None, a.tile))
     session.answer(session.prompt.prompt_id, action)
     return rendered(session.outbox())
-
-
-def fields(record: np.void) -> dict[str, object]:
-    return {name: record[name].tolist() for name in record.dtype.names}
 
 
 def types(events: list[SessionEvent]) -> list[type[SessionEvent]]:
