@@ -105,6 +105,11 @@ def test_nine_terminals_are_a_rule() -> None:
     assert (decision.action, decision.step, decision.source) == (NINE_TERMINALS, "nine_terminals", "rule")
 
 
+def test_nine_terminals_are_kept_three_tiles_from_tenpai() -> None:
+    decision = choose(Scene("1239m19p1238s123z").draw("9s"), Scripted())
+    assert (decision.step, decision.shanten) == ("discard", 3)
+
+
 # --- another's discard: win, then the most confident of chi, pon and kan -----------------------------------
 
 
