@@ -69,7 +69,8 @@ class PlayFigures(msgspec.Struct, frozen=True, kw_only=True):
         yield from (f"crashed: {line}" for line in self.crashes)
         if self.played:
             parts = ", ".join(f"{what} {1000 * spent:.0f}" for what, spent in self.times.items())
-            speed = f"{self.played} games in {self.seconds:.1f} s, {self.played / self.seconds:.2f} games/s"
+            games = f"{self.played} game{'s' if self.played > 1 else ''}"
+            speed = f"{games} in {self.seconds:.1f} s, {self.played / self.seconds:.2f} games/s"
             yield f"{speed}; CPU ms per game: {parts}"
 
 

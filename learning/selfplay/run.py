@@ -151,7 +151,8 @@ def play(plan: SelfPlay, folder: Path, *, workers: int | None, ray: str | None, 
 
 def _lines(found: SelfPlaySummary) -> Iterator[str]:
     plan = found.plan
-    yield f"{found.games} {plan.length} games, {found.rounds} rounds, seed {plan.seed}: {found.records}"
+    games = f"{plan.length} game{'s' if found.games != 1 else ''}"
+    yield f"{found.games} {games}, {found.rounds} rounds, seed {plan.seed}: {found.records}"
     yield from found.lines(found.players)
 
 

@@ -21,7 +21,7 @@ from game.events import Four
 from game.observation import Observation
 from game.scoring.settlement import LAST_ROUND, GameLength, deltas, game_over, liable_player, placements
 from game.scoring.value import context_of, evaluate
-from game.shanten import shanten, shanten_thirteen_orphans
+from game.shanten import shanten_normal, shanten_seven_pairs
 from game.tiles import TERMINALS_AND_HONOURS
 from kit.errors import DecisionError, IllegalActionError, ModelError
 from policies.flow.decisions import Step
@@ -338,7 +338,7 @@ def _scores_after(record: np.void, player: int, action: Action) -> Four | None:
 
 
 _KEEP_SHANTEN: Final = 3
-"""A normal hand this close to a win is worth more than a new deal."""
+"""Four normal melds or seven pairs this close are worth more than a new deal."""
 _ORPHANS_KINDS: Final = 11
 """With this many kinds thirteen orphans are worth trying; with fewer, only when far behind."""
 _BEHIND: Final = 16_000
@@ -348,14 +348,14 @@ _BEHIND: Final = 16_000
 def should_abort(record: np.void, player: int, length: GameLength) -> bool:
     """Whether to abort the round with nine or more kinds of terminals and honours.
 
-    Plays on with a hand close to a win, with eleven kinds or more (thirteen orphans three away), and with ten
+    Plays on with a hand close to a win other than thirteen orphans, with eleven kinds or more, and with ten
     when only a very large win would still help.
     """
     hand = record["hand34"][player]
-    if int(shanten(hand, 0)) <= _KEEP_SHANTEN:
+    if min(shanten_normal(hand, 0), shanten_seven_pairs(hand)) <= _KEEP_SHANTEN:
         return False
     kinds = sum(1 for kind in TERMINALS_AND_HONOURS if hand[kind] > 0)
-    if kinds >= _ORPHANS_KINDS or int(shanten_thirteen_orphans(hand)) <= 2:
+    if kinds >= _ORPHANS_KINDS:
         return False
     scores = [int(score) for score in record["scores"]]
     late = int(record["round_index"]) >= LAST_ROUND[length] - 1

@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 import msgspec
 import numpy as np
 
+from game.layout import ROUND_STATE
 from kit.errors import ConfigError
 from kit.files import expand_home
 from policies.checkpoint.files import read_file, reader_of
@@ -25,6 +26,8 @@ from policies.play.inference import Averaging, load_policy
 from policies.play.python_file import identity_of, load_python_policy, python_file_of, read_python_file
 
 _SPAN: Final = 1 << 32
+_WITHOUT_PADDING: Final = np.dtype([(name, ROUND_STATE[name]) for name in ROUND_STATE.names or ()])
+"""A copied record's padding holds anything."""
 _CARELESS: Final = 3
 """The temperature of a discard, as a multiple of that of the rules."""
 _LEAST: Final = 1e-300
@@ -58,7 +61,8 @@ class RandomPolicy:
     def _draws(self, question: Question) -> list[int]:
         """Numbers below 2³², one per option, derived from the whole record."""
         salt = f"{question.slot}{question.player}".encode()
-        position = hashlib.blake2b(question.record.tobytes(), key=self._key, person=salt[:16]).digest()
+        record = np.asarray(question.record).astype(_WITHOUT_PADDING).tobytes()
+        position = hashlib.blake2b(record, key=self._key, person=salt[:16]).digest()
         numbers: list[int] = np.frombuffer(position, dtype="<u4").tolist()
         return [numbers[place % len(numbers)] for place in range(len(question.options))]
 

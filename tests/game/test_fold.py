@@ -193,6 +193,7 @@ def _claim_scene() -> Scene:
         (_claim_scene, Riichi(1), "moment"),
         (_claim_scene, Discard(1, 60, False), "moment"),
         (_claim_scene, Win(0, 1, 16, (), 0, 0, 0, (), (), (), -1, (0, 0, 0, 0), 0, 0), "just drawn"),
+        (_claim_scene, Win(0, 1, 12, (), 0, 0, 0, (), (), (), -1, (1000, 0, 0, 0), 0, 1), "add up"),
         (_claim_scene, DrawnRound("four_winds", (100, 0, 0, 0)), "add up"),
         (_claim_scene, DrawnRound("four_winds", (150, -150, 0, 0)), "multiple of 100"),
         (_claim_scene, Draw(7, -1), "no such player"),

@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from policies.adaptation.settings import AdaptationSettings
 from policies.checkpoint.card import Card
 from policies.checkpoint.store import save
-from policies.features.table import HOSEI, LITE, LITE_CALL
+from policies.features.table import HOSEI, LITE, LITE_CALL, SETS
 from policies.flow.slots import Slot
 from policies.nets.architectures import HOSEI_TOWERS, TowerName, Weights, architecture_of, outputs_of
 from policies.nets.compute import IN_PLAY, Compute
@@ -32,6 +32,13 @@ def features_of(slot: Slot, tower: TowerName = "residual") -> str:
     if tower in HOSEI_TOWERS:
         return HOSEI
     return LITE_CALL if slot in CALLS else LITE
+
+
+def some_planes(count: int = 8, features: str = LITE) -> Tensor:
+    """``[count, C, 34]`` uint8, most of them 0."""
+    torch.manual_seed(1)
+    shape = (count, SETS[features].planes, 34)
+    return torch.randint(0, 256, shape, dtype=torch.uint8) * (torch.rand(shape) < 0.3)
 
 
 def a_network(

@@ -164,18 +164,22 @@ async def test_fault_15_what_still_computes_is_waited_for_before_the_program_end
     assert bench.player.join(timeout_s=60.0)
 
 
-async def test_fault_15_a_dead_worker_is_restarted_once_then_the_rules_play() -> None:
+async def test_fault_15_a_dead_worker_is_restarted_once_a_game_then_the_rules_play() -> None:
     def die(_: object) -> None:
         raise SystemExit(1)
 
     bench = Bench(Stub(die), failures=100)
-    with capture_logs() as logs:
-        for _ in range(4):
-            prompt = bench.ask()
-            _, action = await bench.answered()
-            assert action in prompt.legal
-    assert bench.policy.asked == 2  # type: ignore[attr-defined]
-    assert names(logs).count("decision.worker_restarted") == 1
+    asked = 0
+    for game in range(2):
+        bench.player.begin_game(str(game))
+        with capture_logs() as logs:
+            for _ in range(4):
+                prompt = bench.ask()
+                _, action = await bench.answered()
+                assert action in prompt.legal
+        asked += 2 - game  # the worker that died last in the first game is dead when the second begins
+        assert bench.policy.asked == asked  # type: ignore[attr-defined]
+        assert names(logs).count("decision.worker_restarted") == 1
     await bench.player.close()
 
 

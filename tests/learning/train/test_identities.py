@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 from msgspec.structs import replace
-from torch import Tensor
 
 from game.ranking import rank_name
 from kit.errors import CheckpointMismatch, ConfigError
@@ -23,7 +22,7 @@ from learning.train.samples_run import choice_of
 from learning.train.supervised import conditioned_scores, imitation_loss
 from policies.checkpoint.card import Card
 from policies.checkpoint.store import Checkpoint, load, save
-from policies.features.table import LITE, SETS
+from policies.features.table import LITE
 from policies.flow.known_hand import known_questions
 from policies.flow.slots import Slot
 from policies.nets.architectures import (
@@ -36,6 +35,7 @@ from policies.nets.architectures import (
 from policies.nets.networks import Network, arrays_of, as_input, filled, network_of
 from policies.play.inference import Model
 from policies.play.named import files_of_named, load_named
+from tests.policies.models import some_planes
 
 NAMES = ("9-dan", "7-dan", "8-dan")
 
@@ -61,12 +61,6 @@ def a_network_that_knows(
     with torch.no_grad():
         network.identities.normal_()
     return network.eval()
-
-
-def some_planes(rows: int = 8, features: str = LITE) -> Tensor:
-    torch.manual_seed(1)
-    shape = (rows, SETS[features].planes, 34)
-    return torch.randint(0, 256, shape, dtype=torch.uint8) * (torch.rand(shape) < 0.3)
 
 
 @torch.no_grad()

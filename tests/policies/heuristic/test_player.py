@@ -11,9 +11,8 @@ from msgspec.structs import replace
 
 from game.actions import Action, ActionKind
 from game.events import StartGame
-from game.layout import AT_HAND, AT_UNSEEN
 from game.scoring.settlement import placements
-from game.state import clone
+from game.table.restore import seen_by
 from game.table.table import Table
 from game.tiles import RED_FIVES
 from policies.flow.decisions import Decision
@@ -39,20 +38,6 @@ def play(seed: int, players: set[int]) -> Iterator[tuple[Table, int, list[Action
         table.step(answers)
 
 
-def hidden(record: np.void, player: int) -> np.void:
-    """The record without the other hands, as a client's fold has it."""
-    seen = clone(record)
-    for other in range(4):
-        if other != player:
-            seen["hand_known"][other] = 0
-            seen["hand34"][other] = 0
-            seen["waits"][other] = 0
-            seen["where"][seen["where"] == AT_HAND + other] = AT_UNSEEN
-            if seen["turn"] == other:
-                seen["drawn"] = -1
-    return seen
-
-
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_answer_is_legal_and_none_is_a_fallback(seed: int) -> None:
     steps = set()
@@ -71,7 +56,7 @@ def test_the_answer_depends_only_on_what_the_player_sees() -> None:
     for number, (table, player, _, decision) in enumerate(islice(play(3, {0, 1, 2, 3}), scaled(120, 10_000))):
         if number % scaled(9, 3):
             continue
-        seen = hidden(table.state, player)
+        seen = seen_by(table.state, player)
         before = seen.tobytes()
         again = decide(replace(table.observe(player), record=seen), HeuristicPolicy())
         assert again.options == decision.options

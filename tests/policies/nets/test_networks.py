@@ -4,22 +4,15 @@ from typing import get_args
 
 import pytest
 import torch
-from torch import Tensor
 
 from policies.features.permute import KIND_MAPS, SUIT_PERMUTATIONS, permute_planes
-from policies.features.table import LITE, LITE_CALL, SETS
+from policies.features.table import LITE, LITE_CALL
 from policies.nets.architectures import HAND_SCORES, OPPONENTS, SHANTEN_CLASSES, Outputs, architecture_of
 from policies.nets.networks import Network, as_input
-from tests.policies.models import a_network
+from tests.policies.models import a_network, some_planes
 
 OF_HANDS = OPPONENTS * SHANTEN_CLASSES
 """Scores of the direct heads that belong to no kind."""
-
-
-def planes_of(features: str, count: int = 8) -> Tensor:
-    torch.manual_seed(1)
-    shape = (count, SETS[features].planes, 34)
-    return torch.randint(0, 256, shape, dtype=torch.uint8) * (torch.rand(shape) < 0.3)
 
 
 @pytest.mark.parametrize("features", [LITE, LITE_CALL])
@@ -27,7 +20,7 @@ def planes_of(features: str, count: int = 8) -> Tensor:
 def test_exchanging_suits_in_the_planes_exchanges_the_scores(features: str, outputs: Outputs) -> None:
     torch.manual_seed(2)
     network = Network(architecture_of("suits", features, outputs, 16, 3))
-    planes = planes_of(features)
+    planes = some_planes(features=features)
     network.train()(as_input(planes))  # no average stays 0 or 1
     network.eval()
     with torch.no_grad():
@@ -46,7 +39,7 @@ def test_exchanging_suits_in_the_planes_exchanges_the_scores(features: str, outp
 
 
 def test_suits_see_each_other_through_pooled_context_only() -> None:
-    network, planes = a_network(tower="suits"), planes_of(LITE)
+    network, planes = a_network(tower="suits"), some_planes()
     changed = planes.clone()
     changed[:, :, 26] = 255 - changed[:, :, 26]
     with torch.no_grad():

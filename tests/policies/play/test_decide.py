@@ -99,10 +99,29 @@ def test_one_legal_action_is_forced() -> None:
     assert not policy.asked
 
 
-def test_nine_terminals_are_a_rule() -> None:
-    scene = Scene("129m159p147s1234z").draw("4p")
-    decision = choose(scene, Scripted())
-    assert (decision.action, decision.step, decision.source) == (NINE_TERMINALS, "nine_terminals", "rule")
+@pytest.mark.parametrize(
+    ("hand", "draw", "round_index", "behind", "aborts"),
+    [
+        ("129m159p147s1234z", "4p", 0, 0, True),
+        ("1239m19p1238s123z", "9s", 0, 0, False),  # three tiles from tenpai
+        ("158m159p147s1234z", "9s", 7, 16_000, True),  # nine kinds
+        ("159m159p147s1234z", "5z", 7, 16_000, False),  # ten, and far behind at the end
+        ("159m159p147s1234z", "5z", 7, 15_900, True),
+        ("159m159p147s1234z", "5z", 6, 16_000, False),
+        ("159m159p147s1234z", "5z", 5, 16_000, True),
+        ("159m19p147s11234z", "5z", 0, 0, True),  # ten and a pair
+        ("159m159p149s1234z", "5z", 0, 0, False),  # eleven
+    ],
+)
+def test_nine_terminals_are_a_rule(hand: str, draw: str, round_index: int, behind: int, aborts: bool) -> None:
+    scene = Scene(hand, round_index=round_index, scores=(25_000 - behind, 25_000, 25_000, 25_000))
+    for _ in range(-round_index % 4):
+        scene.turn("2s")
+    decision = choose(scene.draw(draw), Scripted())
+    assert (decision.action == NINE_TERMINALS) == aborts
+    assert (decision.step, decision.source) == (
+        ("nine_terminals", "rule") if aborts else ("discard", "model")
+    )
 
 
 # --- another's discard: win, then the most confident of chi, pon and kan -----------------------------------

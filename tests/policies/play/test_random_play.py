@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from game.actions import ActionKind
+from game.layout import ROUND_STATE
 from policies.flow.slots import Question, Slot
 from policies.play.named import RandomPolicy
 from tests.scene import Scene
@@ -21,6 +23,23 @@ def test_randomness_comes_from_the_position_and_the_seed() -> None:
     assert together == alone
     rows = {tuple(RandomPolicy(seed).answer(Slot.DISCARD, questions[:1])[0]) for seed in range(40)}
     assert len(rows) > 8
+
+
+def test_what_lies_between_the_fields_of_a_record_does_not_count() -> None:
+    scene = Scene("123456789m139p5z").draw("9s")
+    raw = np.frombuffer(bytearray(scene.record.tobytes()), np.uint8)
+    between = np.ones(len(raw), bool)
+    for dtype, offset in (field[:2] for field in (ROUND_STATE.fields or {}).values()):
+        between[offset : offset + dtype.itemsize] = False
+    assert between.any()
+    rows = set()
+    for filler in (0, 255):
+        raw[between] = filler
+        (record,) = np.frombuffer(raw.tobytes(), ROUND_STATE)
+        question = Question(Slot.DISCARD, record, 0, tuple(scene.legal()[-13:]), "hanchan")
+        answers = [RandomPolicy(seed).answer(Slot.DISCARD, [question]) for seed in range(3)]
+        rows.add(str(answers))
+    assert len(rows) == 1
 
 
 def test_every_discard_has_its_turn() -> None:

@@ -10,6 +10,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from game.events import EndGame, Four
+from game.table.restore import seen_by
 from game.table.table import Table
 from policies.flow.decisions import Source
 from policies.flow.slots import Policy, Question, Slot
@@ -18,7 +19,6 @@ from policies.play.decide import decide
 from policies.play.named import RandomPolicy
 from policies.play.rollout import FinishedGame, PolicyChooser, Rollout, Seating, Times
 from tests.policies.fakes import Broken
-from tests.policies.heuristic.test_player import hidden
 from tests.policies.models import a_policy
 
 ALL_FIRST: Four = (0, 0, 0, 0)
@@ -146,7 +146,7 @@ def test_networks_use_only_what_their_player_sees() -> None:
 
     def compare(questions: Sequence[Question]) -> None:
         nonlocal compared
-        masked = [msgspec.structs.replace(q, record=hidden(q.record, q.player)) for q in questions]
+        masked = [msgspec.structs.replace(q, record=seen_by(q.record, q.player)) for q in questions]
         slot = questions[0].slot
         assert policy.answer(slot, masked) == policy.answer(slot, questions)
         compared += len(questions)

@@ -190,15 +190,21 @@ def test_an_uma_is_four_numbers(wrong: str) -> None:
     ]
 
 
-def test_rewards_of_rounds_add_up_to_that_of_the_game() -> None:
-    model = predictor()
+@pytest.mark.parametrize(
+    ("uma", "final"),
+    [
+        ("90,45,0,-135", [[90, 0, 45, -135], [90, 45, 0, -135]]),
+        ("20,10,-10,-20@30000", [[44.9, -18.9, 10, -36], [35, 5, -15, -25]]),
+    ],
+)
+def test_rewards_of_rounds_add_up_to_that_of_the_game(uma: str, final: list[list[float]]) -> None:
+    model = predictor().with_uma(parse_uma(uma))
     found, expected = round_rewards(model, games(), ENDS), predict(model, games())
     assert found.shape == (2, 4, 4)
     assert found[0, 1] == pytest.approx(expected[0, 2] - expected[0, 1])
-    assert found[0, 3] == pytest.approx([90, 0, 45, -135] - expected[0, 3])
-    assert found[1, 1] == pytest.approx([90, 45, 0, -135] - expected[1, 1])
+    assert found[0, 3] == pytest.approx(final[0] - expected[0, 3])
+    assert found[1, 1] == pytest.approx(final[1] - expected[1, 1])
     assert not found[1, 2:].any()
-    final = final_rewards(ENDS, model.uma)
     assert found.sum(axis=1) == pytest.approx(final - expected[:, 0])
 
 

@@ -226,6 +226,17 @@ def test_a_declined_ron_is_furiten_with_the_next_frame_until_the_own_discard() -
     assert at.tags(1)[:2] == ["FURITEN 0", "D"]
 
 
+def test_a_new_deal_ends_furiten_without_a_frame() -> None:
+    at = AtTable(stacked_wall(("147m258p346s4567z", WAITS_9S, "", ""), draws="9s9s"))
+    at.throw("9s")
+    at.act(1, K.TSUMO)
+    assert "FURITEN 1" in at.tags(1)
+    at.ready()
+    at.forget()
+    at.tsumogiri(1)
+    assert at.tags(1)[0] == "D"
+
+
 def test_a_winning_tile_without_a_yaku_is_furiten_as_it_falls() -> None:
     hands = ("147m258p369s4567z", "123789m123p4699s", "", "")
     at = AtTable(stacked_wall(hands, draws="5s"))

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from bot.tenhou import messages as m
 from bot.tenhou.session.core import Session
 from bot.tenhou.session.events import PromptOpened, Resumed, SessionEvent, StateLost
-from game.events import Discard, Draw, StartGame, StartRound
+from bot.tenhou.session.resume import candidates
+from game.events import Ankan, Discard, DoraRevealed, Draw, Pon, RiichiAccepted, StartGame, StartRound
+from game.layout import RIVER_RIICHI
 from game.state import apply_all, new_round
 from kit.errors import StateMismatchError
 from tests.bot.captures import capture
@@ -166,6 +168,11 @@ def _shot(**changes: object) -> m.RoundSnapshot:
     return msgspec.structs.replace(m.RoundSnapshot(0, 0, 0, (135,), (25_000,) * 4, 0, HAND), **changes)
 
 
+def _pon(kind: int, source: int) -> int:
+    """The code of a pon of the first copy; the fourth stays out."""
+    return (3 * kind) << 9 | 3 << 5 | 0x8 | source
+
+
 def test_a_snapshot_before_any_discard() -> None:
     session, events = _returned(_shot())
     assert events[-1] == Resumed(0, 0, exact=False)
@@ -232,7 +239,7 @@ def test_in_a_rebuilt_round_the_servers_word_on_furiten_counts() -> None:
 
 def test_a_riichi_of_the_snapshot_is_in_the_state() -> None:
     shot = _shot(
-        rivers=((64, 65), (68, 69), (72,), (76,)),
+        rivers=((64, 65, 66), (68, 69, 70), (72, 73), (76, 77)),
         riichi_at=(-1, 1, -1, -1),
         scores=(25_000, 24_000, 25_000, 25_000),
         riichi_sticks=1,
@@ -243,6 +250,70 @@ def test_a_riichi_of_the_snapshot_is_in_the_state() -> None:
     assert list(session.state["scores"]) == [25_000, 24_000, 25_000, 25_000]
     assert session.state["riichi_sticks"] == 1
     assert session.state["double_riichi"][1] == 0
+    assert [e.tsumogiri for e in session.log if isinstance(e, Discard) and e.player == 1] == [
+        False,
+        False,
+        True,
+    ]
+
+
+def test_a_riichi_discard_that_was_called_is_the_last() -> None:
+    shot = _shot(
+        hand=HAND[:11],
+        melds=((_pon(25, 1),), (), (), ()),
+        rivers=((64, 65), (68,), (72,), (76,)),
+        riichi_at=(-1, 1, -1, -1),
+        scores=(25_000, 24_000, 25_000, 25_000),
+        riichi_sticks=1,
+    )
+    session, _ = _returned(shot)
+    assert list(session.state["river_marks"][1][:2] & RIVER_RIICHI != 0) == [False, True]
+
+
+LAST_IN_RIICHI = _shot(
+    rivers=((64,), (68,), (), ()),
+    riichi_at=(-1, 0, -1, -1),
+    scores=(25_000, 24_000, 25_000, 25_000),
+    riichi_sticks=1,
+)
+
+
+def test_a_riichi_discard_that_comes_last_is_rather_paid_than_not() -> None:
+    found = candidates(LAST_IN_RIICHI, 0, ())
+    assert [int(next(found).record["riichi"][1]) for _ in range(2)] == [2, 1]
+
+
+def test_a_riichi_is_paid_before_the_indicator_of_an_earlier_kan() -> None:
+    shot = msgspec.structs.replace(LAST_IN_RIICHI, melds=((), (100 << 8,), (), ()), indicators=(135, 134))
+    (with_kan, *_) = candidates(shot, 0, ())
+    kan = next(n for n, event in enumerate(with_kan.events) if isinstance(event, Ankan))
+    (first, *_) = candidates(shot, 0, with_kan.events[: kan + 1])
+    assert first.exact
+    assert first.events[-2:] == (RiichiAccepted(1), DoraRevealed(134))
+
+
+def test_an_explanation_with_a_forbidden_move_comes_after_all_others() -> None:
+    # A pon of our last discard, and then the fourth copy, would be swap-calling; one of our first is not.
+    shot = _shot(melds=((), (_pon(25, 3),), (), ()), rivers=((64,), (68, 103), (72,), (76,)))
+    found = list(candidates(shot, 0, ()))
+    assert [isinstance(each.events[3], Pon) for each in found] == [True] * 4 + [False] * 4
+    seen = found[-2].events
+    assert next(candidates(shot, 0, seen)).events == seen  # what was seen has happened, forbidden or not
+
+
+@pytest.mark.parametrize(
+    ("melds", "rivers", "indicators"),
+    [
+        ((_pon(25, 3), _pon(26, 1)), ((), (68, 69), (), ()), (135,)),
+        ((108 << 8, _pon(25, 1)), ((64,), (68, 69), (), ()), (135, 134)),
+    ],
+    ids=["pon", "ankan"],
+)
+def test_melds_in_another_order_than_listed_are_understood(
+    melds: tuple[int, int], rivers: tuple[tuple[int, ...], ...], indicators: tuple[int, ...]
+) -> None:
+    _, events = _returned(_shot(melds=((), melds, (), ()), rivers=rivers, indicators=indicators))
+    assert events[-1] == Resumed(0, 0, exact=False)
 
 
 @pytest.mark.parametrize(
@@ -283,9 +354,7 @@ def hostile(draw: st.DrawFn) -> m.RoundSnapshot:
     for kind in draw(st.lists(st.integers(0, 33), max_size=8, unique=True)):
         seat = draw(st.integers(0, 3))
         source = draw(st.integers(1, 3))
-        code = draw(
-            st.sampled_from(((3 * kind) << 9 | 3 << 5 | 0x8 | source, 4 * kind << 8, 4 * kind << 8 | source))
-        )
+        code = draw(st.sampled_from((_pon(kind, source), 4 * kind << 8, 4 * kind << 8 | source)))
         melds[seat] = (*melds[seat], code)
         tiles = [tile for tile in tiles if tile >> 2 != kind]
     hand = [tiles.pop() for _ in range(13 - 3 * min(4, len(melds[0])) + draw(st.integers(0, 1)))]

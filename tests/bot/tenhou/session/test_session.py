@@ -24,7 +24,7 @@ from bot.tenhou.session.events import (
 )
 from bot.tenhou.session.turn import reply
 from game.actions import PASS, RIICHI, Action, ActionKind
-from game.events import DrawnRound, EndGame, EndRound, Riichi, StartGame, StartRound, Win
+from game.events import DrawnRound, EndGame, EndRound, Four, Riichi, StartGame, StartRound, Win
 from kit.errors import LocalProtocolError, StateMismatchError
 from tests.bot.captures import capture
 from tests.bot.tenhou.session.recorded import feed, new_session, rendered, server_frames
@@ -460,6 +460,16 @@ def test_winner_and_liable_player_are_turned_to_absolute_players() -> None:
     )
     (win,) = (event for event in session.log if isinstance(event, Win))
     assert (win.player, win.liable) == (1, 2)
+
+
+@pytest.mark.parametrize("stated", [SCORES, (25_100, 25_000, 25_000, 24_900)])
+def test_final_scores_are_compared_with_the_servers_word(stated: Four) -> None:
+    session = seated()
+    session.receive('{"tag":"T60"}')
+    final = m.FinalScores(stated, (0,) * 4)
+    events = session.take(m.RoundDrawn("nine_terminals", 0, 0, SCORES, (0,) * 4, final=final))
+    differs = Disagreement("final scores", f"the server has {stated}, we have {SCORES}")
+    assert (differs in events) == (stated != SCORES)
 
 
 def test_furiten_is_compared_with_the_servers_word() -> None:
