@@ -65,7 +65,7 @@ def load_policy(name: str = "network", *, device: Literal["auto", "cpu", "cuda"]
     A network on the CPU needs no torch. One that does limits torch to one thread while it answers.
 
     Args:
-        name: ``network``, ``phoenix``, ``large``, ``players@NAME`` to imitate a player or rank,
+        name: ``network``, ``phoenix``, ``players@NAME`` to imitate a player or rank,
             ``heuristic``, ``random``, a folder of checkpoints, or ``python:FILE.py``, which is run. A suffix
             ``:6`` or ``:12`` averages a network over as many permutations of the suits.
         device: where networks compute; ``auto`` takes the GPU if there is one.
@@ -85,7 +85,7 @@ def cards(name: str = "network") -> dict[str, Card]:
     """The cards of a folder's checkpoints by model: architecture, planes, data, training, accuracy.
 
     Args:
-        name: ``network``, ``phoenix``, ``large``, ``players``, or a folder of checkpoints.
+        name: ``network``, ``phoenix``, ``players``, or a folder of checkpoints.
 
     Raises:
         ConfigError: there is no such folder.

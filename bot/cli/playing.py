@@ -173,7 +173,7 @@ def config() -> int:
     {
         "policy": Setting(
             "decision.policy",
-            help="Policy that advises and reviews: network, phoenix, large, players@NAME, heuristic, a "
+            help="Policy that advises and reviews: network, phoenix, players@NAME, heuristic, a "
             "folder of models, or python:FILE.py for your own.",
         ),
         "host": "table.host",

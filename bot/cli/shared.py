@@ -170,7 +170,7 @@ TrainingPrecision: TypeAlias = Annotated[
 ComparedPolicy: TypeAlias = Annotated[
     Player,
     Parameter(
-        help="Policy to ask: network, phoenix, large, players@NAME to imitate a player or rank (LuckyJ, "
+        help="Policy to ask: network, phoenix, players@NAME to imitate a player or rank (LuckyJ, "
         "Suphx, 10-dan to 4-dan), heuristic, beginner, random, a folder of checkpoints, python:FILE.py "
         "(docs/policy.md), or for reviews engine:COMMAND (docs/engine.md). Append :6 or :12 to a network to "
         "average over as many tile permutations."

@@ -94,7 +94,7 @@ def _optional_path(value: object) -> str:
 def _checkpoints(value: object) -> str:
     if isinstance(value, str) and included(value):
         return value
-    path = _optional_path(value)  # which has lost the dot of ./large
+    path = _optional_path(value)  # which has lost the dot of ./phoenix
     return str(Path(path).absolute()) if included(path) else path
 
 
@@ -243,7 +243,7 @@ class DecisionSection(Section):
     """The policy, its time budget, and the fallback when it fails.
 
     Attributes:
-        policy: policy that plays: network, phoenix, large, players@NAME, heuristic, a folder of models, or
+        policy: policy that plays: network, phoenix, players@NAME, heuristic, a folder of models, or
             python:FILE.py for your own (docs/policy.md).
         permutations: tile permutations to average over; default: the configured number.
         device: device for the models.

@@ -69,7 +69,7 @@ class AdaptationPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fi
     """Everything that determines the results.
 
     Attributes:
-        policy: policy that plays and is adapted: network, phoenix, large or a folder of checkpoints.
+        policy: policy that plays and is adapted: network, phoenix or a folder of checkpoints.
         identity: changes when the policy behind the name changes.
         sampler: sampler of the deals to learn from (docs/hands.md).
         hands: hands to adapt to, each of another self-play game.

@@ -23,7 +23,7 @@ class DealsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields=
     """Everything that determines the results.
 
     Attributes:
-        policy: policy that plays the games and the play-outs: network, phoenix, large or a folder of
+        policy: policy that plays the games and the play-outs: network, phoenix or a folder of
             checkpoints.
         identity: changes when the policy behind the name changes.
         samplers: sampler of deals: uniform, autoregressive, diffusion, diffusion:steps=NUMBER, or true: the

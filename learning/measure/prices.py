@@ -58,8 +58,8 @@ class PricesPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields
         data: paths of the records.
         records: hash of the ids of all games there outside the training part; the first in a fixed order are
             taken.
-        policy: policy that judges, averaged over 12 permutations as in reviews, and plays: network, phoenix,
-            large or a folder of checkpoints.
+        policy: policy that judges, averaged over 12 permutations as in reviews, and plays: network, phoenix
+            or a folder of checkpoints.
         identity: changes when the policy behind the name changes.
         games: games to take disagreements from, all outside the training part.
         seed: seed of the disagreements and walls.

@@ -34,7 +34,7 @@ class LabelsPlan(ResumablePlan, frozen=True, kw_only=True, forbid_unknown_fields
     """Everything that determines labels.
 
     Attributes:
-        policy: policy that selects the decisions and plays them out: network, phoenix, large or a folder of
+        policy: policy that selects the decisions and plays them out: network, phoenix or a folder of
             checkpoints.
         identity: changes when the policy behind the name changes.
         corpus: hash of the games.

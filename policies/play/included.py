@@ -12,15 +12,13 @@ from policies.nets.identities import MARK
 _FOLDER: Final = Path(__file__).parents[1] / "checkpoints"
 PHOENIX: Final = _FOLDER / "small-phoenix"
 """Trained on human games from the Phoenix room."""
-SHIPPED: Final = _FOLDER / "small-ai"
-"""The same, trained further on games of strong programs: the default models for play."""
-LARGE: Final = _FOLDER / "large-ai"
-"""The same with larger models for discards, chi and pon; slower."""
 PLAYERS: Final = _FOLDER / "small-players"
-"""Trained on all of these games, conditioned on the player: imitates one player or rank."""
+"""The same, trained further on all games, conditioned on the player: imitates one player or rank."""
+SHIPPED: Final = PLAYERS.with_name(f"{PLAYERS.name}{MARK}LuckyJ")
+"""The default models for play: the same, imitating the program LuckyJ."""
 
 INCLUDED: Final[Mapping[str, Path]] = MappingProxyType(
-    {"network": SHIPPED, "phoenix": PHOENIX, "large": LARGE, "players": PLAYERS}
+    {"network": SHIPPED, "phoenix": PHOENIX, "players": PLAYERS}
 )
 """The folder of each set, by its name."""
 

@@ -10,7 +10,7 @@ from replays.review.judging import ORDER
 from replays.review.schema import Categories, Category, Judged, Rates, ReviewDecision, StepFigures, Thresholds
 from replays.tally import PlayerTally
 
-THRESHOLDS: Final = Thresholds(inaccuracy=0.15, mistake=0.05, blunder=0.005)
+THRESHOLDS: Final = Thresholds(inaccuracy=0.07, mistake=0.015, blunder=0.0006)
 RATING: Final = (
     "mean ratio, in per cent, of the policy's probability of the played option to that of its own choice, at "
     "the step where they differ; agreement counts 100"

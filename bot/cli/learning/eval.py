@@ -57,8 +57,8 @@ def accuracy(
     Args:
         given: the measurement.
         data: games.
-        checkpoints: folder of checkpoints, or network, phoenix or large; default: network; may be repeated,
-            and the others are then compared with the first.
+        checkpoints: folder of checkpoints, network, phoenix or players@NAME; default: network; may be
+            repeated, and the others are then compared with the first.
         ai: kind of players.
         precision: of the networks.
         as_json: whether to print JSON.

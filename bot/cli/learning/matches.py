@@ -58,14 +58,13 @@ def arena(
 
     Args:
         given: the comparison.
-        challenger: player to measure: network, phoenix (the same networks before they learned from strong
-            programs), large (with some larger models), players@NAME (which imitate LuckyJ, Suphx, or 10-dan
-            to 4-dan), heuristic, beginner, random, or a folder of checkpoints. Append :6 or :12 to average
-            over that many tile permutations, +search=DEALS to search close decisions, +adapt=PLAYOUTS to
-            adapt to the dealt hand. python:FILE.py is a policy of your own (docs/policy.md). External mjai
-            programs: engine:COMMAND answers arrays of messages, engine-lines:COMMAND answers every message,
-            engine-asked:COMMAND answers only when it has a choice. Prefix NAME= to set the name in reports
-            and records.
+        challenger: player to measure: network (imitates LuckyJ), phoenix (imitates people of the Phoenix
+            room), players@NAME (Suphx, NAGA25, Tenhoui, or 10-dan to 4-dan), heuristic, beginner, random, or
+            a folder of checkpoints. Append :6 or :12 to average over that many tile permutations,
+            +search=DEALS to search close decisions, +adapt=PLAYOUTS to adapt to the dealt hand.
+            python:FILE.py is a policy of your own (docs/policy.md). External mjai programs: engine:COMMAND
+            answers arrays of messages, engine-lines:COMMAND answers every message, engine-asked:COMMAND
+            answers only when it has a choice. Prefix NAME= to set the name in reports and records.
         champion: player in the other seats.
         games: number of games, rounded up to whole sets.
         out: folder for the results. A stopped run resumes there; a finished run continues if --games is

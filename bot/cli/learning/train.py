@@ -54,14 +54,14 @@ ContinueFrom: TypeAlias = Annotated[
     Checkpoints | None,
     Parameter(
         help="Folder of a checkpoint of this model to start from; for the five decision models also network, "
-        "phoenix or large. --depth may be larger, except in generators of hands, and for discards "
+        "or phoenix. --depth may be larger, except in generators of hands, and for discards "
         "--width; what they add has no effect at first."
     ),
 ]
 TowerFrom: TypeAlias = Annotated[
     Checkpoints | None,
     Parameter(
-        help="Folder of a discard model whose tower to start from, or network, phoenix or large; its feature "
+        help="Folder of a discard model whose tower to start from, or network or phoenix; its feature "
         "set may differ. Generators of hands take the tower of a direct model, with the same features."
     ),
 ]
@@ -282,7 +282,7 @@ def improve(
         corpus: the games that were labelled.
         labels: their labels.
         out: where the checkpoint is written.
-        start: policy to improve: network, phoenix, large or a folder of checkpoints.
+        start: policy to improve: network, phoenix or a folder of checkpoints.
         given: how to learn.
         precision: of learning.
         as_json: whether to print JSON.
@@ -356,7 +356,7 @@ def rl(
 
     Args:
         out: where the checkpoints are written.
-        start: policy to start from: network, phoenix, large or a folder of checkpoints.
+        start: policy to start from: network, phoenix or a folder of checkpoints.
         preset: size of the run.
         given: how to learn.
         tonpuu: whether to play tonpuusen.

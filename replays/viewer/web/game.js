@@ -269,7 +269,7 @@ function comparison(other) {
 function about(review) {
   const { game: text, categories } = words();
   const limits = /** @type {const} */ (["inaccuracy", "mistake", "blunder"]).filter((name) => name in review.thresholds).flatMap((name) =>
-    pair(`${SIGNS[name]} ${categories[name]}`, text.threshold(percent(review.thresholds[name], 1))),
+    pair(`${SIGNS[name]} ${categories[name]}`, text.threshold(percent(review.thresholds[name], 2))),
   );
   return make(
     "section", { class: "about" }, make("h2", {}, text.about),

@@ -102,7 +102,7 @@ def test_a_policy_that_fails_ends_a_command_before_it_connects_or_plays(
 def test_the_configuration_takes_a_file_and_no_other_name() -> None:
     code, _, err = run("play", "--policy", "mine.py")
     assert code == 2
-    assert 'found "mine.py", expected one of network, heuristic, phoenix, large' in err
+    assert 'found "mine.py", expected one of network, heuristic, phoenix, players' in err
     assert "a folder of models, or python:FILE.py for your own" in err
 
 

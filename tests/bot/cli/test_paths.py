@@ -9,7 +9,7 @@ import pytest
 from cyclopts import Argument
 
 from bot.cli.shared import existing_checkpoints
-from policies.play.included import LARGE, PLAYERS
+from policies.play.included import PHOENIX, PLAYERS
 from tests.cli import commands
 from tests.cli import run_cli as run
 
@@ -66,7 +66,7 @@ def test_the_cases_are_all_there() -> None:
 
 
 def test_a_set_of_included_checkpoints_is_named_wherever_a_folder_is_asked_for() -> None:
-    assert existing_checkpoints("large") == LARGE
+    assert existing_checkpoints("phoenix") == PHOENIX
     assert existing_checkpoints("players@7-dan") == PLAYERS.with_name("small-players@7-dan")
 
 

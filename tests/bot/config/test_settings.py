@@ -104,7 +104,7 @@ def test_each_source_beats_the_one_before() -> None:
 @pytest.mark.parametrize(
     ("policy", "checkpoints"),
     [
-        ("large", "large"),
+        ("phoenix", "phoenix"),
         ("players@7-dan", "players@7-dan"),
         ("models", "models"),
         ("models@me", "models@me"),

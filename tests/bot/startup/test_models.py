@@ -14,7 +14,7 @@ from policies.features.table import LITE
 from policies.flow.known_hand import known_questions
 from policies.flow.slots import Slot
 from policies.heuristic.player import HeuristicPolicy
-from policies.play.included import LARGE
+from policies.play.included import PHOENIX
 from policies.play.inference import Model, NetworkPolicy
 from tests.cli import run_cli
 from tests.policies.models import a_model, a_network, save_models, weights_of
@@ -100,17 +100,17 @@ def test_play_uses_the_networks(folder: Path) -> None:
 
 
 def test_included_models_are_chosen_by_name() -> None:
-    config = load_config(None, {}, {"decision.checkpoints": "large"})
-    assert folder_of(config.decision) == LARGE
+    config = load_config(None, {}, {"decision.checkpoints": "phoenix"})
+    assert folder_of(config.decision) == PHOENIX
     policy = load(config.decision)
     assert isinstance(policy, NetworkPolicy)
-    assert policy.cards[Slot.DISCARD] == store.load(LARGE, Slot.DISCARD).card
+    assert policy.cards[Slot.DISCARD] == store.load(PHOENIX, Slot.DISCARD).card
     asked = load_config(None, {}, {"decision.checkpoints": "players@7-dan"})
     policy = load(asked.decision)
     assert isinstance(policy, NetworkPolicy)
     assert policy.cards[Slot.DISCARD].data.players.endswith("asked as 7-dan")
     assert folder_of(DecisionSection()) is None
-    assert folder_of(DecisionSection(checkpoints="./large")) == Path("large").absolute()
+    assert folder_of(DecisionSection(checkpoints="./phoenix")) == Path("phoenix").absolute()
 
 
 def test_the_policy_tried_at_the_start_decides_first_and_later_ones_are_new(folder: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_model_without_numbers_is_refused_before_it_plays() -> None:
         (DecisionSection(policy="heuristic"), "the heuristic"),
         (DecisionSection(permutations=1), "the included models"),
         (DecisionSection(checkpoints="x"), "the models in x, averaged over 12 permutations"),
-        (DecisionSection(checkpoints="large", permutations=1), "the included models `large`"),
+        (DecisionSection(checkpoints="phoenix", permutations=1), "the included models `phoenix`"),
     ],
 )
 def test_the_policy_is_described_in_words(section: DecisionSection, words: str) -> None:

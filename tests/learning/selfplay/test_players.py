@@ -25,7 +25,7 @@ def test_built_in_players() -> None:
 def test_unknown_players_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
         ConfigError,
-        match="'heuristik' is not a player: give one of network, phoenix, large, players, heuristic, "
+        match="'heuristik' is not a player: give one of network, phoenix, players, heuristic, "
         "beginner, random",
     ):
         contender("heuristik")

@@ -11,7 +11,7 @@ from policies.checkpoint.store import files_of, load
 from policies.flow.known_hand import known_questions
 from policies.flow.slots import Slot
 from policies.nets.architectures import identities_of
-from policies.play.included import INCLUDED, LARGE, PLAYERS, SHIPPED, included
+from policies.play.included import INCLUDED, PHOENIX, PLAYERS, SHIPPED, included
 from policies.play.inference import load_policy
 from policies.play.named import predictor_files
 from tests.policies.checkpoint.saved import saved
@@ -32,7 +32,7 @@ def test_the_five_models_answer_a_known_hand(folder: Path) -> None:
         assert question.slot is not Slot.DISCARD or abs(sum(row) - 1.0) < 1e-6
 
 
-@every_set
+@pytest.mark.parametrize("folder", [PHOENIX, PLAYERS], ids=["phoenix", "players"])
 def test_all_six_are_small_and_intact_and_the_folder_has_no_other_files(folder: Path) -> None:
     cards = [load(folder, model).card for model in MODELS]
     assert all(card.data.corpus and card.training.samples and card.metrics for card in cards)
@@ -40,17 +40,6 @@ def test_all_six_are_small_and_intact_and_the_folder_has_no_other_files(folder: 
     names = [name for card in cards for name in (f"{card.model}.json", card.tensors.file)]
     assert files == sorted(folder / name for name in names)
     assert sum(path.stat().st_size for path in files) <= LARGEST_BYTES
-
-
-def test_the_large_set_is_the_default_one_with_larger_models_for_discards_chi_and_pon() -> None:
-    for slot in Slot:
-        large, small = load(LARGE, slot).card, load(SHIPPED, slot).card
-        if slot not in (Slot.DISCARD, Slot.CHI, Slot.PON):
-            assert large == small
-            continue
-        ours, theirs = large.architecture, small.architecture
-        assert ours.width * ours.depth > theirs.width * theirs.depth
-        assert large.parents
 
 
 def test_the_players_of_a_set_are_known_to_all_its_models_and_play_differently() -> None:
@@ -68,7 +57,7 @@ def test_the_players_of_a_set_are_known_to_all_its_models_and_play_differently()
 
 
 def test_a_text_names_an_included_set() -> None:
-    assert included("network") == SHIPPED
+    assert included("network") == SHIPPED == included("players@LuckyJ")
     assert included("players@7-dan") == PLAYERS.with_name("small-players@7-dan")
     assert included("mine@7-dan") is None
     assert included("") is None
