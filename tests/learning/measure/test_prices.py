@@ -44,7 +44,7 @@ class Keeping(Undecided):
         return [share / sum(row) for share in row] if slot == 'discard' else super().row(slot, question)
 """
 PLAN = PricesPlan(data=("games",), records="", identity="")
-CHEAP, DEAR = Unlikeness(0.1, 3), Unlikeness(0.01, 1)
+CHEAP, DEAR = Unlikeness(0.06, 3), Unlikeness(0.01, 1)
 FREE, *MORE = (name for n in range(100) if split_of(name := f"2026010203gm-0001-0000-{n:08x}"))
 """Ids of games that are not for training."""
 

@@ -87,7 +87,7 @@ def test_shapes_are_compared_only_where_both_accept_about_as_many(
 
 def test_the_waits_without_a_yaku_are_named() -> None:
     def silent(hand: str) -> tuple[NoteValue, NoteValue]:
-        found = reasons(Scene(hand).draw("1z"), "1z", "1z", riichi=0.9)["reason_riichi"]
+        found = reasons(Scene(hand).draw("1z"), "1z", "1z", riichi=0.95)["reason_riichi"]
         return found["waits"], found["no_yaku"]
 
     assert silent("222m567m345p66s78s") == (["6s", "9s"], ["9s"])
@@ -96,7 +96,7 @@ def test_the_waits_without_a_yaku_are_named() -> None:
 
 
 def test_a_riichi_keeps_no_tiles_for_later() -> None:
-    found = reasons(Scene("123m456p78s11222z").draw("9p"), "9p", "1z", riichi=0.9)
+    found = reasons(Scene("123m456p78s11222z").draw("9p"), "9p", "1z", riichi=0.95)
     assert [*found] == ["reason_riichi", "reason_shanten"]
 
 
