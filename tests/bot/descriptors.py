@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import resource
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 @contextlib.contextmanager
 def no_descriptor_left() -> Iterator[None]:
     """Leave this process unable to open anything."""
+    gc.collect()  # garbage of other tests, collected meanwhile, would free some
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     taken = [os.open(os.devnull, os.O_RDONLY)]
     resource.setrlimit(resource.RLIMIT_NOFILE, (taken[0] + 20, hard))
