@@ -53,7 +53,7 @@ CheckpointFolder: TypeAlias = Annotated[
 ContinueFrom: TypeAlias = Annotated[
     Checkpoints | None,
     Parameter(
-        help="Folder of a checkpoint of this model to start from; for the five decision models also network, "
+        help="Folder of a checkpoint of this model to start from; for the five decision models also network "
         "or phoenix. --depth may be larger, except in generators of hands, and for discards "
         "--width; what they add has no effect at first."
     ),
