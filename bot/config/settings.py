@@ -173,7 +173,7 @@ Sampler = Annotated[
     str,
     _text(lambda sampler: sampler.partition(":")[0] in _SAMPLERS),
     ExpectedValues(
-        f"one of {', '.join(_SAMPLERS)}, with settings as `suzaku eval deals --sampler` takes them"
+        f"one of {', '.join(_SAMPLERS)}, with settings as `suzaku eval adaptation --sampler` takes them"
     ),
 ]
 Folder = Annotated[Path, BeforeValidator(_folder), ExpectedValues("a path")]

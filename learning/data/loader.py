@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, NamedTuple
 
@@ -59,7 +59,6 @@ _POOL_GAMES: Final[dict[Sampled, int]] = {
     Slot.KAN: 2048,
     AT_DRAWS: 256,
 }
-_NONE: Final = np.zeros(0, np.int64)
 _CHUNK: Final = 64
 """Rows encoded before they are permuted, while their planes are still in the core's own cache."""
 _AHEAD: Final = 2
@@ -76,9 +75,6 @@ class Moments(NamedTuple):
         honba: ``[B]`` int16, repeat counters; with ``round_index`` they identify the round.
         wall_left: ``[B]`` int16, tiles that can still be drawn.
         scores: ``[B, 4]`` int32, points now, by player.
-        place: ``[B]`` int64, of the decision among those of the slot in its game.
-        candidate: ``[B]`` int64, of the row among those of its decision.
-        permutation: ``[B]`` int64, how its tiles were permuted (`policies.features.permute`).
     """
 
     game: Numbers
@@ -87,9 +83,6 @@ class Moments(NamedTuple):
     honba: NDArray[np.int16]
     wall_left: NDArray[np.int16]
     scores: NDArray[np.int32]
-    place: Numbers
-    candidate: Numbers
-    permutation: Numbers
 
 
 class Batch(NamedTuple):
@@ -118,13 +111,11 @@ class Batch(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """Rows of a pool, the number of its first decision, and the games of the pool with where they begin."""
+    """Rows of a pool, and the number of its first decision."""
 
     found: Positions
     rows: Numbers
     first: int
-    games: Numbers
-    begins: Numbers
 
 
 class Loader:
@@ -143,8 +134,6 @@ class Loader:
         moments: whether batches have the place of each row in its game.
         identities: players to tell apart, as `learning.data.choice.identity_table` names them.
         one_in: take every n-th decision of each game, different ones in each epoch.
-        always: decisions that every epoch takes, whatever ``one_in`` is: by the game's place in the index,
-            their places among those of the slot in it.
         workers: threads.
         pool_games: games whose decisions are shuffled together; the default depends on the slot. Discards
             take about 0.7 MB per game, with up to three pools in memory. The games themselves are shuffled
@@ -166,7 +155,6 @@ class Loader:
         moments: bool = False,
         identities: Sequence[str] = (),
         one_in: int = 1,
-        always: Mapping[int, Numbers] | None = None,
         workers: int = 2,
         pool_games: int | None = None,
     ) -> None:
@@ -184,7 +172,6 @@ class Loader:
         self.moments = moments
         self._who = identity_table(corpus, identities) if identities else None
         self.one_in = one_in
-        self.always = always or {}
         self.workers = workers
         self.pool_games = pool_games or _POOL_GAMES[slot]
         self._planes = SETS[self.features].planes
@@ -219,16 +206,11 @@ class Loader:
         missing = self.batch_size
         first = 0
         for number, found in enumerate(self._pools(workers, epoch)):
-            games, begins = np.unique(found.games, return_index=True)
-            always = np.zeros(len(found.players), np.bool_)
-            for game, begin in zip(games.tolist(), begins.tolist(), strict=True):
-                always[begin + self.always.get(game, _NONE)] = True
-            rng = np.random.default_rng((self.seed, epoch, 2, number))
-            order = _shuffled(found, rng, self.one_in, always)
+            order = _shuffled(found, np.random.default_rng((self.seed, epoch, 2, number)), self.one_in)
             at = 0
             while at < len(order):
                 rows = order[at : at + missing]
-                pieces.append(_Piece(found, rows, first, games, begins))
+                pieces.append(_Piece(found, rows, first))
                 at += len(rows)
                 missing -= len(rows)
                 if missing == 0:
@@ -286,7 +268,6 @@ class Loader:
                 np.empty(size, np.int16),
                 np.empty(size, np.int16),
                 np.empty((size, 4), np.int32),
-                *(np.empty(size, np.int64) for _ in range(3)),
             )
             if self.moments
             else None,
@@ -310,9 +291,7 @@ class Loader:
                 each[part] = rows
         if out.moments is not None:
             of_states = (states[name] for name in ("round_index", "honba", "wall_left", "scores"))
-            of_games = owners - piece.begins[np.searchsorted(piece.games, games)]
-            of_decisions = piece.rows - np.searchsorted(found.owners, owners)
-            columns: Any = (games, players, *of_states, of_games, of_decisions, numbers)
+            columns: Any = (games, players, *of_states)
             places: Any = out.moments
             for column, values in zip(places, columns, strict=True):
                 column[part] = values
@@ -334,12 +313,12 @@ class Loader:
             labels[:] = mirrored_places(labels, numbers)
 
 
-def _shuffled(found: Positions, rng: np.random.Generator, one_in: int, always: NDArray[np.bool_]) -> Numbers:
-    """Rows of every n-th decision, and of some always, in random order; those of a decision stay together."""
+def _shuffled(found: Positions, rng: np.random.Generator, one_in: int) -> Numbers:
+    """Rows of every n-th decision, in random order; those of a decision stay together."""
     order = rng.permutation(len(found.players))
     counts = np.bincount(found.owners, minlength=len(order))
     first = np.cumsum(counts) - counts
-    order = order[always[order] | (np.arange(len(order)) < -(-len(order) // one_in))]
+    order = order[: -(-len(order) // one_in)]
     counts, first = counts[order], first[order]
     before = np.cumsum(counts) - counts
     return np.repeat(first - before, counts) + np.arange(counts.sum())

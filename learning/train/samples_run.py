@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar, cast
 
@@ -21,7 +21,7 @@ from learning.data.choice import (
     selected,
     times_of,
 )
-from learning.data.corpus import Corpus, Numbers
+from learning.data.corpus import Corpus
 from learning.data.layout import SPLIT_RULE, Split
 from learning.data.loader import Batch, Loader
 from learning.data.positions import count, first_games
@@ -80,9 +80,7 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
         self.title, self.patience = str(self.model), plan.patience
         self.choice = self.chosen("train")
         rows = samples_in(plan, corpus, self.choice, "train")
-        self._always = self.always()
-        kept = sum(len(self._always.get(game, ())) for game in self.choice.games.tolist())
-        self.rows = kept + -(-(rows - kept) // plan.one_in)
+        self.rows = -(-rows // plan.one_in)
         self.last_step = steps_of(plan, self.rows)
         self.total = self.last_step * plan.batch_size
         self.threads = torch.get_num_threads()
@@ -97,10 +95,6 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
     def chosen(self, split: Split) -> SelectedDecisions:
         """The decisions of a split to learn from."""
         return choice_of(self.plan, self.corpus, split)
-
-    def always(self) -> Mapping[int, Numbers]:
-        """The decisions that every pass takes; see the argument of `learning.data.loader.Loader`."""
-        return {}
 
     def _loader(self, choice: SelectedDecisions, batch_size: int, *, augment: bool, seed: int) -> Loader:
         plan = self.plan
@@ -117,7 +111,6 @@ class SamplesRun(ABC, Generic[PlanT, SamplesT]):
             moments=self.moments,
             identities=plan.known,
             one_in=plan.one_in,
-            always=self._always,
             workers=self.threads,
         )
 

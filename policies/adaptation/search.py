@@ -32,7 +32,7 @@ from policies.flow.slots import Policy
 from policies.hands.direct import DirectModel
 from policies.nets.compute import Compute
 from policies.play.critic import Critic
-from policies.play.deal_ins import REWARD_OF_LUCK, DiscardChoice, deal_in_costs, luck_of_deal_ins
+from policies.play.deal_ins import REWARD_OF_LUCK, deal_in_costs, luck_of_deal_ins
 from policies.play.playouts import Branching, CutValue, EndValue, Playouts, Unit, points_value
 from policies.play.rollout import Choice, PolicyChooser, Request
 from policies.play.sampling import chances_of
@@ -330,8 +330,7 @@ class Searcher:
         if self._hands is None or any(option.kind is not ActionKind.DISCARD for option in options):
             return None
         kinds = [option.tile >> 2 for option in options]
-        choice = DiscardChoice(observation.record, observation.player, kinds)
-        (found,) = deal_in_costs(self._hands, {0: choice}).values()
+        found = deal_in_costs(self._hands, observation.record, observation.player, kinds)
         return dict(zip(kinds, found.tolist(), strict=True))
 
     def finish_searches(

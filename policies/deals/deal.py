@@ -13,8 +13,6 @@ from game.observation import Observation
 from game.scoring.settlement import GameLength
 from game.table.restore import concealed_hands, seen_by
 from game.table.table import Table
-from game.tiles import RED_FIVES
-from policies.hands.views import SampledHands
 
 ANY_HAND: Final = 0
 """Any tiles are possible."""
@@ -129,19 +127,6 @@ class Deals(msgspec.Struct, frozen=True):
         return Table.restore(
             self.view.record, self.hands(number), self.hidden(number), length=self.view.length, seed=seed
         )
-
-    def sampled_hands(self) -> SampledHands:
-        """The opponents' hands as counts, ``N`` being 1."""
-        counts = np.zeros((1, len(self), 3, 34), np.int8)
-        reds = np.zeros((1, len(self), 3, 3), np.bool_)
-        ends, rows = self.unseen.ends, np.arange(len(self))
-        for opponent in range(3):
-            for place in range(ends[opponent], ends[opponent + 1]):
-                counts[0, rows, opponent, self.tiles[:, place] >> 2] += 1
-            hand = self.tiles[:, ends[opponent] : ends[opponent + 1]]
-            for suit, red in enumerate(RED_FIVES):
-                reds[0, :, opponent, suit] = (hand == red).any(axis=1)
-        return SampledHands(counts, reds)
 
 
 class DealSampler(Protocol):

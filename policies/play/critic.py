@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from game.layout import PHASE_TURN, ROUND_STATE
 from game.scoring.settlement import RIICHI_STICK, GameLength
-from kit.files import expand_home
 from policies.checkpoint.files import Reader, read_file
 from policies.checkpoint.store import load
 from policies.nets.compute import Compute, choose_compute
@@ -106,11 +105,6 @@ class Critic:
         seats = (_SEATS - turns[:, None]) % 4
         points, reward = (np.take_along_axis(found[:, each], seats, axis=1) for each in range(2))
         return RestOfRound(points * POINTS_UNIT, reward * REWARD_UNIT)
-
-
-def critic_folder(text: str) -> Path:
-    """The folder that a user named, or the included one if the text is empty."""
-    return expand_home(text) if text else CRITIC_FOLDER
 
 
 def is_at_a_draw(state: np.void) -> bool:

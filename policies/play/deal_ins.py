@@ -7,9 +7,9 @@ its expectation: a control variate, unbiased as far as those probabilities are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,34 +23,18 @@ REWARD_OF_LUCK: Final = 5.3e-3
 """Final reward per point of luck: the coefficient of the control variate."""
 
 
-class DiscardChoice(NamedTuple):
-    """A decision between discards: the round, the player, absolute, and the kinds of tiles."""
-
-    state: np.void
-    player: int
-    kinds: Sequence[int]
-
-
-def deal_in_costs(hands: DirectModel, choices: Mapping[int, DiscardChoice]) -> dict[int, NDArray[np.float64]]:
-    """Expected points lost to a win on each discard.
+def deal_in_costs(hands: DirectModel, record: np.void, player: int, kinds: list[int]) -> NDArray[np.float64]:
+    """``[kinds]``: expected points lost to a win on each discard.
 
     Args:
-        hands: the model of the opponents' hands; it uses only what the players see.
-        choices: decisions by any number.
-
-    Returns:
-        ``[kinds]`` by the same numbers.
+        hands: the model of the opponents' hands; it uses only what the player sees.
+        record: the round.
+        player: who discards, absolute.
+        kinds: of the discards.
     """
-    if not choices:
-        return {}
-    states, players, _ = zip(*choices.values(), strict=True)
-    found: dict[int, NDArray[np.float64]] = {}
-    for (number, choice), deal_ins in zip(
-        choices.items(), hands.read(np.array(states), players).deal_ins, strict=True
-    ):
-        points = danger_of(choice.state, choice.player, reads_melds=False).points
-        found[number] = points @ deal_ins[:, list(choice.kinds)]
-    return found
+    points = danger_of(record, player, reads_melds=False).points
+    costs: NDArray[np.float64] = points @ hands.read(np.array([record]), player).deal_ins[0][:, kinds]
+    return costs
 
 
 def luck_of_deal_ins(

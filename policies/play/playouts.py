@@ -131,34 +131,14 @@ class Branching(NamedTuple):
 
     def values(self, ends: Sequence[Table], value: EndValue) -> NDArray[np.float64]:
         """``[numbers, options]``: values of the ends of the round, from `Playouts.ends`."""
-        return values_of([self], [ends], value)[0]
+        found = value(ends, self.deals.view.player)
+        return found.reshape(len(self.numbers), len(self.options))
 
     def ahead(self, ends: Sequence[Table], value: EndValue) -> NDArray[np.float64]:
         """``[numbers]``: advantage of the first of two options over the second."""
         values = self.values(ends, value)
         found: NDArray[np.float64] = values[:, 0] - values[:, 1]
         return found
-
-
-def values_of(
-    branchings: Sequence[Branching], ends: Sequence[Sequence[Table]], value: EndValue
-) -> list[NDArray[np.float64]]:
-    """``[numbers, options]`` for each decision of one player in one round: values of its ends.
-
-    All are valued together, which is faster than one by one.
-
-    Args:
-        branchings: the decisions.
-        ends: of each, from `Playouts.ends`.
-        value: values tables.
-    """
-    player = branchings[0].deals.view.player
-    found = value([table for tables in ends for table in tables], player)
-    parts = np.split(found, np.cumsum([len(tables) for tables in ends])[:-1])
-    return [
-        part.reshape(len(each.numbers), len(each.options))
-        for each, part in zip(branchings, parts, strict=True)
-    ]
 
 
 class Playouts:

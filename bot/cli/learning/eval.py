@@ -1,4 +1,4 @@
-"""`suzaku eval`: how good networks, sampled deals, adaptation and strategies are."""
+"""`suzaku eval`: how good networks, adaptation and strategies are."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import learning.cfr.exploitability
     import learning.measure.accuracy
     import learning.measure.adaptation
-    import learning.measure.deals_plan
     import learning.measure.hands
     import learning.measure.prices
     import policies.adaptation.settings
@@ -104,32 +103,6 @@ def hands(
     if plots is not None:
         save_plots(report, plots)
     return code
-
-
-@command()
-def deals(
-    given: Given[learning.measure.deals_plan.DealsPlan],
-    *,
-    out: ResumedFolder,
-    so_far: SoFar = False,
-    workers: Workers = None,
-    device: Device = "cpu",
-    precision: PlayPrecision = "auto",
-    as_json: AsJson = False,
-) -> int:
-    """Measure whether decisions over sampled hands match those over the true hands.
-
-    Takes close decisions of self-play and plays the two likeliest discards out to the end of the round, over
-    sampled deals and over the true hands. Reports how the differences between the two correlate, and what the
-    choices made over sampled deals gain with the true hands.
-    """
-    from learning.measure.deals import DEALS, make_plan
-    from learning.runs.store import compute_for
-
-    if so_far:
-        return write_report(DEALS.so_far(out), as_json=as_json)
-    plan = make_plan(compute=compute_for(out, device, precision), **given)
-    return write_report(DEALS.run(plan, out, workers=workers, quiet=as_json), as_json=as_json)
 
 
 @command()
@@ -213,4 +186,4 @@ def exploitability(
     return write_report(measure_exploitability(ExploitPlan(table, **given), workers), as_json=as_json)
 
 
-EVAL: Final = (accuracy, hands, deals, adaptation, prices, exploitability)
+EVAL: Final = (accuracy, hands, adaptation, prices, exploitability)

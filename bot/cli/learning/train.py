@@ -19,10 +19,8 @@ from bot.cli.shared import (
     ExistingFolder,
     OfficialAi,
     OutputFolder,
-    PlayPrecision,
     Precision,
     Ray,
-    ResumedFolder,
     Tonpuu,
     TrainingPrecision,
     Workers,
@@ -37,8 +35,6 @@ if TYPE_CHECKING:
     import learning.cfr.run
     import learning.data.choice
     import learning.selfplay.rl.plan
-    import learning.train.improve
-    import learning.train.labels
     import learning.train.plan
     import learning.train.reward
     import policies.checkpoint.card
@@ -220,92 +216,6 @@ def critic(
 
 
 @command()
-def labels(
-    given: Given[learning.train.labels.LabelsPlan],
-    *,
-    corpus: CorpusFolder,
-    out: ResumedFolder,
-    workers: Workers = None,
-    ray: Ray = None,
-    device: Device = "cpu",
-    precision: PlayPrecision = "auto",
-    as_json: AsJson = False,
-) -> int:
-    """Value the options of close decisions in self-play, for `suzaku train improve` to learn from.
-
-    Decisions that the policy finds close are played out with the true hands over redrawn walls, all options
-    over the same ones, up to a horizon beyond which the critic values the rest.
-
-    Args:
-        given: what to label.
-        corpus: games with all hands known, best of the policy's own self-play.
-        out: folder of the labels.
-        workers: number of processes.
-        ray: address of a cluster.
-        device: of the networks.
-        precision: of the networks.
-        as_json: whether to print JSON.
-    """
-    from learning.data.corpus import Corpus
-    from learning.runs.store import compute_for
-    from learning.train.labelling import labels as measurement
-    from learning.train.labelling import make_labels_plan
-
-    plan = make_labels_plan(Corpus(corpus), compute=compute_for(out, device, precision), **given)
-    report = measurement(corpus).run(plan, out, workers=workers, ray=ray, quiet=as_json)
-    return write_report(report, as_json=as_json)
-
-
-@command()
-def improve(
-    model: learning.train.labels.Labelled,
-    /,
-    *,
-    corpus: CorpusFolder,
-    labels: Annotated[
-        tuple[ExistingFolder, ...],
-        Parameter(help="Folder of labels, from `suzaku train labels`; may be repeated.", negative=()),
-    ],
-    out: CheckpointFolder,
-    start: str = "network",
-    given: Given[learning.train.improve.ImprovementPlan],
-    precision: TrainingPrecision = "auto",
-    as_json: AsJson = False,
-) -> int:
-    """Improve a model by the values of its options in play-outs.
-
-    The model moves towards options with higher labels, and stays near the initial policy elsewhere. `suzaku
-    arena --differences` measures the gain. To resume a stopped run, give the same command again.
-
-    Args:
-        model: the model to improve.
-        corpus: the games that were labelled.
-        labels: their labels.
-        out: where the checkpoint is written.
-        start: policy to improve: network, phoenix or a folder of checkpoints.
-        given: how to learn.
-        precision: of learning.
-        as_json: whether to print JSON.
-    """
-    from learning.data.corpus import Corpus
-    from learning.train.improve import improve as run
-    from policies.flow.slots import Slot
-    from policies.play.named import folder_of_named
-
-    card = run(
-        Slot(model),
-        Corpus(corpus),
-        labels,
-        folder_of_named(start),
-        out,
-        precision=precision,
-        quiet=as_json,
-        **given,
-    )
-    return _report(out, card, as_json=as_json)
-
-
-@command()
 def reward(
     *,
     corpus: CorpusFolder,
@@ -427,8 +337,6 @@ TRAIN: Final = (
     hands,
     reward,
     critic,
-    labels,
-    improve,
     rl,
     cfr,
 )

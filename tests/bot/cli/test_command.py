@@ -50,7 +50,6 @@ def test_every_command_and_option_says_what_it_is(path: tuple[str, ...], command
         ("convert file - --to pdf", 'Invalid value "pdf" for --to. Choose from: "mjlog", "tenhou6", "link"'),
         ("completion tcsh", 'Invalid value "tcsh" for SHELL. Choose from: "bash", "zsh", "fish".'),
         ("dashboard --folder missing", "--folder: `missing`: no such file or folder"),
-        ("train improve discard --corpus . --labels . --out new --width 32", "Unknown option: --width"),
     ],
 )
 def test_bad_usage_names_the_option_and_what_it_takes(line: str, said: str) -> None:

@@ -37,14 +37,12 @@ RESULTS: Final[dict[str, Sequence[str]]] = {
     "corpus extract": ["learning.data.extract.Extracted"],
     **{
         f"train {each}": TRAINED
-        for each in ("discard", "riichi", "chi", "pon", "kan", "critic", "hands", "improve", "rl")
+        for each in ("discard", "riichi", "chi", "pon", "kan", "critic", "hands", "rl")
     },
-    "train labels": ["learning.train.labels.LabelsPlan", "learning.train.labelling.LabelsFigures"],
     "train reward": ["learning.train.reward.RewardReport"],
     "train cfr": ["learning.cfr.run.CfrReport"],
     "eval accuracy": ["learning.measure.accuracy.AccuracyReport"],
     "eval hands": ["learning.measure.hands.HandsReport"],
-    "eval deals": ["learning.measure.deals.DealsPlan", "learning.measure.deals_figures.DealsFigures"],
     "eval adaptation": [
         "learning.measure.adaptation.AdaptationPlan",
         "learning.measure.adaptation.AdaptationFigures",

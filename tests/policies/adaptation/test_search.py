@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from game.actions import Action, ActionKind
+from game.events import Discard, DoraRevealed, Draw, Win
 from game.ranking import Uma
 from game.table.table import Table
 from policies.adaptation.search import SearchResult, SearchSettings, close_options, searching
@@ -21,6 +24,7 @@ from policies.deals.deal import Deals
 from policies.deals.uniform import UniformDeals
 from policies.nets.compute import Compute
 from policies.play.critic import REWARD_OF_STICK
+from policies.play.deal_ins import luck_of_deal_ins
 from policies.play.included import PHOENIX
 from policies.play.playouts import Branching, Playouts, RewardValue, points_value
 from policies.play.rollout import PolicyChooser, Rollout, Seating
@@ -165,3 +169,14 @@ def test_the_end_of_a_round_is_worth_what_the_predictor_expects() -> None:
     chances = np.array([own(ended, player) for player in range(4)])
     assert chances.min() >= 0.0
     assert chances.sum(axis=0) == pytest.approx(1.0)
+
+
+def test_the_luck_of_a_deal_in_is_what_it_loses_beyond_its_expected_cost() -> None:
+    won = Win(1, 0, 4, (), 30, 8_000, 0, ((1, 1),), (), (), -1, (-8_000, 8_000, 0, 0), 0, 0)
+    safe, dealt_in = (Discard(0, 0, False), Draw(1, 8)), (Discard(0, 4, False), won)
+    ends: Any = [
+        SimpleNamespace(events=events) for events in (safe, dealt_in, safe, (DoraRevealed(9), *dealt_in))
+    ]
+    points, costs = np.array([[26_000.0, 17_000.0], [24_000.0, 17_000.0]]), np.array([10.0, 500.0])
+    luck = luck_of_deal_ins(points, ends, 25_000, costs)
+    assert luck.tolist() == [[10.0, -7_500.0]] * 2  # and not what the rest of a round brings

@@ -16,6 +16,7 @@ from game.shanten import waits
 from game.state import apply, hand_tiles, new_round
 from game.table.restore import concealed_hands, seen_by
 from game.table.table import Table
+from game.tiles import RED_FIVES
 from policies.deals.deal import ANY_HAND, Deals, RoundView, Unseen
 from policies.deals.uniform import UniformDeals, is_possible
 from policies.flow.draws import drawn_share
@@ -136,6 +137,18 @@ def truth_is_possible(position: Position) -> bool:
     return True
 
 
+def sampled_hands(deals: Deals) -> SampledHands:
+    """The opponents' hands of deals as counts, ``N`` being 1."""
+    counts = np.zeros((1, len(deals), 3, 34), np.int8)
+    reds = np.zeros((1, len(deals), 3, 3), np.bool_)
+    for number in range(len(deals)):
+        hands = deals.hands(number)
+        for place, opponent in enumerate(deals.view.opponents):
+            np.add.at(counts[0, number, place], np.array(hands[opponent]) >> 2, 1)
+            reds[0, number, place] = np.isin(RED_FIVES, hands[opponent])
+    return SampledHands(counts, reds)
+
+
 class UniformHands:
     """The hands of uniform deals, as a `policies.hands.views.HandSampler`."""
 
@@ -143,7 +156,7 @@ class UniformHands:
         self, records: NDArray[np.void], players: NDArray[np.intp], count: int, seed: int
     ) -> SampledHands:
         found = [
-            UniformDeals().deals(RoundView(seen_by(record, player), player), count, seed).sampled_hands()
+            sampled_hands(UniformDeals().deals(RoundView(seen_by(record, player), player), count, seed))
             for record, player in zip(records, players.tolist(), strict=True)
         ]
         return SampledHands(

@@ -23,6 +23,7 @@ from tests.policies.deals.positions import (
     UniformHands,
     assert_fits,
     real,
+    sampled_hands,
     self_play,
     simulated,
     truth_is_possible,
@@ -117,13 +118,13 @@ def test_hands_that_do_not_fit_are_refused() -> None:
 def test_sampled_hands_survive_the_way_through_deals() -> None:
     for position in simulated(range(7, 9), 0.1):
         deals = UniformDeals().deals(position.view, 4, 3)
-        hands = deals.sampled_hands()
+        hands = sampled_hands(deals)
 
         class Same:
             def sample(self, *_: object, hands: SampledHands = hands) -> SampledHands:
                 return hands
 
-        again = DealsOfHands(Same()).deals(position.view, 4, 5).sampled_hands()
+        again = sampled_hands(DealsOfHands(Same()).deals(position.view, 4, 5))
         assert np.array_equal(again.counts, hands.counts)
         assert np.array_equal(again.reds, hands.reds)
 
