@@ -102,9 +102,9 @@ def _policy(config: Config, policy: Policy) -> CheckResult:
 
 
 def _adaptation(config: Config) -> Iterator[CheckResult]:
-    if config.adaptation.mode != "off":
+    if config.thinking_mode != "off":
         device = thinking_of(config).device
-        yield CheckResult("adaptation", f"{config.adaptation.mode}, device {device}")
+        yield CheckResult("adaptation", f"{config.thinking_mode}, device {device}")
 
 
 def _records(folder: Path) -> CheckResult:

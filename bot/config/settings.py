@@ -24,6 +24,7 @@ from game.ranking import UMA_FORM, UMA_PATTERN
 from game.scoring.settlement import RewardKind
 from kit.errors import ConfigError
 from kit.files import expand_home
+from kit.workers.ordered import default_workers
 from policies.nets.identities import split_identity
 from policies.play.included import INCLUDED, included
 
@@ -273,12 +274,13 @@ class AdaptationSection(Section):
     """Use of the time of a round.
 
     Attributes:
-        mode: use of a round's time: off, adapt (the policy to the hand), search (close options) or both.
+        mode: use of a round's time: adapt (the policy to the hand), search (close options), both, off; auto:
+            search at the human pace, if the networks play and there are two cores.
     """
 
-    mode: Literal["off", "adapt", "search", "both"] = "off"
+    mode: Literal["auto", "off", "adapt", "search", "both"] = "auto"
     when: Literal["always", "last_rounds", "stake"] = "always"
-    reward: RewardKind = "global"
+    reward: Literal["auto", RewardKind] = "auto"
     sampler: Sampler = "diffusion"
     worlds: Annotated[int, Field(ge=16, le=10_000)] = 64
     horizon: Annotated[int, Field(ge=0, le=70)] = 8
@@ -400,6 +402,22 @@ class Config(Section):
             return "human" if self.play.server == "tenhou" or self.dashboard.enabled else "instant"
         return self.play.pace
 
+    @property
+    def thinking_mode(self) -> Literal["off", "adapt", "search", "both"]:
+        """Use of a round's time; ``auto`` searches where a search gains and does not disturb the game."""
+        mode = self.adaptation.mode
+        if mode != "auto":
+            return mode
+        can = self.decision.policy == "network" and default_workers() > 1
+        return "search" if can and self.pace == "human" else "off"
+
+    @property
+    def thinking_reward(self) -> RewardKind:
+        """What play-outs count; ``auto`` is points in a search, whose gain was measured so."""
+        if self.adaptation.reward == "auto":
+            return "points" if self.thinking_mode == "search" else "global"
+        return self.adaptation.reward
+
 
 def load_config(
     path: Path | None, environment: Mapping[str, str], flags: Mapping[str, object] | None = None
@@ -487,18 +505,18 @@ def impossible(config: Config, environment: Mapping[str, str]) -> list[Problem]:
 
 
 def _impossible_thoughts(config: Config) -> Iterator[Problem]:
-    adaptation, decision = config.adaptation, config.decision
-    if adaptation.mode == "off":
+    adaptation, decision, mode = config.adaptation, config.decision, config.thinking_mode
+    if mode == "off":
         return
     if decision.policy != "network":
         yield Problem(
             ("adaptation.mode", "decision.policy"),
-            f"{adaptation.mode} needs models; set decision.policy to network, or adaptation.mode to off",
+            f"{mode} needs models; set decision.policy to network, or adaptation.mode to off",
         )
-    if adaptation.mode != "adapt" and adaptation.reward == "global" and decision.uma:
+    if mode != "adapt" and config.thinking_reward == "global" and decision.uma:
         why = "a search counts in a 7-dan's rank points; set it to adapt, or adaptation.reward to points"
         yield Problem(("adaptation.mode", "decision.uma", "adaptation.reward"), why)
-    if adaptation.mode != "adapt" and adaptation.search_s * 1000 > decision.budget_ms:
+    if mode != "adapt" and adaptation.search_s * 1000 > decision.budget_ms:
         yield Problem(
             ("adaptation.search_s", "decision.budget_ms"),
             f"{adaptation.search_s:g} s exceeds decision.budget_ms ({decision.budget_ms} ms); lower it",

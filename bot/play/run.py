@@ -73,7 +73,7 @@ def plan_text(config: Config) -> str:
             f"  lobby {config.server.lobby}, type {config.server.type} ({config.game_type}), as {login}",
             f"  {config.pace} pace, {config.decision.budget_ms} ms per decision",
             f"  decisions by {policy_text(config.decision)}"
-            + ("" if config.adaptation.mode == "off" else f", adaptation: {config.adaptation.mode}"),
+            + ("" if config.thinking_mode == "off" else f", adaptation: {config.thinking_mode}"),
             f"  records to {config.records.folder}"
             + (f", frames to {config.records.capture}" if config.records.capture else ""),
             *([f"  dashboard on {config.dashboard.host}"] if config.dashboard.enabled else []),

@@ -95,7 +95,7 @@ def thoughts_of(config: Config, policy: Policy, clock: Clock, pace: Pace) -> Tho
         ConfigError: a GPU is requested and there is none, or the sampler's settings are not possible.
     """
     section = config.adaptation
-    if section.mode == "off":
+    if config.thinking_mode == "off":
         return None
     from bot.adaptation.thoughts import Thoughts  # noqa: PLC0415 - as above
     from policies.play.inference import NetworkPolicy  # noqa: PLC0415
@@ -118,19 +118,19 @@ def thinking_of(config: Config) -> WorkerSetup:
     from policies.deals.named import settings_of  # noqa: PLC0415
     from policies.nets.compute import choose_device  # noqa: PLC0415
 
-    section = config.adaptation
+    section, mode = config.adaptation, config.thinking_mode
     try:
         choose_device(section.device)
         settings_of(section.sampler)
     except (ModelError, ConfigError) as exc:
         raise ConfigError(f"adaptation: {exc}") from exc
     thinking = ThinkingSettings(
-        worlds=section.worlds if section.mode != "adapt" else 0,
+        worlds=section.worlds if mode != "adapt" else 0,
         horizon=section.horizon,
         from_go_around=section.from_go_around,
-        playouts=section.playouts if section.mode != "search" else 0,
+        playouts=section.playouts if mode != "search" else 0,
         sampler=section.sampler,
-        reward=section.reward,
+        reward=config.thinking_reward,
         uma=parse_uma(config.decision.uma),
     )
     return WorkerSetup(

@@ -377,6 +377,29 @@ def test_adaptation_is_off_by_the_bare_word_and_needs_models(tmp_path: Path) -> 
         load_config(path, {})
 
 
+@pytest.mark.parametrize(
+    ("flags", "cores", "mode", "reward"),
+    [
+        ({"play__pace": "human"}, 2, "search", "points"),
+        ({"dashboard__enabled": True}, 4, "search", "points"),
+        ({"play__pace": "human"}, 1, "off", None),
+        ({}, 8, "off", None),
+        ({"play__pace": "human", "decision__policy": "heuristic"}, 8, "off", None),
+        ({"play__pace": "human", "adaptation__mode": "off"}, 8, "off", None),
+        ({"adaptation__mode": "search"}, 1, "search", "points"),
+        ({"play__pace": "human", "adaptation__reward": "global"}, 2, "search", "global"),
+        ({"adaptation__mode": "adapt"}, 1, "adapt", "global"),
+    ],
+)
+def test_auto_searches_for_points_at_the_human_pace_on_two_cores(
+    monkeypatch: pytest.MonkeyPatch, flags: dict[str, object], cores: int, mode: str, reward: str | None
+) -> None:
+    monkeypatch.setattr("bot.config.settings.default_workers", lambda: cores)
+    config = load(**flags)
+    assert config.thinking_mode == mode
+    assert reward is None or thinking_of(config).thinking.reward == reward
+
+
 def test_an_own_uma_is_followed_by_adaptation_but_not_by_a_search() -> None:
     own = {"decision__uma": "15,5,-5,-15@25000"}
     assert thinking_of(load(adaptation__mode="adapt", **own)).thinking.unit == "uma"
