@@ -408,7 +408,8 @@ class Config(Section):
         mode = self.adaptation.mode
         if mode != "auto":
             return mode
-        can = self.decision.policy == "network" and default_workers() > 1
+        knows_worth = self.adaptation.reward != "global" or not self.decision.uma
+        can = self.decision.policy == "network" and knows_worth and default_workers() > 1
         return "search" if can and self.pace == "human" else "off"
 
     @property
@@ -505,8 +506,8 @@ def impossible(config: Config, environment: Mapping[str, str]) -> list[Problem]:
 
 
 def _impossible_thoughts(config: Config) -> Iterator[Problem]:
-    adaptation, decision, mode = config.adaptation, config.decision, config.thinking_mode
-    if mode == "off":
+    adaptation, decision, mode = config.adaptation, config.decision, config.adaptation.mode
+    if mode in ("auto", "off"):
         return
     if decision.policy != "network":
         yield Problem(

@@ -386,6 +386,8 @@ def test_adaptation_is_off_by_the_bare_word_and_needs_models(tmp_path: Path) -> 
         ({}, 8, "off", None),
         ({"play__pace": "human", "decision__policy": "heuristic"}, 8, "off", None),
         ({"play__pace": "human", "adaptation__mode": "off"}, 8, "off", None),
+        ({"play__pace": "human", "decision__budget_ms": 1000}, 2, "search", "points"),
+        ({"play__pace": "human", "adaptation__reward": "global", "decision__uma": "3,2,1,0"}, 2, "off", None),
         ({"adaptation__mode": "search"}, 1, "search", "points"),
         ({"play__pace": "human", "adaptation__reward": "global"}, 2, "search", "global"),
         ({"adaptation__mode": "adapt"}, 1, "adapt", "global"),
