@@ -8,6 +8,7 @@ elsewhere, and new CPUs are used within seconds.
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import os
 import secrets
@@ -136,6 +137,9 @@ def _connected(address: str, workers: int | None) -> Iterator[Any]:
         _connect(ray, address, workers)
         yield ray
     finally:
+        # The error of a lost worker keeps Ray's references in a cycle. If another thread's collection freed
+        # them while Ray shuts down, Ray would end the process.
+        gc.collect()
         ray.shutdown()
 
 

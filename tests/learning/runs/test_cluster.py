@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
@@ -92,6 +93,34 @@ def test_a_task_whose_process_was_killed_is_done_again(address: str, tmp_path: P
     assert set(values) == {0, 1, 10, 11, 20, 21}
     assert values.count(11) == 1
     assert [(entry["event"], entry["task"], entry["times"]) for entry in logs] == [("worker.lost", "1", 1)]
+
+
+@pytest.mark.slow
+def test_nothing_of_a_lost_worker_is_left_to_collect_when_ray_shuts_down(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import ray
+
+    left: list[str] = []
+    shutdown = ray.shutdown
+
+    def look() -> None:
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        gc.set_debug(0)
+        left.extend(type(each).__name__ for each in gc.garbage if isinstance(each, ray.ObjectRef))
+        gc.garbage.clear()
+        shutdown()
+
+    monkeypatch.setattr(ray, "shutdown", look)
+    gc.disable()
+    try:
+        with capture_logs() as logs:
+            list(spread(dying, tmp_path, [0, 1, 2], ray=address))
+    finally:
+        gc.enable()
+    assert [entry["event"] for entry in logs] == ["worker.lost"]
+    assert left == []
 
 
 @pytest.mark.slow
