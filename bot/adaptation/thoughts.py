@@ -7,7 +7,6 @@ log says so once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final, Literal, TypeAlias
 
 import structlog
@@ -125,7 +124,6 @@ class Thoughts:
         when: in which rounds.
         clock: of the prompts.
         pace: of answers.
-        serve: the life of the process.
 
     Attributes:
         process: the running one; None if it has been lost for good, or has ended.
@@ -140,10 +138,9 @@ class Thoughts:
         when: When,
         clock: Clock,
         pace: Pace,
-        serve: Callable[[Line, WorkerSetup], None] = serve,
     ) -> None:
         self.dropped: dict[str, int] = {}
-        self._setup, self._when, self._serve = setup, when, serve
+        self._setup, self._when = setup, when
         self._adapt = AdaptationClient(setup.thinking, policy, self._drop)
         self._search = SearchClient(setup.thinking, search_s, clock, pace, self._drop)
         self.process: Child[WorkerSetup] | None = None
@@ -161,7 +158,7 @@ class Thoughts:
         """Start the process; it warms up by itself. Without it, if the system has nothing left for it."""
         self._starts += 1
         try:
-            self.process = Child(self._serve, self._setup, self._heard, self._replace)
+            self.process = Child(serve, self._setup, self._heard, self._replace)
         except OSError as error:
             log.warning("adaptation.off", reason=f"it cannot be started: {error}", until="the program ends")
 

@@ -17,19 +17,19 @@ from bot.adaptation.adapt import AdaptedWeights
 from bot.adaptation.messages import RoundOver, SeatView, WorkerSetup
 from bot.adaptation.search import SearchAnswer, SearchRequest
 from bot.adaptation.status import AdaptationStatus
-from bot.adaptation.thoughts import FromWorker, Thoughts, ToWorker, When
+from bot.adaptation.thoughts import Thoughts, When
 from bot.player.decision_maker import SeatPrompt
 from bot.player.pace import Pace
 from game.actions import Action, ActionKind
 from game.observation import Observation
 from game.state import clone
-from kit.workers.child import ChildReady
 from policies.adaptation.pmcpa import AdaptationProgress
 from policies.adaptation.settings import ThinkingSettings
 from policies.flow.decisions import Improvement, Option, OptionValue
 from policies.flow.slots import Slot
 from policies.play.decide import decide
 from policies.play.inference import NetworkPolicy
+from tests.bot.adaptation.made_up import MadeUpProcess
 from tests.bot.bench import Bench, claim_scene
 from tests.bot.fake_clock import FakeClock, settle, until
 from tests.policies.models import a_policy
@@ -38,44 +38,6 @@ from tests.scene import Scene
 SETUP = WorkerSetup(
     folder=Path(), thinking=ThinkingSettings(worlds=32, playouts=64), device="cpu", seconds=9.0, memory_mb=900
 )
-
-
-class MadeUpProcess:
-    """In place of the process: keeps what it is told, and says what the test wants."""
-
-    all: list[MadeUpProcess]
-
-    def __init__(
-        self,
-        _: Any,
-        setup: WorkerSetup,
-        on_message: Callable[[FromWorker | ChildReady], None],
-        on_end: Callable[[str], None],
-    ) -> None:
-        self.say, self.die = on_message, on_end
-        self.told: list[ToWorker] = []
-        self.hangs = self.closed = False
-        self.ready = self
-        MadeUpProcess.all.append(self)
-
-    def is_set(self) -> bool:
-        return True
-
-    def wait(self, _: float) -> bool:
-        return True
-
-    def send(self, message: ToWorker) -> None:
-        self.told.append(message)
-
-    def close(self) -> None:
-        self.closed = True
-
-    def join(self) -> bool:
-        return True
-
-    def request(self) -> SearchRequest:
-        (*_, asked) = (each for each in self.told if isinstance(each, SearchRequest))
-        return asked
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,72 +17,81 @@ from bot.adaptation.adapt import AdaptedWeights
 from bot.adaptation.messages import SeatView, WorkerSetup
 from bot.adaptation.search import SearchAnswer, SearchRequest
 from bot.adaptation.status import AdaptationStatus
-from bot.adaptation.thoughts import Thoughts
+from bot.adaptation.thoughts import FromWorker, Thoughts, ToWorker
 from bot.dashboard.feed import Adapting, Feed
 from bot.play.run import PlayRun
 from bot.player.clock import MonotonicClock
 from bot.tenhou.names import GUEST
 from game.actions import Action, ActionKind
-from kit.errors import ModelError
-from kit.workers.child import Line
+from kit.workers.child import ChildReady
 from policies.adaptation.pmcpa import AdaptationProgress
 from policies.adaptation.settings import ThinkingSettings
 from policies.flow.decisions import Improvement, OptionValue
 from policies.flow.slots import Slot
 from policies.play.inference import load_policy
-from tests.bot.child_here import ChildHere
+from tests.bot.adaptation.made_up import MadeUpProcess
 from tests.bot.dashboard.scenes import config_of
 from tests.policies.models import save_models
 
 SEARCHES = 8
 """Answered before the process dies."""
+SEARCH_S = 0.25
+"""Of a search; what is said at once is there long before."""
 
 
-def serve_badly(line: Line, setup: WorkerSetup) -> None:
-    """Answer everything wrongly, then die."""
-    line.ready()
-    sound = dict(load_policy(setup.folder).model(Slot.DISCARD).weights.arrays)
-    answered = 0
-    while answered < SEARCHES:
-        for message in line.hear(wait=True):
-            if isinstance(message, SeatView):
-                line.send(_weights(message, sound, answered))
-            elif isinstance(message, SearchRequest):
-                answered += 1
-                line.send(_answer(message, answered))
-    raise ModelError("it dies")
+class WrongProcess(MadeUpProcess):
+    """Answers everything wrongly and at once, then dies."""
 
+    def __init__(
+        self,
+        life: Any,
+        setup: WorkerSetup,
+        on_message: Callable[[FromWorker | ChildReady], None],
+        on_end: Callable[[str], None],
+    ) -> None:
+        super().__init__(life, setup, on_message, on_end)
+        self._sound = dict(load_policy(setup.folder).model(Slot.DISCARD).weights.arrays)
+        self._views = self._searches = 0
+        on_message(ChildReady())
 
-def _weights(message: SeatView, sound: dict[str, np.ndarray], turn: int) -> AdaptedWeights:
-    """Of an old round, not finite, far away, or sound."""
-    key, weights = message.key, sound
-    if turn % 4 == 0:
-        key = ("another game", 0, 0)
-    elif turn % 4 == 1:
-        weights = {name: np.full_like(array, np.nan) for name, array in sound.items()}
-    elif turn % 4 == 2:
-        weights = {name: 100.0 * array for name, array in sound.items()}
-    return AdaptedWeights(key, 0, 64, AdaptationProgress(64, 0.2, 0.5, 0.01, 0.0, 0.0), weights)
+    def send(self, message: ToWorker) -> None:
+        if isinstance(message, SeatView):
+            self._views += 1
+            self.say(self._weights(message))
+        elif isinstance(message, SearchRequest):
+            self._searches += 1
+            self._answer(message)
+            if self._searches == SEARCHES:
+                self.die("it dies")
 
+    def _weights(self, message: SeatView) -> AdaptedWeights:
+        """Of an old round, not finite, far away, or sound."""
+        key, weights = message.key, self._sound
+        if self._views % 4 == 1:
+            key = ("another game", 0, 0)
+        elif self._views % 4 == 2:
+            weights = {name: np.full_like(array, np.nan) for name, array in self._sound.items()}
+        elif self._views % 4 == 3:
+            weights = {name: 100.0 * array for name, array in self._sound.items()}
+        return AdaptedWeights(key, 0, 64, AdaptationProgress(64, 0.2, 0.5, 0.01, 0.0, 0.0), weights)
 
-def _answer(message: SearchRequest, number: int) -> SearchAnswer:
-    """Too late, to another request, or with an option that is not there."""
-    if number % 3 == 0:
-        time.sleep(0.06)
-    stolen = OptionValue(Action(ActionKind.ANKAN, consumed=(0, 1, 2, 3)), 0.5, 9.0, 1.0, 9.0, 1.0, 32)
-    asked = message.number - 1 if number % 3 == 1 else message.number
-    return SearchAnswer(asked, Improvement("search", message.base, values=(stolen,)))
+    def _answer(self, message: SearchRequest) -> None:
+        """With an option that is not there, after an answer to the last request; every fourth not at all."""
+        stolen = OptionValue(Action(ActionKind.ANKAN, consumed=(0, 1, 2, 3)), 0.5, 9.0, 1.0, 9.0, 1.0, 32)
+        found = Improvement("search", message.base, values=(stolen,))
+        if self._searches % 4:
+            for number in (message.number - 1, message.number):
+                self.say(SearchAnswer(number, found))
 
 
 @pytest.fixture
 def thoughts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Thoughts]:
-    monkeypatch.setattr("bot.adaptation.thoughts.Child", ChildHere)
+    monkeypatch.setattr("bot.adaptation.thoughts.Child", WrongProcess)
     folder = save_models(tmp_path / "models", tower="suits")
     thinking = ThinkingSettings(worlds=32, playouts=64, reward="points")
     setup = WorkerSetup(folder=folder, thinking=thinking, device="cpu", seconds=9.0, memory_mb=900)
-    found = Thoughts(setup, load_policy(folder), 0.05, "always", MonotonicClock(), "human", serve_badly)
+    found = Thoughts(setup, load_policy(folder), SEARCH_S, "always", MonotonicClock(), "human")
     found.start()
-    assert found.process is not None and found.process.ready.wait(300.0)
     yield found
     found.close()
 
