@@ -53,8 +53,6 @@ class ChildHere:
 class LineHere:
     """The child's end."""
 
-    memory_mb: int | None = None
-
     def __init__(self, child: ChildHere, send: Callable[[Any], None]) -> None:
         self.inbox: queue.SimpleQueue[object] = queue.SimpleQueue()
         self.send = send
